@@ -1,0 +1,52 @@
+"""ltm-bench measures what a conversational agent remembers.
+
+The names here are all that a scenario or an adapter needs.
+"""
+
+from ltm_bench.agent import Agent, Finding, Memory
+from ltm_bench.clock import spoken_duration
+from ltm_bench.dice import Dice
+from ltm_bench.errors import AgentError, CannotResume
+from ltm_bench.matchers import decodes, item_counts, names_only, retells, star_counts
+from ltm_bench.messages import (
+    Ask,
+    Chat,
+    Finish,
+    Matcher,
+    Message,
+    Outcome,
+    Reply,
+    Tell,
+    Turn,
+    Usage,
+    Verdict,
+)
+from ltm_bench.scenario import Script, scenario
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "Ask",
+    "CannotResume",
+    "Chat",
+    "Dice",
+    "Finding",
+    "Finish",
+    "Matcher",
+    "Memory",
+    "Message",
+    "Outcome",
+    "Reply",
+    "Script",
+    "Tell",
+    "Turn",
+    "Usage",
+    "Verdict",
+    "decodes",
+    "item_counts",
+    "names_only",
+    "retells",
+    "scenario",
+    "spoken_duration",
+    "star_counts",
+]

@@ -1,0 +1,53 @@
+"""The benchmark's own time: it runs with the tokens that are said, and it can jump. No wall clock is read here."""
+
+from datetime import datetime, timedelta
+
+MILLISECONDS_PER_TOKEN = 200
+"""0.2 s per token, about the pace at which people read and type."""
+
+
+class Clock:
+    """A clock that starts at `start` (timezone-aware) and only moves forward."""
+
+    def __init__(self, start: datetime) -> None:
+        if start.tzinfo is None:
+            raise ValueError(f"the clock's start {start.isoformat()} has no timezone")
+        self._now = start
+
+    @property
+    def now(self) -> datetime:
+        """The benchmark's time."""
+        return self._now
+
+    def advance(self, tokens: int) -> None:
+        """Let the time pass that it takes to say so many tokens."""
+        self._now += timedelta(milliseconds=MILLISECONDS_PER_TOKEN * tokens)
+
+    def jump(self, to: datetime) -> None:
+        """Move on to `to`; a time that has passed already is ignored."""
+        self._now = max(self._now, to)
+
+
+def spoken_duration(elapsed: timedelta) -> str:
+    """Say how long ago something was, to the minute: `2 days, 3 hours and 5 minutes`.
+
+    Less than a minute is `less than a minute`. Days are never lost (`timedelta.seconds` loses them).
+    """
+    minutes = int(elapsed.total_seconds() // 60)
+    amounts = ((minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute"))
+    said = [f"{n} {unit}{'' if n == 1 else 's'}" for n, unit in amounts if n]
+    if not said:
+        return "less than a minute"
+    return said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
+
+
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July",
+    "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def stamp(at: datetime) -> str:
+    """Write a time as people do, the same under every locale: `Monday, 5 January 2026, 09:00`."""
+    return f"{_WEEKDAYS[at.weekday()]}, {at.day} {_MONTHS[at.month - 1]} {at.year}, {at:%H:%M}"

@@ -1,0 +1,56 @@
+"""Seeded randomness: every owner has a stream of its own, named by a string, so that nobody moves another's dice.
+
+Python promises the same numbers in every version for `random()` alone, so everything here is made from it.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Dice:
+    """A stream of random choices that depends on nothing but its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._random = Random(name)
+
+    def fraction(self) -> float:
+        """Return a number in [0, 1)."""
+        return self._random.random()
+
+    def integer(self, low: int, high: int) -> int:
+        """Return a whole number from `low` to `high`, both included."""
+        if low > high:
+            raise ValueError(f"no whole number lies between {low} and {high}")
+        return low + int(self._random.random() * (high - low + 1))
+
+    def chance(self, probability: float) -> bool:
+        """Return True with the given probability."""
+        return self._random.random() < probability
+
+    def choice(self, items: Sequence[T]) -> T:
+        """Return one of the items."""
+        if not items:
+            raise ValueError(f"the dice {self.name!r} cannot choose from nothing")
+        return items[self.integer(0, len(items) - 1)]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """Return the items in random order."""
+        return self.sample(items, len(items))
+
+    def sample(self, items: Sequence[T], count: int) -> list[T]:
+        """Return `count` different items in random order."""
+        if count > len(items):
+            raise ValueError(f"the dice {self.name!r} cannot draw {count} of {len(items)} items")
+        pool = list(items)
+        for i in range(count):
+            j = self.integer(i, len(pool) - 1)
+            pool[i], pool[j] = pool[j], pool[i]
+        return pool[:count]
+
+    def child(self, name: str) -> "Dice":
+        """Return an independent stream, `<this name>/<name>`."""
+        return Dice(f"{self.name}/{name}")

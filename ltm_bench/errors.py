@@ -1,0 +1,87 @@
+"""Everything that can go wrong, as one tree.
+
+    LtmBenchError                   exit 1   all errors of ours: one line, no traceback
+      ConfigError                            a flag, a suite, a preset or a setting is wrong
+        DropInError                          a file in scenarios/ or agents/ cannot be used
+        SpanTooSmall                         a script does not fit into the span
+      LogError                               the event log cannot be used
+        ManifestDiffers                      the run exists already, with another manifest
+        ReplayDiverged                       the scripts no longer say what the log recorded
+        RunLocked                            another process is working on this run
+      ThresholdMissed               exit 2   the score is below --fail-under
+      RunIncomplete                 exit 3   the run stopped early and can be resumed
+        AgentError                           the agent could not reply
+        CannotResume                         the agent cannot be brought back to the logged turns
+      BudgetReached                 exit 4   the next call could exceed --max-cost
+
+A message says what, where, which value, and what to do about it.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class LtmBenchError(Exception):
+    """Base of all errors that ltm-bench raises on purpose."""
+
+    exit_code = 1
+
+
+class ConfigError(LtmBenchError):
+    """A flag, a suite, a preset or a setting has a value that cannot be used."""
+
+
+class DropInError(ConfigError):
+    """A file in scenarios/ or agents/ is missing, ambiguous or broken."""
+
+
+class SpanTooSmall(ConfigError):
+    """A script needs more tokens than the span has."""
+
+
+class LogError(LtmBenchError):
+    """The event log is damaged or of an unknown format."""
+
+
+class ManifestDiffers(LogError):
+    """The run folder holds a run that was started with something else."""
+
+
+class ReplayDiverged(LogError):
+    """Replaying the scripts against the log gave other messages than were logged."""
+
+
+class RunLocked(LogError):
+    """Another process holds this run."""
+
+
+class ThresholdMissed(LtmBenchError):
+    """The run is complete, and its score is below the threshold that was asked for."""
+
+    exit_code = 2
+
+
+class RunIncomplete(LtmBenchError):
+    """The run stopped before its last question; it can be resumed."""
+
+    exit_code = 3
+
+
+class AgentError(RunIncomplete):
+    """The agent could not reply: network, provider, or its own fault. Never a wrong answer."""
+
+
+class CannotResume(RunIncomplete):
+    """The agent's own memory cannot be cut back to the turns that the log vouches for."""
+
+
+class BudgetReached(LtmBenchError):
+    """The next call to the agent could exceed the budget; the run can be resumed with a larger one."""
+
+    exit_code = 4
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` where a known word is close to `word`, else an empty string."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""

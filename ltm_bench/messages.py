@@ -1,0 +1,223 @@
+"""What is said: the frozen values that all other rooms pass to each other. They know nothing of those rooms.
+
+A script yields `Tell`, `Ask` and `Chat`. The agent receives a `Message` and answers with a `Reply`; both
+together are a `Turn`. A matcher looks at the reply to an `Ask` and says a `Verdict`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+
+Kind = Literal["tell", "ask", "chat", "fill"]
+"""What a turn is to the benchmark. The agent is never told."""
+
+Text = str | Callable[[datetime], str]
+"""A message's text, or a pure function from the benchmark's time at which it is sent to its text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens that one reply cost, normalised: the three prompt figures do not overlap.
+
+    OpenAI counts cached tokens inside `prompt_tokens`, Anthropic outside `input_tokens`; here the prompt is
+    always `uncached + cache_read + cache_write`.
+    """
+
+    uncached: int = 0
+    """Prompt tokens that were neither read from nor written to the provider's cache."""
+    cache_read: int = 0
+    """Prompt tokens served from the provider's cache."""
+    cache_write: int = 0
+    """Prompt tokens written to the provider's cache (where that has a price of its own)."""
+    output: int = 0
+    """Completion tokens, reasoning included."""
+    reasoning: int = 0
+    """The part of `output` that nobody sees."""
+    model: str | None = None
+    """The model that was used, as the provider calls it."""
+    provider: str | None = None
+    """Whose prices apply, e.g. `openai`; None where nobody's are known."""
+
+    @property
+    def prompt(self) -> int:
+        """All prompt tokens."""
+        return self.uncached + self.cache_read + self.cache_write
+
+    def __add__(self, other: Usage) -> Usage:
+        """Add the token figures; model and provider are kept where both agree."""
+        return Usage(
+            uncached=self.uncached + other.uncached,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+            output=self.output + other.output,
+            reasoning=self.reasoning + other.reasoning,
+            model=self.model if self.model == other.model else None,
+            provider=self.provider if self.provider == other.provider else None,
+        )
+
+
+class Finish(StrEnum):
+    """Why the agent stopped talking."""
+
+    STOP = "stop"
+    """It said all it wanted to say."""
+    LENGTH = "length"
+    """Its output limit cut it off."""
+    REFUSAL = "refusal"
+    """The provider or the model declined to answer."""
+    OVERFLOW = "overflow"
+    """The conversation no longer fits into the agent's window: an outcome of the agent, not of the network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What the agent receives."""
+
+    text: str
+    at: datetime
+    """The benchmark's time, timezone-aware. There is no other time: do not read the wall clock."""
+    turn: int
+    """The sequence number of the turn, from 0; the same number is sent again after a crash."""
+    ideal: str | None = None
+    """The ideal reply. Filled in for agents that declare `told_ideal` (`perfect`), None for all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the agent answered."""
+
+    text: str
+    usage: Usage | None = None
+    """None where the adapter cannot tell."""
+    finish: Finish = Finish.STOP
+    at: datetime | None = None
+    """The benchmark's time of the message that this answers; filled in for the script."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message and its reply."""
+
+    message: Message
+    reply: Reply
+    kind: Kind = "chat"
+    example: str | None = None
+    """The example that spoke, e.g. `colours/2`; None for filler."""
+
+
+class Outcome(StrEnum):
+    """What became of a question (DESIGN: outcomes and statistics)."""
+
+    CORRECT = "correct"
+    PARTIAL = "partial"
+    """Some of what was asked is right."""
+    STALE = "stale"
+    """A value that was right once and has been replaced since."""
+    WRONG = "wrong"
+    ABSTAINED = "abstained"
+    """The agent said that it does not know, or declined."""
+    MALFORMED = "malformed"
+    """The right content in an unreadable form, or nothing that could be read at all."""
+    OVERFLOW = "overflow"
+    """The conversation did not fit into the agent's window."""
+    AGENT_ERROR = "agent_error"
+    JUDGE_ERROR = "judge_error"
+    NOT_REACHED = "not_reached"
+
+    @property
+    def infrastructure(self) -> bool:
+        """Whether this says nothing about the agent's memory, so that the run counts as incomplete."""
+        return self in (Outcome.AGENT_ERROR, Outcome.JUDGE_ERROR, Outcome.NOT_REACHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a scorer says of a reply."""
+
+    outcome: Outcome
+    score: float | None
+    """From 0 to 1; None where nothing can be said."""
+    reason: str
+    """One sentence for the reader of the page."""
+    parts: tuple[float, ...] = ()
+    """The scores of the parts of a question that asks for several things, in the order of the needles."""
+
+
+class Matcher(ABC):
+    """Decides from text alone whether a reply is right. A frozen dataclass: data plus `verdict`.
+
+    Subclasses are registered under their class name in snake case, and are written into the event log as that
+    name plus their fields, so that an old log can be scored again. Fields hold JSON values and tuples only.
+    """
+
+    version: ClassVar[int] = 1
+    """Raise it when the same reply can get another verdict than before."""
+
+    @abstractmethod
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge `reply`; `turns` are the example's turns up to and including this one. Never raises."""
+
+    @abstractmethod
+    def right(self) -> Sequence[str]:
+        """Return replies that are right, the plainest first."""
+
+    @abstractmethod
+    def wrong(self) -> Sequence[str]:
+        """Return typical replies that are not correct."""
+
+    @property
+    def chance(self) -> float:
+        """The expected score of an agent that remembers nothing and guesses."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """A needle: plants something to remember."""
+
+    text: Text
+    at: float | None = None
+    """Position in the usable span, 0 to 1. None: at once after the predecessor, and nothing comes between."""
+    after: timedelta | None = None
+    """Least benchmark time since the script's previous message."""
+    ideal: str | None = None
+    """The best reply, where that is more than an acknowledgement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question: its reply is scored with `expect`."""
+
+    text: Text
+    expect: Matcher
+    at: float | None = None
+    """As in `Tell`."""
+    after: timedelta | None = None
+    """As in `Tell`."""
+    ideal: str | None = None
+    """The best reply, where no matcher can know it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A filler turn that the agent must answer itself and that nobody else may interrupt."""
+
+    text: Text
+    ideal: str | None = None
+    """The best reply, where that is more than an acknowledgement."""
+    at: float | None = None
+    """As in `Tell`."""
+    after: timedelta | None = None
+    """As in `Tell`."""
+
+
+Line = Tell | Ask | Chat
+"""What a script yields."""
+
+Fields = Mapping[str, Any]
+"""The JSON form of a value."""

@@ -1,0 +1,115 @@
+"""Counts tokens. A span is the sum of its messages' counts: exact, incremental, and the same for every agent.
+
+The default counter is tiktoken's `cl100k_base`, built from a table that ships with the package: no network and
+no environment variable is involved. Other encodings go through tiktoken's own loader, under a deadline.
+"""
+
+import base64
+import hashlib
+import lzma
+import threading
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Protocol
+
+from ltm_bench.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+DEFAULT = "cl100k_base"
+_CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+# The pattern and the special tokens of tiktoken_ext.openai_public.cl100k_base; a test compares the two.
+_CL100K_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_CL100K_SPECIAL = {
+    "<|endoftext|>": 100257,
+    "<|fim_prefix|>": 100258,
+    "<|fim_middle|>": 100259,
+    "<|fim_suffix|>": 100260,
+    "<|endofprompt|>": 100276,
+}
+_DOWNLOAD_SECONDS = 5.0
+
+
+class Counter(Protocol):
+    """Counts the tokens of a text."""
+
+    name: str
+    """Goes into the manifest, because spans are measured with it."""
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens; special tokens in the text count as ordinary text."""
+        ...
+
+
+class TiktokenCounter:
+    """Counts with a tiktoken encoding."""
+
+    def __init__(self, name: str, encoding: "Encoding") -> None:
+        self.name = name
+        self._encode = encoding.encode_ordinary
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of `text`."""
+        return len(self._encode(text))
+
+
+@cache
+def counter(name: str = DEFAULT) -> Counter:
+    """Return the counter with this name; it is built once per process.
+
+    Raises ConfigError for an unknown encoding, a damaged table, or one that cannot be downloaded in time.
+    """
+    if name == DEFAULT:
+        return TiktokenCounter(name, _shipped_cl100k())
+    return TiktokenCounter(name, _downloaded(name))
+
+
+def _shipped_cl100k() -> "Encoding":
+    import tiktoken
+
+    packed = files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.xz").read_bytes()
+    table = lzma.decompress(packed)
+    found = hashlib.sha256(table).hexdigest()
+    if found != _CL100K_SHA256:
+        raise ConfigError(
+            f"the token table ltm_bench/tables/cl100k_base.tiktoken.xz is damaged: its SHA-256 is {found}, "
+            f"not {_CL100K_SHA256}; install ltm-bench again"
+        )
+    ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, table.splitlines())}
+    return tiktoken.Encoding(
+        DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens=_CL100K_SPECIAL
+    )
+
+
+def _downloaded(name: str) -> "Encoding":
+    import tiktoken
+
+    known = tiktoken.list_encoding_names()
+    if name not in known:
+        raise ConfigError(
+            f"--tokenizer {name}: there is no such encoding{nearest(name, known)} (known: {', '.join(known)})"
+        )
+    # tiktoken asks its server without a time-out: behind a silent firewall it would hang for ever.
+    result: list[Encoding | BaseException] = []
+
+    def load() -> None:
+        try:
+            result.append(tiktoken.get_encoding(name))
+        except BaseException as error:  # whatever it is, the waiting thread must hear of it
+            result.append(error)
+
+    thread = threading.Thread(target=load, daemon=True)
+    thread.start()
+    thread.join(_DOWNLOAD_SECONDS)
+    outcome = result[0] if result else TimeoutError(f"no answer within {_DOWNLOAD_SECONDS:g} s")
+    if isinstance(outcome, BaseException):
+        raise ConfigError(
+            f"--tokenizer {name}: its table could not be downloaded ({type(outcome).__name__}); set "
+            "TIKTOKEN_CACHE_DIR to a folder that holds it (tiktoken fills that folder on a machine with a "
+            f"network), or use the shipped {DEFAULT}"
+        )
+    return outcome
