@@ -1,0 +1,179 @@
+"""Talk between the needles that nobody scores: trivia questions with their answers, asked back as JSON.
+
+Questions are drawn without repetition until the bank is exhausted. The bank that ships is composed from the tables
+of facts in `facts/`; TriviaQA's own files can be read instead.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ltm_bench.dice import Dice
+from ltm_bench.errors import ConfigError
+
+Mode = Literal["scripted", "live"]
+"""Whether the agent only observes canned answers, or must answer filler itself."""
+
+MAX_TOKENS = 1000
+"""A filler message and its canned reply hold about this many tokens at most."""
+
+_BYTES_PER_TOKEN = 3.7
+SMALLEST = 50
+"""Tokens of a small filler turn: a gap is filled to within this many."""
+
+_INTRODUCTIONS = (
+    "Quiz round: send the answers back as a JSON list.",
+    "Trivia to note. Reply with the answers alone, as a JSON list.",
+    "More general knowledge; return the answers as a JSON list.",
+    "Quiz cards. List the given answers as JSON, and nothing else.",
+)
+
+
+class Trivia(NamedTuple):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+class Bank(NamedTuple):
+    """Where trivia comes from."""
+
+    name: str
+    """`shipped` or `triviaqa:<file name>`."""
+    digest: str
+    """The first 16 hex digits of the SHA-256 of all questions and answers."""
+    items: Sequence[Trivia]
+
+
+class FillerMessage(NamedTuple):
+    """A filler message and the answer that it asks for."""
+
+    text: str
+    answers: str
+
+
+def _bank(name: str, items: Sequence[Trivia]) -> Bank:
+    digest = hashlib.sha256("\n".join(f"{q}\t{a}" for q, a in items).encode("utf-8", "replace"))
+    return Bank(name, digest.hexdigest()[:16], items)
+
+
+def render(table: Mapping[str, Any]) -> Iterator[Trivia]:
+    """Give the questions of one table of facts: every row in every template whose cells it fills."""
+    columns: list[str] = table["columns"]
+    for row in table["rows"]:
+        cells = dict(zip(columns, row, strict=True))
+        for template in table["questions"]:
+            used = re.findall(r"{(\w+)}", template["ask"] + template["answer"])
+            if all(cells[name] for name in used):
+                yield Trivia(template["ask"].format(**cells), template["answer"].format(**cells))
+
+
+@cache
+def shipped() -> Bank:
+    """Return the bank composed from `ltm_bench/facts/*.json`."""
+    tables = sorted(files("ltm_bench").joinpath("facts").iterdir(), key=lambda path: path.name)
+    items = [
+        trivia
+        for path in tables
+        if path.name.endswith(".json")
+        for trivia in render(json.loads(path.read_text("utf-8")))
+    ]
+    return _bank("shipped", items)
+
+
+def triviaqa(path: Path) -> Bank:
+    """Read TriviaQA: a published JSON file (rc or unfiltered), the reduced form with `AnswerValue`, or a folder.
+
+    Entries without a question or an answer are passed over, questions that come twice are taken once.
+    Raises ConfigError if nothing can be read.
+    """
+    paths = sorted(path.glob("**/*.json")) if path.is_dir() else [path]
+    found: dict[str, Trivia] = {}
+    for each in paths:
+        for entry in _entries(each):
+            trivia = _trivia(entry)
+            if trivia is not None:
+                found.setdefault(trivia.question.casefold(), trivia)
+    if not found:
+        raise ConfigError(
+            f"--filler triviaqa:{path}: no trivia in it; expected TriviaQA's JSON, an object whose list 'Data' "
+            "holds entries with 'Question' and 'Answer' (or 'AnswerValue')"
+        )
+    return _bank(f"triviaqa:{path.name}", list(found.values()))
+
+
+def _entries(path: Path) -> Sequence[Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"--filler triviaqa:{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"--filler triviaqa:{path}: not JSON ({error})") from error
+    data = content.get("Data") if isinstance(content, dict) else content
+    return data if isinstance(data, list) else []
+
+
+def _trivia(entry: Any) -> Trivia | None:
+    """Read one entry in either form; the evaluation files of TriviaQA have no answers and give None."""
+    if not isinstance(entry, dict):
+        return None
+    answer = entry.get("Answer")
+    value = answer.get("Value") if isinstance(answer, dict) else entry.get("AnswerValue")
+    question = entry.get("Question")
+    if not isinstance(question, str) or not isinstance(value, str):
+        return None
+    trivia = Trivia(_one_line(question), _one_line(value))
+    return trivia if all(trivia) else None
+
+
+def _one_line(text: str) -> str:
+    """Fold white space; undo the doubled quotes that some entries inherited from a CSV file."""
+    text = " ".join(text.split())
+    if len(text) > 1 and text[0] == text[-1] == '"' and '""' in text:
+        text = text[1:-1].replace('""', '"')
+    return text
+
+
+class Filler:
+    """Composes filler messages of a wanted size; the same dice compose the same ones."""
+
+    def __init__(self, bank: Bank, dice: Dice, max_tokens: int = MAX_TOKENS) -> None:
+        if not bank.items:
+            raise ConfigError(f"the filler bank {bank.name} is empty")
+        self._items = bank.items
+        self._dice = dice
+        self._max_tokens = max_tokens
+        self._draw = self._endlessly()
+
+    def _endlessly(self) -> Iterator[Trivia]:
+        while True:
+            yield from self._dice.shuffled(self._items)
+
+    def compose(self, tokens: int) -> FillerMessage:
+        """Return filler of about `tokens` tokens, its answers included: a little less rather than more.
+
+        It holds at least one question, and at most what `max_tokens` allows.
+        """
+        if self._max_tokens < tokens < self._max_tokens + SMALLEST:
+            tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
+        room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN
+        introduction = self._dice.choice(_INTRODUCTIONS)
+        room -= len(introduction)
+        lines: list[str] = []
+        answers: list[str] = []
+        # Sizes are estimated from bytes, so that the text need not be tokenised twice.
+        while True:
+            question, answer = next(self._draw)
+            lines.append(f"Q: {question} A: {answer}")
+            answers.append(answer)
+            room -= len(lines[-1].encode("utf-8", "replace")) + len(answer) + 12
+            if room < 100:  # bytes of a question and its answers: the next one might not fit
+                break
+        text = introduction + "\n" + "\n".join(lines)
+        return FillerMessage(text, json.dumps(answers, ensure_ascii=False))

@@ -1,0 +1,159 @@
+"""What is asked: a scenario is a seeded recipe for a piece of conversation, written as a generator of messages.
+
+    @scenario(skills={"recall"}, topics={"favourite colour"})
+    def colours(dice: Dice, *, changes: int = 3) -> Script: ...
+
+Everything that a suite may change (counts, templates, pools) is a keyword-only parameter with a default.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Generator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from ltm_bench.dice import Dice
+from ltm_bench.errors import ConfigError, nearest
+from ltm_bench.messages import Ask, Chat, Line, Reply, Tell
+from ltm_bench.tokens import Counter
+
+Script = Generator[Tell | Ask | Chat, Reply, None]
+"""What a scenario returns: each `yield` sends a message and returns the reply to it."""
+
+ACKNOWLEDGEMENT = "Okay."
+"""What the ideal agent says where nothing is asked."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A recipe: calling it with dice (and parameters) gives the script of one example."""
+
+    name: str
+    summary: str
+    """The first line of its docstring, or of its file's."""
+    skills: tuple[str, ...]
+    topics: tuple[str, ...]
+    """Two examples that share a topic never overlap. The scenario's own name is always among them."""
+    forget: str | None
+    """A message sent after the last question, so that later examples are not disturbed."""
+    version: int
+    parameters: Mapping[str, Any]
+    """Names and defaults of what a suite may change."""
+    build: Callable[..., Script]
+
+    def __call__(self, dice: Dice, **parameters: Any) -> Script:
+        """Return a fresh script. Raises ConfigError for a parameter that the scenario does not have."""
+        for name in parameters:
+            if name not in self.parameters:
+                raise ConfigError(
+                    f"scenario {self.name}: no parameter {name!r}{nearest(name, self.parameters)} "
+                    f"(it has: {', '.join(self.parameters) or 'none'})"
+                )
+        return self.build(dice, **parameters)
+
+
+def scenario(
+    *,
+    skills: Collection[str],
+    topics: Collection[str] = (),
+    forget: str | None = None,
+    version: int = 1,
+) -> Callable[[Callable[..., Script]], Scenario]:
+    """Make a scenario of a generator function whose name is its file's stem.
+
+    Args:
+        skills: What it tests, e.g. `{"recall", "conflict"}`.
+        topics: What it talks about; two examples that share a topic never overlap.
+        forget: A message to send after the last question.
+        version: Raise it when the same dice can give other messages than before.
+    """
+
+    def decorate(build: Callable[..., Script]) -> Scenario:
+        name = build.__name__
+        positional, *keywords = inspect.signature(build).parameters.values()
+        wrong = [p.name for p in keywords if p.kind is not p.KEYWORD_ONLY or p.default is p.empty]
+        if wrong or positional.kind not in (positional.POSITIONAL_ONLY, positional.POSITIONAL_OR_KEYWORD):
+            raise TypeError(
+                f"scenario {name}: write it as def {name}(dice, *, option=default, …); "
+                f"wrong: {', '.join(wrong) or positional.name}"
+            )
+        text = inspect.getdoc(build) or inspect.getdoc(inspect.getmodule(build)) or ""
+        return Scenario(
+            name=name,
+            summary=text.strip().partition("\n")[0],
+            skills=tuple(sorted(skills)),
+            topics=tuple(sorted({name, *topics})),
+            forget=forget,
+            version=version,
+            parameters=MappingProxyType({p.name: p.default for p in keywords}),
+            build=build,
+        )
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Example:
+    """One scenario with one seed: the unit of scheduling and of score."""
+
+    scenario: Scenario
+    index: int
+    seed: int
+    parameters: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Its name in log and pages, e.g. `colours/2`."""
+        return f"{self.scenario.name}/{self.index}"
+
+    def script(self) -> Script:
+        """Return a fresh script, the same one every time; the scenario's `forget` message comes last."""
+        yield from self.scenario(Dice(f"{self.seed}/{self.id}"), **self.parameters)
+        if self.scenario.forget is not None:
+            yield Tell(self.scenario.forget)
+
+
+class Step(NamedTuple):
+    """A message of a rehearsal, with the tokens of it and of its ideal reply."""
+
+    line: Line
+    text: str
+    message_tokens: int
+    reply_tokens: int
+
+
+def ideal_reply(line: Line) -> str:
+    """Return what the ideal agent would answer."""
+    if line.ideal is not None:
+        return line.ideal
+    return line.expect.right()[0] if isinstance(line, Ask) else ACKNOWLEDGEMENT
+
+
+def rehearse(example: Example, counter: Counter) -> list[Step]:
+    """Run a script against the ideal agent, to learn how much room it needs.
+
+    Benchmark time stands still in a rehearsal but for the `after` that the script asks for.
+    """
+    now = datetime(2000, 1, 1, tzinfo=UTC)
+    steps: list[Step] = []
+    script = example.script()
+    reply: Reply | None = None
+    while True:
+        try:
+            line = script.send(cast(Reply, reply))  # a fresh generator takes None, later ones a Reply
+        except StopIteration:
+            break
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise ConfigError(
+                f"scenario {example.scenario.name}: its script fails with the parameters "
+                f"{dict(example.parameters)}: {type(error).__name__}: {error}"
+            ) from error
+        now += line.after or timedelta()
+        text = line.text if isinstance(line.text, str) else line.text(now)
+        said = ideal_reply(line)
+        steps.append(Step(line, text, counter.count(text), counter.count(said)))
+        reply = Reply(said, at=now)
+    return steps
