@@ -1,0 +1,111 @@
+"""`star_counts`: the reply lists the numbers that were scattered over the conversation.
+
+Scored as Counting-Stars scores (Song et al. 2024, and its code): cut the list to M, then ask of every star whether
+its count is among the distinct numbers. Order is not scored. In the reasoning variant a star is worth 1 for the
+corrected count alone, 0.5 if the mistaken one is there as well, 0.25 for the mistaken one alone.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ltm_bench.matchers.reading import READ, abstains, last_readable, number
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+_KEYED = 3
+
+
+def read_numbers(value: Any) -> list[int] | None:
+    """Read a list of whole numbers from JSON; None if it is none.
+
+    Understood: a list of numbers or numeric strings, a wrapper object around one, a list of objects or pairs that
+    hold one number each (numbered lists aside), and a mapping whose values are numbers.
+    """
+    if isinstance(value, list):
+        found = [_read_one(entry) for entry in value]
+        return [n for n in found if n is not None] if value and all(n is not None for n in found) else None
+    if isinstance(value, Mapping):
+        lists = [numbers for v in value.values() if (numbers := read_numbers(v)) is not None]
+        if lists:
+            return lists[0] if len(lists) == 1 else None
+        single = [number(v) for v in value.values()]
+        return [n for n in single if n is not None] if single and None not in single else None
+    return None
+
+
+def _read_one(entry: Any) -> int | None:
+    if isinstance(entry, Mapping):
+        numbers = [n for v in entry.values() if (n := number(v)) is not None]
+        return numbers[-1] if 0 < len(numbers) <= _KEYED else None
+    return number(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class StarCounts(Matcher):
+    """The mean over the stars."""
+
+    counts: tuple[int, ...]
+    """The right count of every star, in the order in which they were told."""
+    mistaken: tuple[int, ...] = ()
+    """The counts that were corrected in the same sentence, in the same order; empty where there are none."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge the last list of numbers in the reply; numbers in prose are read if there is no list."""
+        listed = last_readable(reply, read_numbers)
+        if listed is None:
+            listed = [int(n) for n in re.findall(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)", reply[:READ])]
+        if not listed:
+            none = tuple(0.0 for _ in self.counts)
+            if abstains(reply):
+                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", none)
+            return Verdict(Outcome.MALFORMED, 0.0, "no numbers can be read from the reply", none)
+        heard = frozenset(listed[: len(self.counts)])
+        wrong = self.mistaken or (None,) * len(self.counts)
+        parts = tuple(
+            _star(count in heard, mistake in heard) for count, mistake in zip(self.counts, wrong, strict=True)
+        )
+        score = sum(parts) / len(parts)
+        found = sum(count in heard for count in self.counts)
+        reason = f"{found} of {len(self.counts)} counts found"
+        if self.mistaken:
+            reason += f", {sum(m in heard for m in self.mistaken)} mistaken ones"
+        if score == 1.0:
+            return Verdict(Outcome.CORRECT, 1.0, reason, parts)
+        if found:
+            return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
+        stale = score > 0
+        return Verdict(Outcome.STALE if stale else Outcome.WRONG, round(score, 6), reason, parts)
+
+    def right(self) -> Sequence[str]:
+        """Give the counts in several spellings."""
+        counts = list(self.counts)
+        return (
+            json.dumps({"counts": counts}),
+            "```json\n" + json.dumps(counts) + "\n```",
+            "They were " + ", ".join(map(str, counts)) + ".",
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Give every number there could be, the mistaken ones, none, and an abstention."""
+        highest = max(self.counts)
+        everything = [n for n in range(highest + 1) if n not in self.counts[: max(1, len(self.counts) // 4)]]
+        return (
+            json.dumps(everything + list(self.counts)),
+            json.dumps(list(self.mistaken) or [highest + 1]),
+            "[]",
+            "I do not know.",
+            "",
+        )
+
+
+def _star(right: bool, mistaken: bool) -> float:
+    if right:
+        return 0.5 if mistaken else 1.0
+    return 0.25 if mistaken else 0.0
+
+
+def star_counts(counts: Sequence[int], *, mistaken: Sequence[int] = ()) -> StarCounts:
+    """Expect these counts; `mistaken` are the ones that were corrected, in the same order."""
+    return StarCounts(tuple(counts), tuple(mistaken))

@@ -1,0 +1,91 @@
+"""`decodes`: the reply says in plain words what several coded messages mean."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ltm_bench.matchers.reading import abstains, same_word, words
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+
+def _says(heard: Sequence[str], keyword: str) -> bool:
+    """Whether the words of a reply hold a keyword, which may be of several words."""
+    parts = keyword.split()
+    return any(
+        all(same_word(heard[i + j], part) for j, part in enumerate(parts))
+        for i in range(len(heard) - len(parts) + 1)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decodes(Matcher):
+    """An equal share for every meaning that is named, unless another meaning of its group is named beside it.
+
+    A group in which only other meanings are named takes one share away, once: guessing does not pay.
+    """
+
+    expected: tuple[tuple[str, str], ...]
+    """Group and meaning, e.g. `("when", "midnight")`."""
+    groups: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
+    """Each group's meanings with the words that express them."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by the keywords that the reply holds, in any case and number."""
+        heard = words(reply)
+        hits: list[float] = []
+        notes: list[str] = []
+        guessed = False
+        for group, meaning in self.expected:
+            named = self._named(heard, group)
+            if named == [meaning]:
+                hits.append(1.0)
+                continue
+            hits.append(0.0)
+            others = [each for each in named if each != meaning]
+            guessed = guessed or (bool(others) and meaning not in named)
+            notes.append(f"{group}: {meaning} expected, {' and '.join(named) or 'nothing'} named")
+        score = max(0.0, (sum(hits) - guessed) / len(hits))
+        parts = tuple(hits)
+        if not notes:
+            return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", parts)
+        reason = "; ".join(notes)
+        if score > 0:
+            return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty", parts)
+        if not any(self._named(heard, group) for group, _ in self.expected) and abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", parts)
+        return Verdict(Outcome.WRONG, 0.0, reason, parts)
+
+    def _named(self, heard: Sequence[str], group: str) -> list[str]:
+        meanings = dict(self.groups)[group]
+        return [meaning for meaning, keywords in meanings if any(_says(heard, k) for k in keywords)]
+
+    def right(self) -> Sequence[str]:
+        """Give the first keyword of every meaning, as a list and as prose."""
+        said = [(group, dict(dict(self.groups)[group])[meaning][0]) for group, meaning in self.expected]
+        return (
+            "; ".join(f"{group}: {keyword}" for group, keyword in said),
+            " ".join(f"As for {group}, it is {keyword.upper()}." for group, keyword in said),
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Give everything, something else, and an abstention."""
+        everything = [k for _, meanings in self.groups for _, keywords in meanings for k in keywords]
+        chosen = dict(self.expected)
+        other = [
+            next(keywords[0] for meaning, keywords in meanings if meaning != chosen[group])
+            for group, meanings in self.groups
+            if group in chosen
+        ]
+        return (", ".join(everything), ", ".join(other), "I do not know.", "")
+
+
+def decodes(expected: Mapping[str, str], groups: Mapping[str, Mapping[str, Sequence[str]]]) -> Decodes:
+    """Expect one meaning per group; `groups` maps group to meaning to the words that express it."""
+    return Decodes(
+        tuple(expected.items()),
+        tuple(
+            (group, tuple((meaning, tuple(keywords)) for meaning, keywords in meanings.items()))
+            for group, meanings in groups.items()
+        ),
+    )

@@ -1,0 +1,164 @@
+"""`item_counts`: the reply lists things and how many of each, as JSON."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ltm_bench.matchers.reading import abstains, gives_example, last_readable, number, plain, same_word, words
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+Found = list[tuple[str, int | None]]
+
+_NAME_KEYS = ("item", "name", "product", "article", "thing", "title")
+_COUNT_KEYS = ("quantity", "qty", "count", "amount", "number", "units", "num")
+_UNITS = frozenset(
+    "a an the of x pack packs packet packets piece pieces unit units bag bags box boxes bottle bottles carton cartons "
+    "can cans jar jars loaf loaves bunch bunches pair pairs dozen couple fresh some my your and tube tubes roll rolls "
+    "bar bars".split()
+)
+
+
+def read_items(value: Any) -> Found | None:
+    """Read a list of things from JSON of any usual shape; None if it is no such list.
+
+    Understood: `[{"item": …, "quantity": …}]` under any of the usual keys, a mapping from names to numbers, lists
+    of strings such as "2 apples", lists of pairs, and any of these inside a wrapping object.
+    """
+    if isinstance(value, Mapping):
+        return _read_mapping(value)
+    if not isinstance(value, list):
+        return None
+    found: Found = []
+    for entry in value:
+        item = _read_entry(entry)
+        if item is None:
+            return None
+        found.append(item)
+    return found
+
+
+def _read_mapping(value: Mapping[Any, Any]) -> Found | None:
+    keys = {str(key).casefold(): key for key in value}
+    if any(key in keys for key in _NAME_KEYS):
+        item = _read_entry(value)
+        return None if item is None else [item]
+    inner = [v for v in value.values() if isinstance(v, list | Mapping)]
+    if inner:
+        lists = [items for v in inner if (items := read_items(v)) is not None]
+        return lists[0] if len(lists) == 1 else None
+    counts = [(str(key), number(count)) for key, count in value.items()]
+    return counts if counts and all(count is not None for _, count in counts) else None
+
+
+def _read_entry(entry: Any) -> tuple[str, int | None] | None:
+    if isinstance(entry, Mapping):
+        keys = {str(key).casefold(): key for key in entry}
+        name = next((entry[keys[k]] for k in _NAME_KEYS if k in keys), None)
+        count = next((entry[keys[k]] for k in _COUNT_KEYS if k in keys), None)
+        if name is None and len(entry) == 1:
+            ((name, count),) = entry.items()
+        if not isinstance(name, str):
+            return None
+        return (name, number(count)) if count is not None else (name, number(name))
+    if isinstance(entry, str):
+        return entry, number(entry)
+    if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str):
+        return entry[0], number(entry[1])
+    return None
+
+
+_LINE = re.compile(r"(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.{1,80})$")
+
+
+def _read_prose(reply: str) -> Found:
+    """Read bulleted lines such as `- 2 x apples`, or `apples (2)`."""
+    return [(line, number(line)) for line in _LINE.findall(plain(reply))]
+
+
+def _same_thing(said: str, meant: str) -> bool:
+    """Whether a name means the same thing: its words but for amounts and packings. `milk chocolate` is no milk."""
+    left = [w for w in words(said) if w not in _UNITS and number(w) is None]
+    right = [w for w in words(meant) if w not in _UNITS]
+    return len(left) == len(right) and all(same_word(a, b) for a, b in zip(left, right, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCounts(Matcher):
+    """A third for what is on the list, a third for the amounts, a third for nothing else being on it."""
+
+    expected: tuple[tuple[str, int], ...]
+    among: tuple[str, ...]
+    """Everything that could be on the list."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge the last list in the reply; bulleted prose is read too, but counts as malformed if nothing else is."""
+        found = last_readable(reply, read_items)
+        if found is None:
+            found = _read_prose(reply)
+            if not found:
+                if abstains(reply):
+                    return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+                return Verdict(Outcome.MALFORMED, 0.0, "no list can be read from the reply")
+        if not found and not self.expected:
+            return Verdict(Outcome.CORRECT, 1.0, "the list is empty, as it should be")
+        if abstains(reply) and (not found or gives_example(reply)):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        if not found:
+            return Verdict(Outcome.WRONG, 0.0, "the list is empty")
+        return self._compare(found)
+
+    def _compare(self, found: Found) -> Verdict:
+        left = list(found)
+        present: list[str] = []
+        amounts = 0
+        for name, count in self.expected:
+            same = [entry for entry in left if _same_thing(entry[0], name)]
+            if not same:
+                continue
+            present.append(name)
+            left.remove(same[0])
+            amounts += same[0][1] == count
+        size = len(self.expected)
+        missing = [name for name, _ in self.expected if name not in present]
+        extra = [name for name, count in left if count != 0]
+        if not present or len(extra) >= len(
+            present
+        ):  # a guess, or everything there is: a few hits prove nothing
+            return Verdict(
+                Outcome.WRONG, 0.0, f"missing: {', '.join(missing) or '-'}; extra: {', '.join(extra)}"
+            )
+        score = (len(present) / size + amounts / size + (not extra)) / 3
+        if len(present) == amounts == size and not extra:
+            return Verdict(Outcome.CORRECT, 1.0, "every item and every amount is right")
+        reason = f"{len(present)} of {size} items, {amounts} amounts right"
+        if missing:
+            reason += f"; missing: {', '.join(missing)}"
+        if extra:
+            reason += f"; extra: {', '.join(each[:40] for each in extra[:8])}"
+        return Verdict(Outcome.PARTIAL, round(score, 6), reason)
+
+    def right(self) -> Sequence[str]:
+        """Give the list in several spellings."""
+        import json
+
+        plain_list = [{"item": name, "quantity": count} for name, count in self.expected]
+        return (
+            json.dumps(plain_list),
+            "```json\n" + json.dumps({"shopping_list": plain_list}, indent=1) + "\n```",
+            "Here you are: " + json.dumps([{"item": n, "quantity": str(c)} for n, c in self.expected]),
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Give everything, nothing, a wrong amount, and an abstention."""
+        import json
+
+        everything = [{"item": name, "quantity": 1} for name in self.among]
+        nothing = "[]" if self.expected else json.dumps(everything[:2])
+        more = [{"item": name, "quantity": count + 1} for name, count in self.expected] or everything[:1]
+        return (json.dumps(everything), nothing, json.dumps(more), "I do not know what is on it.", "")
+
+
+def item_counts(expected: Mapping[str, int], *, among: Collection[str]) -> ItemCounts:
+    """Expect exactly these things in these amounts; `among` is everything that could be on the list."""
+    return ItemCounts(tuple(expected.items()), tuple(among))

@@ -1,0 +1,157 @@
+"""`names_only`: the reply names one value of a known set, and no other as the answer."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ltm_bench.matchers.reading import abstains, plain, same_word, words
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+_SENTENCE = re.compile(r"[.!?\n]+")
+_CLAUSE = re.compile(
+    r"[,;:()]|\b(?:but|though|although|while|however|and (?=now|then|later|finally|most|currently|lately))\b"
+)
+_NEGATED = re.compile(r"\b(?:not|isn't|wasn't|aren't|never|no longer|instead of|rather than|other than)\b")
+_NEGATED_AFTER = re.compile(r"\b(?:any ?more|no longer|is wrong|is not|isn't)\b")
+_LONG_PAST = re.compile(
+    r"\b(?:previous(?:ly)?|earlier|originally|initially|formerly|used to|had been|before|at first|first|prior|"
+    r"once|old|older|former|started|replaced|after|changed from|switched from|moved from)\b"
+)
+_PAST = re.compile(r"\b(?:was|were|mentioned|different points|throughout)\b")
+_PRESENT = re.compile(
+    r"\b(?:now|currently|current|latest|most recent(?:ly)?|recently|last(?:ly)?|final(?:ly)?|newest|nowadays|"
+    r"these days|today|changed (?:it |your mind |that )?to|switched to|settled on|updated (?:it )?to|at the moment)\b"
+)
+_UNDECIDED = re.compile(
+    r"\b(?:not sure|unsure|not certain|uncertain|which (?:one|of)|either|or maybe|perhaps|confus\w+)\b"
+)
+_QUESTION_WORDS = frozenset("what which when where tell does have your mine please that this".split())
+_ENUMERATED = 3
+"""Words of a clause so short that it continues the one before: `brown, then cream, then red`."""
+
+
+class _Mention(NamedTuple):
+    value: str
+    sentence: int
+    negated: bool
+    past: int
+    """0 if the clause speaks of today as far as one can tell, 1 if in the past tense, 2 if of earlier times."""
+    present: bool
+    on_topic: bool
+    """Whether the sentence shares a word with the question, or speaks of now."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamesOnly(Matcher):
+    """Right if `value` is what the reply gives as the answer; values of the past may be told, as past."""
+
+    value: str
+    among: tuple[str, ...]
+    """Every value that could have been the answer, this one included."""
+    stale: tuple[str, ...] = ()
+    """Values that were right once."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by the candidates that the reply names, clause by clause."""
+        mentions = self._mentions(reply, turns[-1].message.text if turns else "")
+        if not mentions:
+            if not reply.strip():
+                return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+            if abstains(reply):
+                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
+        if any(m.on_topic for m in mentions):
+            mentions = [m for m in mentions if m.on_topic]
+        named = _distinct(m.value for m in mentions)
+        answers = _answers(mentions)
+        if len(answers) > 1 or (len(named) > 1 and _UNDECIDED.search(plain(reply))):
+            return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(named)}")
+        if not answers:
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says what it is not: {', '.join(named)}")
+        answer = answers[0]
+        if answer != self.value:
+            outcome = Outcome.STALE if answer in self.stale else Outcome.WRONG
+            return Verdict(outcome, 0.0, f"the reply says {answer}, expected {self.value}")
+        return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
+
+    def _mentions(self, reply: str, question: str) -> list[_Mention]:
+        topic = frozenset(w for w in words(question) if len(w) > 3 and w not in _QUESTION_WORDS)
+        found: list[_Mention] = []
+        for number, sentence in enumerate(_SENTENCE.split(plain(reply))):
+            now = _PRESENT.search(sentence) is not None
+            on_topic = now or not topic.isdisjoint(words(sentence))
+            past = 0
+            for clause in _CLAUSE.split(sentence):
+                own = 2 if _LONG_PAST.search(clause) else 1 if _PAST.search(clause) else 0
+                said = words(clause)
+                past = max(past, own) if len(said) <= _ENUMERATED else own
+                present = _PRESENT.search(clause) is not None
+                for value, begin, end in self._candidates(said):
+                    negated = _NEGATED.search(" ".join(said[:begin])) or _NEGATED_AFTER.search(
+                        " ".join(said[end:])
+                    )
+                    found.append(_Mention(value, number, negated is not None, past, present, on_topic))
+        return found
+
+    def _candidates(self, said: list[str]) -> Iterator[tuple[str, int, int]]:
+        """Find the candidates in the words of a clause; a longer candidate hides a shorter one within it."""
+        candidates = sorted(((words(v), v) for v in self.among), key=lambda c: -len(c[0]))
+        exact = {word for parts, _ in candidates for word in parts}
+        free = [True] * len(said)
+        for parts, value in candidates:
+            for begin in range(len(said) - len(parts) + 1):
+                end = begin + len(parts)
+                window = said[begin:end]
+                if all(free[begin:end]) and all(
+                    word == part or (word not in exact and same_word(word, part))
+                    for word, part in zip(window, parts, strict=True)
+                ):
+                    free[begin:end] = [False] * len(parts)
+                    yield value, begin, end
+
+    def right(self) -> Sequence[str]:
+        """Give the value alone, in a sentence, and with its history."""
+        history = f"{self.value}. Before that it was {self.stale[-1]}." if self.stale else f"{self.value}."
+        return (f"It is {self.value}.", self.value, f"You told me that it is {history}")
+
+    def wrong(self) -> Sequence[str]:
+        """Give another value, the stale one, all of them, none, and an abstention."""
+        others = [v for v in self.among if v != self.value]
+        return (
+            *(f"It is {v}." for v in (*others[:1], *self.stale[-1:])),
+            "It is " + ", ".join(self.among) + ".",
+            f"It is not {self.value}.",
+            "I do not know.",
+            "",
+        )
+
+    @property
+    def chance(self) -> float:
+        """One in all candidates."""
+        return 1 / len(self.among)
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _answers(mentions: list[_Mention]) -> list[str]:
+    """Return the values that are given as the answer, once what is denied or past is put aside."""
+    asserted = [m for m in mentions if not m.negated]
+    answers = _distinct(m.value for m in asserted)
+    if len(answers) < 2:
+        return answers
+    present = _distinct(m.value for m in asserted if m.present)
+    if len(present) == 1:
+        return present
+    for past in (2, 1):
+        standing = _distinct(m.value for m in asserted if m.past < past or m.present)
+        if len(standing) == 1:
+            return standing
+    return answers
+
+
+def names_only(value: str, *, among: Collection[str], stale: Sequence[str] = ()) -> NamesOnly:
+    """Expect `value` and no other of `among`; `stale` are earlier values (the value itself is never stale)."""
+    return NamesOnly(value, tuple(among), tuple(v for v in dict.fromkeys(stale) if v != value))

@@ -1,0 +1,209 @@
+"""How matchers read text: words, typing errors, abstentions, numbers, and JSON in whatever it was wrapped.
+
+Everything here is linear in the length of the text, and long text is read up to a limit: a reply is untrusted.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+READ = 100_000
+"""Characters of a reply that are looked at; nothing that a person would answer is longer."""
+
+_STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
+_SPELLING = {"gray": "grey", "favorite": "favourite", "color": "colour", "colors": "colours"}
+
+
+def plain(text: str) -> str:
+    """Return the beginning of a text in lower case, with straight quotes and without accents."""
+    text = unicodedata.normalize("NFKD", text[:READ].translate(_STRAIGHT))
+    return "".join(c for c in text if not unicodedata.combining(c)).casefold()
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, plain and in British spelling; a hyphenated word is one word."""
+    return [_SPELLING.get(word, word) for word in _WORD.findall(plain(text))]
+
+
+def singular(word: str) -> str:
+    """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
+    if len(word) > 3 and word.endswith("'s"):
+        word = word[:-2]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes", "oes")):
+        return word[:-2]
+    if len(word) > 4 and word.endswith("ves"):
+        return word[:-3] + "f"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def same_word(said: str, meant: str) -> bool:
+    """Whether two words are the same but for number, or for one slip of the finger in a long word.
+
+    A slip is a letter too many, too few, or two letters swapped. A letter replaced by another is not forgiven: it
+    makes other words (`white` and `while`).
+    """
+    said, meant = singular(said), singular(meant)
+    if said == meant:
+        return True
+    if min(len(said), len(meant)) < 5 or abs(len(said) - len(meant)) > 1:
+        return False
+    if len(said) == len(meant):
+        differing = [i for i in range(len(said)) if said[i] != meant[i]]
+        return (
+            len(differing) == 2
+            and differing[1] == differing[0] + 1
+            and said[differing[0]] == meant[differing[1]]
+            and said[differing[1]] == meant[differing[0]]
+        )
+    longer, shorter = (said, meant) if len(said) > len(meant) else (meant, said)
+    i = 0
+    while i < len(shorter) and longer[i] == shorter[i]:
+        i += 1
+    return longer[i + 1 :] == shorter[i:]
+
+
+_ABSTAINS = re.compile(
+    r"\b(?:do(?:es)? not|don't|doesn't|did not|didn't|can ?not|can't|could not|couldn't|unable to|not able to)"
+    r"(?: \w+){0,3} (?:know|remember|recall|have|see|find|tell|determine|answer|access|say|mention|told|recollect)\b"
+    r"|\b(?:have|has|had)(?:n't| not| never)(?: \w+){0,3} "
+    r"(?:told|shared|mentioned|said|provided|given|stated|specified|discussed|been)\b"
+    r"|\b(?:no|any) (?:\w+ )?(?:information|record|memory|recollection|idea|mention|knowledge|context|clue)\b"
+    r"|\b(?:not|n't) (?:\w+ )?(?:sure|certain|mentioned|provided|told|given|shared|specified|aware)\b"
+    r"|\b(?:unknown|forgotten|i forgot|forgot|as an ai)\b"
+)
+
+
+def abstains(reply: str) -> bool:
+    """Whether a reply says, somewhere, that the answer is not known."""
+    return _ABSTAINS.search(plain(reply)) is not None
+
+
+_EXAMPLE = re.compile(
+    r"\b(?:example|for instance|e\.g|sample|hypothetical|illustrat\w+|template|placeholder)\b"
+)
+
+
+def gives_example(reply: str) -> bool:
+    """Whether a reply presents what it holds as an example, not as an answer."""
+    return _EXAMPLE.search(plain(reply)) is not None
+
+
+_NUMBER_WORDS = {
+    word: n
+    for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {
+    word: 10 * n
+    for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+}
+_OTHER_NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "single": 1,
+    "once": 1,
+    "twice": 2,
+    "pair": 2,
+    "couple": 2,
+    "dozen": 12,
+    "no": 0,
+}
+
+
+def number(value: Any) -> int | None:
+    """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"twenty-one"`."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None  # inf and nan are not integers
+    if not isinstance(value, str):
+        return None
+    text = plain(value[:200]).strip()
+    if digits := re.search(
+        r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)", text
+    ):
+        return int(digits.group(1).replace(",", ""))
+    total: int | None = None
+    for word in re.findall(r"[a-z]+", text):
+        if word in _TENS:
+            total = (total or 0) + _TENS[word]
+        elif word in _NUMBER_WORDS:
+            total = (total or 0) + _NUMBER_WORDS[word]
+        elif word == "hundred" and total is not None:
+            total *= 100
+        elif total is None and word in _OTHER_NUMBERS:
+            return _OTHER_NUMBERS[word]
+    return total
+
+
+_FENCE = re.compile(r"```[a-zA-Z0-9]{0,12}[ \t]*\n?(.{0,100000}?)```", re.DOTALL)
+_REGIONS = 40
+
+
+def json_values(reply: str) -> Iterator[Any]:
+    """Give every JSON value that a reply holds: the whole, those in fences, those amid prose, then repaired ones."""
+    text = reply[:READ].strip().lstrip("\ufeff")
+    yield from _strict(text)
+    for fenced in _FENCE.findall(text):
+        yield from _strict(fenced.strip())
+    decoder = json.JSONDecoder()
+    start, regions = 0, 0
+    while regions < _REGIONS and (bracket := re.compile(r"[\[{]").search(text, start)):
+        regions += 1
+        try:
+            value, start = decoder.raw_decode(text, bracket.start())
+        except (ValueError, RecursionError):
+            start = bracket.start() + 1
+        else:
+            yield value
+    first = re.search(r"[\[{]", text)
+    if first:
+        from json_repair import repair_json
+
+        closing = max(text.rfind("]"), text.rfind("}")) + 1
+        region = text[first.start() : closing if closing > first.start() else None][:20_000]
+        try:
+            repaired = repair_json(region, return_objects=True, skip_json_loads=True)
+        except Exception:  # whatever a repairer does to hostile text, it must not end the run
+            return
+        if isinstance(repaired, list | dict) and repaired:
+            yield repaired
+
+
+def _strict(text: str) -> Iterator[Any]:
+    try:
+        yield json.loads(text)
+    except (ValueError, RecursionError):
+        return
+
+
+def last_readable(reply: str, read: Callable[[Any], T | None]) -> T | None:
+    """Return what `read` makes of the last JSON value in a reply that it can use.
+
+    A value that was readable as it stands wins over a repaired one; the last wins because drafts come first.
+    """
+    found: T | None = None
+    for value in json_values(reply):
+        result = read(value)
+        if result is not None:
+            found = result
+            if value == _whole(reply):
+                break
+    return found
+
+
+def _whole(reply: str) -> Any:
+    return next(_strict(reply[:READ].strip()), object())

@@ -1,0 +1,244 @@
+"""Turns into verdicts, verdicts into results, results with honest statistics. Knows no files.
+
+The score of an example is the mean of its questions' verdicts, that of a scenario the mean over its examples, the
+headline the sum over scenarios. Infrastructure errors are never "wrong" and never leave the denominator: a result
+with any of them is incomplete and has no headline score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ltm_bench.dice import Dice
+from ltm_bench.messages import Finish, Matcher, Outcome, Reply, Turn, Usage, Verdict
+
+SCHEMA = 1
+"""Version of the form of results.json."""
+
+RESAMPLES = 2000
+CONFIDENCE = 0.95
+
+
+def judge(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
+    """Return the verdict on a reply. Never raises: a matcher that fails is a `judge_error`, not a wrong answer."""
+    if reply.finish is Finish.OVERFLOW:
+        return Verdict(Outcome.OVERFLOW, 0.0, "the conversation did not fit into the agent's window")
+    if reply.finish is Finish.REFUSAL:
+        return Verdict(Outcome.ABSTAINED, 0.0, "the provider or the model declined to answer")
+    try:
+        return expect.verdict(reply.text, turns)
+    except Exception as error:
+        return Verdict(
+            Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
+        )
+
+
+class Interval(BaseModel):
+    """A two-sided confidence interval."""
+
+    model_config = ConfigDict(frozen=True)
+
+    low: float
+    high: float
+
+
+class Needle(BaseModel):
+    """A needle as it stood in the conversation."""
+
+    turn: int
+    text: str
+    position: int
+    """Tokens of the conversation before it."""
+    depth: int
+    """Tokens between it and the example's last question."""
+    at: datetime
+
+
+class Question(BaseModel):
+    """A question, what was expected, what was said, and the verdict."""
+
+    turn: int | None
+    text: str
+    expected: str
+    reply: str | None
+    outcome: Outcome
+    score: float | None
+    reason: str
+    parts: tuple[float, ...] = ()
+    scorer: str
+    """Name and version of the scorer, e.g. `NamesOnly@1`."""
+    chance: float
+    position: int | None
+    """Tokens of the conversation before it; None if it was not reached."""
+    at: datetime | None
+
+
+class ExampleResult(BaseModel):
+    """One example: its needles, its questions, its score."""
+
+    id: str
+    scenario: str
+    score: float | None
+    """Mean over its questions; None if one of them could not be scored."""
+    span: int
+    """Tokens from its first message to its last question."""
+    overrun: int
+    """By how many tokens the last question missed the span that was asked for."""
+    needles: list[Needle]
+    questions: list[Question]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The outcomes of its questions."""
+        return [question.outcome for question in self.questions]
+
+
+class ScenarioResult(BaseModel):
+    """A scenario: the mean over its examples."""
+
+    name: str
+    summary: str
+    skills: tuple[str, ...]
+    n: int
+    score: float | None
+    """None while an example of it could not be scored."""
+    score_so_far: float | None
+    """The mean over the examples that could be scored."""
+    interval: Interval | None
+    chance: float
+    outcomes: dict[Outcome, int]
+
+
+class Costs(BaseModel):
+    """What the agent used and cost."""
+
+    calls: int = 0
+    """Replies that the agent gave itself; scripted filler is none."""
+    usage: dict[str, int] = Field(default_factory=dict)
+    """Sums of the normalised token figures."""
+    dollars: float | None = 0.0
+    """None where a price is unknown."""
+    price_list: str = ""
+
+
+class Latency(BaseModel):
+    """Wall-clock seconds of the agent's own replies."""
+
+    total: float
+    median: float
+    p95: float
+
+
+class Results(BaseModel):
+    """Everything that the page shows, but for the transcript."""
+
+    schema_version: int = SCHEMA
+    run: str
+    agent: str
+    suite: str
+    span: int
+    seed: int
+    complete: bool
+    score: float | None
+    """Sum over scenarios; None while the run is incomplete."""
+    score_so_far: float
+    out_of: int
+    interval: Interval | None
+    chance: float
+    references: dict[str, float]
+    """What the floor and the ceiling score on the same examples: `goldfish` and `perfect`."""
+    turns: int
+    tokens: int
+    filler_tokens: int
+    seconds: float
+    """Length of the conversation in benchmark time."""
+    overruns: int
+    costs: Costs
+    latency: Latency | None
+    outcomes: dict[Outcome, int]
+    scenarios: list[ScenarioResult]
+    examples: list[ExampleResult]
+
+
+def wilson(mean: float, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return Wilson's interval for a mean of scores in 0..1 (Wilson 1927).
+
+    Exact for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
+    """
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
+    return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
+
+
+def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE) -> Interval | None:
+    """Return a bootstrap interval for the sum of the strata's means; None if a stratum has a single score.
+
+    Examples are resampled within their scenario, one fewer than there are, which makes the variance unbiased for
+    small strata (Rao & Wu 1988). If every score is the same, resampling knows nothing: Wilson's interval for the
+    overall mean then takes its place.
+    """
+    if not strata or any(len(scores) < 2 for scores in strata.values()):
+        return None
+    scores = [score for each in strata.values() for score in each]
+    size = len(strata)
+    if len(set(scores)) == 1:
+        flat = wilson(scores[0], len(scores), confidence)
+        return Interval(low=flat.low * size, high=flat.high * size)
+    dice = Dice("bootstrap")
+    sums = sorted(
+        sum(
+            sum(each[int(dice.fraction() * len(each))] for _ in range(len(each) - 1)) / (len(each) - 1)
+            for each in strata.values()
+        )
+        for _ in range(RESAMPLES)
+    )
+    tail = (1 - confidence) / 2
+    return Interval(low=sums[int(tail * RESAMPLES)], high=sums[math.ceil((1 - tail) * RESAMPLES) - 1])
+
+
+def example_score(questions: Sequence[Question]) -> float | None:
+    """Return the mean over an example's questions, or None if one of them has no score."""
+    scores = [q.score for q in questions if not q.outcome.infrastructure]
+    known = [s for s in scores if s is not None]
+    return sum(known) / len(known) if known and len(known) == len(questions) else None
+
+
+def summarise_scenario(
+    name: str, summary: str, skills: Sequence[str], examples: Sequence[ExampleResult]
+) -> ScenarioResult:
+    """Average the examples of one scenario."""
+    scores = [e.score for e in examples if e.score is not None]
+    mean = sum(scores) / len(scores) if scores else None
+    complete = len(scores) == len(examples) and mean is not None
+    chances = [q.chance for e in examples for q in e.questions]
+    return ScenarioResult(
+        name=name,
+        summary=summary,
+        skills=tuple(skills),
+        n=len(examples),
+        score=mean if complete else None,
+        score_so_far=mean,
+        interval=wilson(mean, len(scores)) if mean is not None else None,
+        chance=sum(chances) / len(chances) if chances else 0.0,
+        outcomes=count_outcomes(examples),
+    )
+
+
+def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:
+    """Count the outcomes of all questions, in the order in which they are defined."""
+    counts = Counter(outcome for example in examples for outcome in example.outcomes)
+    return {outcome: counts[outcome] for outcome in Outcome if counts[outcome]}
+
+
+def add_usage(total: dict[str, int], usage: Usage) -> None:
+    """Add one reply's token figures to a sum."""
+    for name in ("uncached", "cache_read", "cache_write", "output", "reasoning"):
+        total[name] = total.get(name, 0) + getattr(usage, name)
