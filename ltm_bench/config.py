@@ -1,0 +1,158 @@
+"""Suites and agent presets: TOML files in, frozen models out. Every mistake is named with file, key and value."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ltm_bench.errors import ConfigError, nearest
+
+PRESETS = "agents"
+"""The stem of the file that holds agent presets; every other file in configs/ is a suite."""
+
+_RESERVED = ("examples",)
+
+
+class Suite(BaseModel):
+    """Which scenarios, how many examples each, with which parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str = ""
+    examples: int = Field(default=3, ge=1)
+    stagger: float = Field(default=0.01, ge=0.0, le=1.0)
+    """Least distance between the starts of two examples, as a fraction of the span."""
+    start: datetime = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    """The benchmark's time of the first message."""
+    isolated: bool = False
+    scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
+    """Parameters by scenario; the key `examples` overrides the suite's."""
+
+    def count(self, scenario: str) -> int:
+        """Return how many examples of a scenario there are."""
+        return int(self.scenarios[scenario].get("examples", self.examples))
+
+    def parameters(self, scenario: str) -> dict[str, Any]:
+        """Return what the suite sets of a scenario."""
+        return {k: v for k, v in self.scenarios[scenario].items() if k not in _RESERVED}
+
+
+class Preset(BaseModel):
+    """An agent's short name: an adapter with settings."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    adapter: str
+    note: str = ""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return everything that goes to the adapter."""
+        return dict(self.model_extra or {})
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file. Raises ConfigError with file and line."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def _explain(path: Path, error: ValidationError, known: Iterable[str]) -> ConfigError:
+    problem = error.errors()[0]
+    where = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "extra_forbidden":
+        return ConfigError(
+            f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
+        )
+    shown = "" if problem["type"] == "missing" else f" = {problem['input']!r:.60}"
+    return ConfigError(f"{path}: {where}{shown}: {problem['msg'].lower()}")
+
+
+def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
+    """Map the name of every suite to its file. Raises ConfigError where a name comes twice."""
+    found: dict[str, Path] = {}
+    for path in _files(folders):
+        if path.stem == PRESETS:
+            continue
+        if other := found.get(path.stem):
+            raise ConfigError(f"two suites are called {path.stem!r}: {other} and {path}; rename yours")
+        found[path.stem] = path
+    return found
+
+
+def read_suite(path: Path) -> Suite:
+    """Read a suite. Raises ConfigError."""
+    content = read_toml(path)
+    try:
+        suite = Suite.model_validate(content)
+    except ValidationError as error:
+        raise _explain(path, error, Suite.model_fields) from error
+    if suite.start.tzinfo is None:
+        raise ConfigError(f"{path}: start = {suite.start.isoformat()} has no timezone; add a Z for UTC")
+    for name, table in suite.scenarios.items():
+        count = table.get("examples", 1)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise ConfigError(f"{path}: scenarios.{name}.examples = {count!r}: it is a whole number from 1")
+    return suite
+
+
+def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
+    """Map the short name of every agent to its preset. Raises ConfigError where a name comes twice."""
+    found: dict[str, Preset] = {}
+    for path in _files(folders):
+        if path.stem != PRESETS:
+            continue
+        for name, table in read_toml(path).items():
+            if name in found:
+                raise ConfigError(f"{path}: the agent {name!r} is preset already; rename yours")
+            try:
+                found[name] = Preset.model_validate(table)
+            except ValidationError as error:
+                raise _explain(path, error, Preset.model_fields) from error
+    return found
+
+
+def _files(folders: Iterable[Path]) -> list[Path]:
+    return [
+        path for each in dict.fromkeys(f.resolve() for f in folders) for path in sorted(each.glob("*.toml"))
+    ]
+
+
+_SPAN = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)")
+
+
+def parse_span(text: str) -> int:
+    """Read a span in tokens: `2k`, `120k`, `1M`, `1.5M` or a plain number. Raises ConfigError."""
+    match = _SPAN.fullmatch(text.strip().replace("_", ""))
+    if match is None:
+        raise ConfigError(f"--span {text}: write a number of tokens such as 2k, 120k, 1M or 32000")
+    tokens = float(match.group(1)) * {"": 1, "k": 1000, "m": 1_000_000}[match.group(2).lower()]
+    if tokens != int(tokens) or not 1 <= tokens <= 1_000_000_000:
+        raise ConfigError(f"--span {text}: it is a whole number of tokens from 1 to 1000M")
+    return int(tokens)
+
+
+def spell_span(tokens: int) -> str:
+    """Write a span as people do: `120k`, `1M`, or the plain number."""
+    for size, unit in ((1_000_000, "M"), (1000, "k")):
+        if tokens >= size and tokens % (size // 10) == 0:
+            return f"{tokens / size:g}{unit}"
+    return str(tokens)
+
+
+def parse_value(text: str) -> Any:
+    """Read the value of `-A key=value`: TOML where it is TOML (numbers, booleans, lists), else the text itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,186 @@
+"""Finds and loads the files in scenarios/ and agents/: one file, one scenario or adapter; its stem is its name.
+
+The built-ins are looked up first, then the folder of the same kind where the user stands. The same stem in both
+is an error. Listing executes nothing; only the file that was asked for is executed.
+"""
+
+import ast
+import hashlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, get_args
+
+from ltm_bench.agent import Agent
+from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, nearest
+from ltm_bench.messages import Message, Reply
+from ltm_bench.scenario import Scenario
+
+Kind = Literal["scenarios", "agents"]
+
+_HERE = Path(__file__).resolve().parent
+
+
+def bundled(folder: str) -> Path:
+    """Return a folder that ships with ltm-bench: from inside the wheel, or from the checkout."""
+    in_wheel = _HERE / "_bundled" / folder
+    return in_wheel if in_wheel.is_dir() else _HERE.parent / folder
+
+
+def catalogue(kind: Kind) -> Mapping[str, Path]:
+    """Map each name to its file. Raises DropInError where two files have the same name."""
+    found: dict[str, Path] = {}
+    for folder in dict.fromkeys((bundled(kind).resolve(), Path(kind).resolve())):
+        for path in sorted(folder.glob("[!_.]*.py")):
+            if other := found.get(path.stem):
+                raise DropInError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename yours")
+            found[path.stem] = path
+    return found
+
+
+def find(kind: Kind, name: str) -> Path:
+    """Return the file of a scenario or an adapter. Raises DropInError, with the nearest name, if there is none."""
+    if name.endswith(".py"):
+        path = Path(name)
+        if not path.is_file():
+            raise DropInError(f"{name}: there is no such file")
+        return path.resolve()
+    known = catalogue(kind)
+    if name not in known:
+        one = kind.removesuffix("s")
+        raise DropInError(
+            f"no {one} is called {name!r}{nearest(name, known)} "
+            f"(known: {', '.join(known)}; yours go into ./{kind}/{name}.py)"
+        )
+    return known[name]
+
+
+def summary(path: Path) -> str:
+    """Return the first line of a file's docstring without executing the file."""
+    try:
+        return (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n")[0]
+    except (SyntaxError, ValueError):
+        return "(cannot be parsed)"
+
+
+def content_hash(path: Path) -> str:
+    """Return the first 16 hex digits of a file's SHA-256, line endings unified."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()[:16]
+
+
+def load(path: Path) -> ModuleType:
+    """Execute a file as a module of its own. Raises DropInError, with the file's line, if that fails."""
+    kind = path.parent.name if path.parent.name in get_args(Kind) else "dropins"
+    name = f"ltm_bench._bundled.{kind}.{path.stem}"
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded.__file__ == str(path):
+        return loaded
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise DropInError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their annotations up there
+    try:
+        spec.loader.exec_module(module)
+    except LtmBenchError:
+        del sys.modules[name]
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise DropInError(f"{path}{_line_of(error, path)}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _line_of(error: BaseException, path: Path) -> str:
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f":{error.lineno}"
+    lines = []
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return f":{lines[-1]}" if lines else ""
+
+
+def scenario(name: str) -> Scenario:
+    """Return the scenario of that name, or of that file."""
+    path = find("scenarios", name)
+    module = load(path)
+    found = [value for value in vars(module).values() if isinstance(value, Scenario)]
+    for each in found:
+        if each.name == path.stem:
+            return each
+    names = ", ".join(each.name for each in found) or "none"
+    raise DropInError(
+        f"{path}: the function under @scenario must be called {path.stem!r}, like its file (found: {names})"
+    )
+
+
+def agent_class(name: str) -> Callable[..., Agent]:
+    """Return what makes an agent of that name, or of that file: its Agent subclass, or its function `agent`."""
+    path = find("agents", name)
+    module = load(path)
+    classes = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value) and issubclass(value, Agent) and value.__module__ == module.__name__
+    ]
+    if len(classes) > 1:
+        names = ", ".join(each.__name__ for each in classes)
+        raise DropInError(f"{path}: one file holds one adapter, this one holds {len(classes)}: {names}")
+    if classes:
+        return classes[0]
+    function = getattr(module, "agent", None)
+    if callable(function):
+        return lambda: FunctionAgent(function)
+    raise DropInError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
+
+
+class FunctionAgent(Agent):
+    """A plain function `agent(message: str) -> str` (or async) as an agent. It sees nothing that it did not answer."""
+
+    def __init__(self, function: Callable[[str], Any]) -> None:
+        self._function = function
+
+    async def reply(self, message: Message) -> Reply:
+        """Call the function with the message's text."""
+        answer = self._function(message.text)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if not isinstance(answer, str):
+            raise TypeError(f"the function returned {type(answer).__name__}, not a string")
+        return Reply(answer)
+
+
+_SECRET = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
+
+
+def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
+    """Construct an agent. Raises ConfigError for a setting that it lacks, misses, or cannot use."""
+    make = agent_class(adapter)
+    parameters = inspect.signature(make).parameters
+    known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    for name in settings:
+        if _SECRET.search(name):
+            raise ConfigError(
+                f"agent {adapter}: {name} looks like a secret; give it through the environment, "
+                "settings are written into the log"
+            )
+        if name not in known:
+            raise ConfigError(
+                f"agent {adapter}: no setting {name!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
+            )
+    missing = [n for n in known if parameters[n].default is inspect.Parameter.empty and n not in settings]
+    if missing:
+        raise ConfigError(f"agent {adapter}: the setting {missing[0]!r} is needed; add -A {missing[0]}=…")
+    try:
+        return make(**settings)
+    except LtmBenchError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"agent {adapter}: {error}") from error

@@ -1,0 +1,320 @@
+"""The event log: append-only JSON lines, the only truth about a run; all else can be derived from it.
+
+`events.jsonl` starts with the manifest. Of every turn `sent` is written before the agent is called and `replied`
+after, so a killed run says exactly what it was doing. In an isolated run every example is a conversation with a log
+of its own, `isolated/<scenario>-<index>.jsonl`, beside an `events.jsonl` that holds the manifest alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
+from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
+
+FORMAT = 1
+"""Version of the form of events.jsonl."""
+
+Event = dict[str, Any]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ScenarioEntry(_Frozen):
+    """A scenario as it was run."""
+
+    name: str
+    version: int
+    hash: str
+    """Of the content of its file."""
+    examples: int
+    parameters: dict[str, Any]
+
+
+class SuiteEntry(_Frozen):
+    """The suite as it was resolved from its file and the flags."""
+
+    name: str
+    start: datetime
+    """The benchmark's time of the first message."""
+    stagger: float
+    isolated: bool
+    scenarios: list[ScenarioEntry]
+
+
+class AgentEntry(_Frozen):
+    """The agent as it was configured. Keys are never among the settings."""
+
+    name: str
+    adapter: str
+    hash: str
+    settings: dict[str, Any]
+    free: bool
+    """Whether it costs nothing; otherwise a missing usage is an unknown cost."""
+
+
+class FillerEntry(_Frozen):
+    """Where filler came from, and who answered it."""
+
+    source: str
+    digest: str
+    mode: str
+    max_tokens: int
+
+
+class Manifest(_Frozen):
+    """What a run is: equal manifests and equal replies give equal logs."""
+
+    format: int
+    version: str
+    """Of ltm-bench."""
+    seed: int
+    span: int
+    tokenizer: str
+    suite: SuiteEntry
+    agent: AgentEntry
+    filler: FillerEntry
+    scorers: dict[str, int]
+    """The version of every matcher at the time of the run."""
+
+    def event(self) -> Event:
+        """Return the first event of a log."""
+        return {"event": "manifest", **self.model_dump(mode="json")}
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> list[str]:
+    """Return a line for each place in which two manifests differ."""
+    found = []
+    for key in dict.fromkeys((*old, *new)):
+        a, b, path = old.get(key), new.get(key), f"{where}{key}"
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            found += differences(a, b, f"{path}.")
+        elif (
+            isinstance(a, Sequence)
+            and isinstance(b, Sequence)
+            and not isinstance(a, str)
+            and len(a) == len(b)
+        ):
+            found += differences(dict(enumerate(a)), dict(enumerate(b)), f"{path}.")  # type: ignore[arg-type]
+        elif a != b:
+            found.append(f"{path}: {json.dumps(a)} there, {json.dumps(b)} now")
+    return found
+
+
+def encode(event: Event) -> bytes:
+    """Return an event as one line of UTF-8; lone surrogates, which UTF-8 cannot hold, are escaped."""
+    try:
+        return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(event, separators=(",", ":")).encode() + b"\n"
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    """Give the events of a log one by one; a torn last line is passed over. Raises LogError for other damage."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    event = json.loads(line)
+                except (ValueError, RecursionError) as error:
+                    if not line.endswith(b"\n"):
+                        return
+                    raise LogError(
+                        f"{path}:{number}: damaged line ({error}); restore the file from a copy"
+                    ) from error
+                if not isinstance(event, dict) or "event" not in event:
+                    raise LogError(f"{path}:{number}: not an event: {line[:60].decode(errors='replace')!r}")
+                yield event
+    except OSError as error:
+        raise LogError(f"{path}: {error.strerror or error}") from error
+
+
+def read_manifest(run: Path) -> Manifest:
+    """Return the manifest of a run. Raises LogError if it has none, or one of another format."""
+    path = run / "events.jsonl"
+    first = next(read_events(path), None)
+    if first is None or first.pop("event") != "manifest":
+        raise LogError(f"{path}: the first line is no manifest; this is not a run of ltm-bench")
+    if first.get("format") != FORMAT:
+        raise LogError(f"{path}: log format {first.get('format')!r}; this version reads format {FORMAT}")
+    try:
+        return Manifest.model_validate(first)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise LogError(f"{path}: the manifest's {where}: {problem['msg']}") from error
+
+
+def conversations(run: Path) -> list[Path]:
+    """Return the logs of a run's conversations: one, or one per example in an isolated run."""
+    if read_manifest(run).suite.isolated:
+        return sorted((run / "isolated").glob("*.jsonl"))
+    return [run / "events.jsonl"]
+
+
+def is_finished(path: Path) -> bool:
+    """Whether a conversation has come to its end. Reads the last line only."""
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 400))
+        return b'{"event":"finished"' in file.read()
+
+
+def reply_of(event: Event, at: datetime | None = None) -> Reply:
+    """Return the reply that a `replied` event records."""
+    usage = event.get("usage")
+    return Reply(event["reply"], Usage(**usage) if usage else None, Finish(event["finish"]), at)
+
+
+def message_of(event: Event) -> Message:
+    """Return the message that a `sent` event records."""
+    return Message(event["message"], datetime.fromisoformat(event["at"]), event["turn"])
+
+
+def read_turns(path: Path) -> Iterator[Turn]:
+    """Give the answered turns of a log one by one."""
+    sent: Event = {}
+    for event in read_events(path):
+        if event["event"] == "sent":
+            sent = event
+        elif event["event"] == "replied":
+            yield Turn(message_of(sent), reply_of(event), sent["kind"], sent.get("example"))
+
+
+@contextmanager
+def locked(run: Path) -> Iterator[None]:
+    """Hold a run for this process. A dead process holds nothing. Raises RunLocked."""
+    lock = FileLock(run / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunLocked(
+            f"{run}: another process is working on this run; wait for it, or use --fresh"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def start_run(run: Path, manifest: Manifest) -> None:
+    """Write a run's manifest, or check it against the one that is there. Raises ManifestDiffers."""
+    path = run / "events.jsonl"
+    if path.exists() and path.stat().st_size:
+        found = differences(read_manifest(run).model_dump(mode="json"), manifest.model_dump(mode="json"))
+        if found:
+            raise ManifestDiffers(
+                f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); "
+                "use --fresh to start beside it, or --name"
+            )
+        return
+    path.write_bytes(encode(manifest.event()))
+
+
+class Recorder:
+    """Writes a conversation's events, once those that the log holds already have been gone through.
+
+    A conversation is resumed by running it again: as long as the log has events, `put` compares instead of
+    writing, and what was replied is read instead of asked.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.cut = _mend(path)
+        """Bytes of a torn last line that were cut off."""
+        self._replay = (
+            (e for e in read_events(path) if e["event"] != "manifest") if path.exists() else iter(())
+        )
+        self._logged: Event | None = next(self._replay, None)
+        self._file = path.open("ab", buffering=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    @property
+    def logged(self) -> Event | None:
+        """The next event that the log holds already; None once it is all gone through."""
+        return self._logged
+
+    def put(self, event: Event) -> None:
+        """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
+        if self._logged is None:
+            self._file.write(encode(event))
+            return
+        if self._logged != event:
+            raise ReplayDiverged(self._difference(self._logged, event))
+        self.skip()
+
+    def skip(self) -> None:
+        """Go on to the next logged event."""
+        self._logged = next(self._replay, None)
+
+    def _difference(self, old: Event, new: Event) -> str:
+        where = f"turn {old['turn']}" if "turn" in old else f"event {old['event']}"
+        key = next((k for k in (*old, *new) if old.get(k) != new.get(k)), "event")
+        return (
+            f"{self.path}: at {where} the log says {key} = {old.get(key)!r:.300}, the scripts now say "
+            f"{new.get(key)!r:.300}. A scenario, the filler or ltm-bench has changed since; install the version "
+            "of the manifest, or start anew with --fresh"
+        )
+
+
+def _mend(path: Path) -> int:
+    """Cut off a torn last line, or end a whole one; return the number of bytes that were cut."""
+    if not path.exists() or not path.stat().st_size:
+        return 0
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        tail, start = b"", size
+        while start > 0 and b"\n" not in tail:
+            start = max(0, start - 65536)
+            file.seek(start)
+            tail = file.read(size - start)
+        if tail.endswith(b"\n"):
+            return 0
+        last = tail.rpartition(b"\n")[2]
+        try:
+            whole = isinstance(json.loads(last), dict)
+        except ValueError:
+            whole = False
+        if whole:
+            file.seek(size)
+            file.write(b"\n")
+            return 0
+        file.truncate(size - len(last))
+        return len(last)
+
+
+class Journal:
+    """A side file of JSON lines for what differs between equal runs, such as wall-clock times."""
+
+    def __init__(self, path: Path, clock: Callable[[], float]) -> None:
+        self.path = path
+        self.clock = clock
+        """Seconds from any fixed moment, for measuring durations."""
+        _mend(path)
+
+    def put(self, record: Mapping[str, Any]) -> None:
+        """Append a record."""
+        with self.path.open("ab") as file:
+            file.write(encode(dict(record)))

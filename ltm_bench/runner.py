@@ -1,0 +1,385 @@
+"""Drives conversations, one event at a time. What it knows of the outside is an agent, a recorder and a counter.
+
+There is one path for running and for resuming: every event is put before the recorder, which compares it with what
+the log holds already and writes it where the log ends. The agent is only called from there on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, TypeVar, cast
+
+from ltm_bench.agent import Agent
+from ltm_bench.clock import Clock
+from ltm_bench.dice import Dice
+from ltm_bench.errors import AgentError, BudgetReached, LtmBenchError
+from ltm_bench.filler import Bank, Filler
+from ltm_bench.log import Event, Journal, Manifest, Recorder, is_finished, read_turns, reply_of
+from ltm_bench.matchers import dump
+from ltm_bench.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
+from ltm_bench.prices import dollars
+from ltm_bench.scenario import Example, ideal_reply
+from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
+from ltm_bench.scoring import judge
+from ltm_bench.tokens import Counter
+
+T = TypeVar("T")
+
+CONCURRENT = 8
+"""Isolated examples that run at the same time."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a run needs but the agent and the folder."""
+
+    manifest: Manifest
+    examples: Sequence[Example]
+    counter: Counter
+    bank: Bank
+
+
+class Observer(Protocol):
+    """Is told of what happens, as it happens. Events that the log held already are told as well."""
+
+    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
+        """Report that a message has been answered."""
+
+    def verdict(self, example: Example, verdict: Verdict) -> None:
+        """Report the verdict on a question."""
+
+    def ended(self, ended: Ended) -> None:
+        """Report that an example has said its last message."""
+
+
+@dataclass
+class Budget:
+    """What may be spent, and what has been."""
+
+    limit: Decimal | None = None
+    spent: Decimal = field(default_factory=Decimal)
+    unknown: bool = False
+    """Whether a reply's price is unknown, so that `spent` is a lower bound."""
+
+    def settle(self, usage: Usage | None, *, free: bool) -> None:
+        """Add what a reply cost."""
+        if usage is None:
+            self.unknown = self.unknown or not free
+            return
+        price = dollars(usage)
+        if price is not None:
+            self.spent += price
+        elif not free:
+            self.unknown = True
+
+    def check(self, agent: Agent, message: Message) -> None:
+        """Raise BudgetReached if replying to `message` could exceed the limit."""
+        if self.limit is None or agent.free:
+            return
+        most = agent.reserve(message)
+        price = dollars(most) if most is not None else None
+        if price is None or self.unknown:
+            raise BudgetReached(
+                f"--max-cost {self.limit} cannot be held: the agent's price is unknown; run it without --max-cost"
+            )
+        if self.spent + price > self.limit:
+            raise BudgetReached(
+                f"${self.spent:.4f} spent, and the next call could cost ${price:.4f}: that could exceed "
+                f"--max-cost {self.limit}; resume with a larger one"
+            )
+
+
+class Conversation:
+    """One conversation of one agent: the whole run, or one example of an isolated run."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        examples: Sequence[Example],
+        agent: Agent,
+        recorder: Recorder,
+        journal: Journal,
+        budget: Budget,
+        observer: Observer,
+    ) -> None:
+        self._plan = plan
+        self._agent = agent
+        self._recorder = recorder
+        self._journal = journal
+        self._budget = budget
+        self._observer = observer
+        suite = plan.manifest.suite
+        self._scheduler = Scheduler(
+            examples,
+            span=plan.manifest.span,
+            seed=plan.manifest.seed,
+            counter=plan.counter,
+            start=suite.start,
+            stagger=suite.stagger,
+            filler=not suite.isolated,
+        )
+        self._filler = Filler(
+            plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.manifest.filler.max_tokens
+        )
+        self._turn = 0
+        self._live = False
+        self._heard: dict[str, list[Turn]] = {}
+
+    async def run(self, home: Path) -> None:
+        """Talk until every example has ended. Raises RunIncomplete or BudgetReached when it cannot go on."""
+        home.mkdir(parents=True, exist_ok=True)
+        try:
+            await self._talk(home)
+        finally:
+            if self._live:
+                await self._agent.close()
+
+    async def _talk(self, home: Path) -> None:
+        scheduler = self._scheduler
+        while True:
+            decision = scheduler.decide()
+            if isinstance(decision, Send):
+                await self._send(decision, home)
+            elif isinstance(decision, Fill):
+                await self._fill(decision, home)
+            elif isinstance(decision, Jump):
+                self._put({"event": "jumped", "to": decision.to.isoformat(), "position": scheduler.position})
+                scheduler.take()
+            else:
+                break
+        self._put(
+            {
+                "event": "finished",
+                "turns": self._turn,
+                "tokens": scheduler.position,
+                "at": scheduler.clock.now.isoformat(),
+            }
+        )
+
+    def _put(self, event: Event) -> None:
+        self._recorder.put(event)
+
+    async def _send(self, send: Send, home: Path) -> None:
+        if self._recorder.logged is None:
+            await self._go_live(home)
+        line = send.line
+        kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
+        sent = self._sent(kind, send.text, send.example.id, send.due, line)
+        message = Message(
+            send.text,
+            self._scheduler.clock.now,
+            self._turn,
+            ideal_reply(line) if self._agent.told_ideal else None,
+        )
+        reply, tokens = await self._reply(message, home)
+        turn = Turn(message, reply, kind, send.example.id)
+        heard = self._heard.setdefault(send.example.id, [])
+        heard.append(turn)
+        replayed = not self._live
+        ended = self._take(sent, reply, tokens)
+        self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
+        if isinstance(line, Ask):
+            self._observer.verdict(send.example, judge(line.expect, reply, heard))
+        for each in ended:
+            self._heard.pop(each.example.id, None)
+            self._put(
+                {"event": "ended", "example": each.example.id, "span": each.span, "overrun": each.overrun}
+            )
+            self._observer.ended(each)
+
+    async def _fill(self, fill: Fill, home: Path) -> None:
+        if self._recorder.logged is None:
+            await self._go_live(home)
+        filler = self._filler.compose(fill.tokens)
+        sent = self._sent("fill", filler.text)
+        message = Message(filler.text, self._scheduler.clock.now, self._turn)
+        if self._plan.manifest.filler.mode == "live":
+            reply, tokens = await self._reply(message, home)
+            turn = Turn(message, reply, "fill")
+        else:
+            if self._recorder.logged is None:  # killed between message and answer
+                await self._go_live(home)
+            reply = Reply(filler.answers)
+            tokens = self._replied(reply)
+            turn = Turn(message, reply, "fill")
+            if self._live:
+                await self._guard(self._agent.observe(turn), message)
+        replayed = not self._live
+        self._take(sent, reply, tokens)
+        self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
+
+    def _take(self, sent: int, reply: Reply, tokens: int) -> list[Ended]:
+        self._turn += 1
+        return self._scheduler.take(sent, reply, tokens)
+
+    def _sent(
+        self,
+        kind: Kind,
+        text: str,
+        example: str | None = None,
+        due: int | None = None,
+        line: Line | None = None,
+    ) -> int:
+        """Record that a message goes out; return its tokens."""
+        logged = self._recorder.logged
+        known = logged is not None and logged.get("message") == text and logged["event"] == "sent"
+        tokens: int = logged["tokens"] if logged is not None and known else self._plan.counter.count(text)
+        event: Event = {"event": "sent", "turn": self._turn, "kind": kind}
+        if example is not None:
+            event["example"] = example
+        event |= {"message": text, "tokens": tokens, "position": self._scheduler.position}
+        if due is not None:
+            event["due"] = due
+        event["at"] = self._scheduler.clock.now.isoformat()
+        if isinstance(line, Ask):
+            event["expect"] = _json(dump(line.expect))
+        if line is not None and line.ideal is not None:
+            event["ideal"] = line.ideal
+        self._put(event)
+        return tokens
+
+    def _replied(self, reply: Reply) -> int:
+        """Record a reply; return its tokens."""
+        logged = self._recorder.logged
+        known = logged is not None and logged.get("reply") == reply.text
+        tokens: int = (
+            logged["tokens"] if logged is not None and known else self._plan.counter.count(reply.text)
+        )
+        event: Event = {
+            "event": "replied",
+            "turn": self._turn,
+            "reply": reply.text,
+            "tokens": tokens,
+            "finish": reply.finish.value,
+        }
+        if reply.usage is not None:
+            event["usage"] = {k: v for k, v in asdict(reply.usage).items() if v}
+        self._put(event)
+        return tokens
+
+    async def _reply(self, message: Message, home: Path) -> tuple[Reply, int]:
+        """Return the reply that the log holds, or the agent's."""
+        logged = self._recorder.logged
+        if logged is not None and logged["event"] == "replied" and logged["turn"] == message.turn:
+            reply = reply_of(logged)
+        else:
+            await self._go_live(home)
+            self._budget.check(self._agent, message)
+            before = self._journal.clock()
+            reply = await self._guard(self._agent.reply(message), message)
+            self._journal.put({"turn": message.turn, "seconds": round(self._journal.clock() - before, 6)})
+        self._budget.settle(reply.usage, free=self._agent.free)
+        return reply, self._replied(reply)
+
+    async def _go_live(self, home: Path) -> None:
+        """Open the agent and bring it to where the log ends."""
+        if self._live:
+            return
+        self._live = True
+        opening = Message("", self._scheduler.clock.now, self._turn)
+        await self._guard(self._agent.open(home), opening)
+        if self._turn:
+            self._journal.put({"turn": self._turn, "resumed": True})
+            turns: Iterator[Turn] = islice(read_turns(self._recorder.path), self._turn)
+            await self._guard(self._agent.restore(turns), opening)
+
+    async def _guard(self, call: Awaitable[T], message: Message) -> T:
+        """Await a call to the agent; whatever it raises becomes an error of ours that can be resumed from."""
+        try:
+            result = await call
+        except (LtmBenchError, asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise AgentError(
+                f"the agent failed at turn {message.turn}: {type(error).__name__}: {error}"
+            ) from error
+        return result
+
+
+def _json(value: object) -> object:
+    """Return a value as it will look when it has been through JSON, so that it can be compared with the log."""
+    if isinstance(value, dict):
+        return {key: _json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(item) for item in value]
+    return value
+
+
+async def run(
+    plan: Plan,
+    make_agent: Callable[[], Agent],
+    folder: Path,
+    *,
+    budget: Budget,
+    observer: Observer,
+    clock: Callable[[], float],
+    on_cut: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Run or resume all conversations of a plan in a run folder whose manifest has been written.
+
+    Raises RunIncomplete or BudgetReached if one of them had to stop; the others have been brought to their end.
+    """
+    journal = Journal(folder / "timings.jsonl", clock)
+    home = folder / "agent"
+    if not plan.manifest.suite.isolated:
+        with Recorder(folder / "events.jsonl") as recorder:
+            if recorder.cut:
+                on_cut(recorder.cut)
+            await Conversation(plan, plan.examples, make_agent(), recorder, journal, budget, observer).run(
+                home
+            )
+        return
+    places = asyncio.Semaphore(CONCURRENT)
+
+    async def alone(example: Example) -> None:
+        name = example.id.replace("/", "-")
+        async with places:
+            with Recorder(folder / "isolated" / f"{name}.jsonl") as recorder:
+                if recorder.cut:
+                    on_cut(recorder.cut)
+                talk = Conversation(plan, [example], make_agent(), recorder, journal, budget, observer)
+                await talk.run(home / name)
+
+    outcomes = await asyncio.gather(*map(alone, plan.examples), return_exceptions=True)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if failures:
+        raise failures[0]
+
+
+def finished(plan: Plan, folder: Path) -> bool:
+    """Whether all conversations of a plan have come to their end."""
+    if not plan.manifest.suite.isolated:
+        return is_finished(folder / "events.jsonl")
+    names = (example.id.replace("/", "-") for example in plan.examples)
+    return all(is_finished(folder / "isolated" / f"{name}.jsonl") for name in names)
+
+
+async def score_alone(examples: Sequence[Example], make_agent: Callable[[], Agent], start: datetime) -> float:
+    """Return what an agent scores on these examples without any filler: the sum of the scenarios' means.
+
+    For agents to which filler makes no difference: the floor and the ceiling. Nothing is written.
+    """
+    scores: dict[str, list[float]] = {}
+    for example in examples:
+        agent, clock, turns = make_agent(), Clock(start), list[Turn]()
+        script, reply, verdicts = example.script(), None, list[float]()
+        while True:
+            try:
+                line = script.send(cast(Reply, reply))  # a fresh generator takes None
+            except StopIteration:
+                break
+            clock.jump(clock.now + (line.after or timedelta()))
+            text = line.text if isinstance(line.text, str) else line.text(clock.now)
+            message = Message(text, clock.now, len(turns), ideal_reply(line) if agent.told_ideal else None)
+            reply = replace(await agent.reply(message), at=clock.now)
+            turns.append(Turn(message, reply))
+            if isinstance(line, Ask):
+                verdicts.append(judge(line.expect, reply, turns).score or 0.0)
+        scores.setdefault(example.scenario.name, []).append(sum(verdicts) / max(len(verdicts), 1))
+    return sum(sum(each) / len(each) for each in scores.values())
