@@ -1,0 +1,176 @@
+"""Anthropic's Claude models, through the Messages API.
+
+The key is read from ANTHROPIC_API_KEY. What is sent is append-only, apart from the steps in which ltm_bench.window
+drops the oldest turns: the date stands in the user's message, never in the system message, so that automatic prompt
+caching, which is switched on, holds. Claude takes no temperature any more, so there is no such setting.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import anthropic
+from anthropic import omit
+from anthropic.types import MessageParam
+
+from ltm_bench.agent import Agent
+from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.remote import SYSTEM, Endpoint, stamped
+from ltm_bench.tokens import counter
+from ltm_bench.window import Conversation, Prompt
+
+# How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
+# since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.
+_RATIO = 1.5
+
+_TOO_LONG = re.compile(r"prompt is too long|exceeds? (the )?context|context.?window", re.IGNORECASE)
+
+
+class AnthropicChat(Agent):
+    """A conversation with one model.
+
+    model        the model's name
+    base_url     another server that speaks the Messages API; default: ANTHROPIC_BASE_URL, else Anthropic's
+    system       the system message
+    window       the model's context window in its own tokens; history beyond it is dropped in steps
+    max_output   the most tokens of one reply, thinking included; taken off the window
+    effort       how much the model thinks and writes (low, medium, high, …); not sent unless it is set
+    timeout      seconds to wait for one reply
+    max_retries  how often a failed request is sent again (rate limits, server errors, broken connections)
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None = None,
+        system: str = SYSTEM,
+        window: int = 200_000,
+        max_output: int = 4096,
+        effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        self._endpoint = Endpoint(
+            model=model,
+            base_url=base_url,
+            url_variable="ANTHROPIC_BASE_URL",
+            vendor_url="https://api.anthropic.com",
+            key_variable="ANTHROPIC_API_KEY",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        self._conversation = Conversation(
+            system=system, window=window, max_output=max_output, counter=counter(), ratio=_RATIO
+        )
+        self._max_output = max_output
+        self._effort = effort
+        self._client: anthropic.AsyncAnthropic | None = None
+
+    async def open(self, home: Path) -> None:
+        """Make the client. Nothing is sent yet."""
+        self._client = anthropic.AsyncAnthropic(
+            api_key=self._endpoint.key,
+            base_url=self._endpoint.url,
+            timeout=self._endpoint.timeout,
+            max_retries=self._endpoint.max_retries,
+        )
+
+    async def reply(self, message: Message) -> Reply:
+        """Send the conversation with this message at its end. Where that fails, nothing is remembered of it."""
+        said = stamped(message)
+        prompt = self._conversation.prompt(said)
+        reply = Reply("", self._usage(None), Finish.OVERFLOW) if prompt is None else await self._ask(prompt)
+        self._conversation.take(said, reply)
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        """Remember a turn as if it had been answered here."""
+        self._conversation.take(stamped(turn.message), turn.reply)
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that replying can use: all of the prompt newly cached, the dearest kind, and a full reply."""
+        prompt = self._conversation.most_tokens(stamped(message))
+        return Usage(
+            cache_write=prompt,
+            output=self._max_output if prompt else 0,
+            model=self._endpoint.model,
+            provider=self._provider,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+
+    @property
+    def _provider(self) -> str | None:
+        return "anthropic" if self._endpoint.is_list_priced else None
+
+    async def _ask(self, prompt: Prompt) -> Reply:
+        if self._client is None:
+            raise RuntimeError("open() was not called")
+        try:
+            answer = await self._client.messages.create(
+                model=self._endpoint.model,
+                system=prompt.system or omit,
+                messages=_messages(prompt),
+                max_tokens=self._max_output,
+                cache_control={"type": "ephemeral"},
+                output_config=omit if self._effort is None else {"effort": self._effort},
+            )
+            return self._read(answer)
+        except anthropic.APIStatusError as error:
+            if error.status_code == 413 or (error.status_code == 400 and _TOO_LONG.search(error.message)):
+                return Reply("", self._usage(None), Finish.OVERFLOW)
+            raise self._endpoint.rejected(error.status_code, error.api_message or error.message) from error
+        except anthropic.APITimeoutError as error:
+            raise self._endpoint.timed_out() from error
+        except anthropic.APIConnectionError as error:
+            raise self._endpoint.unreachable(error.__cause__ or error) from error
+        except (anthropic.AnthropicError, ValueError) as error:
+            # The SDK lets the JSON decoder's own ValueError through.
+            raise self._endpoint.unreadable(str(error)) from error
+
+    def _read(self, answer: Any) -> Reply:
+        """Read an answer, of which the SDK validates neither the type nor the fields."""
+        try:
+            if not isinstance(answer, anthropic.types.Message):
+                raise TypeError(f"it is not JSON: {answer!r}")
+            text = "".join(block.text for block in answer.content if block.type == "text")
+            finish = answer.stop_reason
+            usage = None if answer.usage is None else self._usage(answer.usage, answer.model)
+        except (AttributeError, TypeError) as error:
+            raise self._endpoint.unreadable(str(error)) from error
+        match finish:
+            case "refusal":
+                return Reply(text, usage, Finish.REFUSAL)
+            case "model_context_window_exceeded":
+                return Reply(text, usage, Finish.OVERFLOW)
+        if not text.strip():
+            raise self._endpoint.silent("length" if finish == "max_tokens" else str(finish), self._max_output)
+        return Reply(text, usage, Finish.LENGTH if finish == "max_tokens" else Finish.STOP)
+
+    def _usage(self, spent: anthropic.types.Usage | None, model: str | None = None) -> Usage:
+        """Rename the figures, which do not overlap; None: the request was never answered, and costs nothing."""
+        if spent is None:
+            return Usage(model=self._endpoint.model, provider=self._provider)
+        details = spent.output_tokens_details
+        return Usage(
+            uncached=spent.input_tokens,
+            cache_read=spent.cache_read_input_tokens or 0,
+            cache_write=spent.cache_creation_input_tokens or 0,
+            output=spent.output_tokens,
+            reasoning=0 if details is None else details.thinking_tokens,
+            model=model or self._endpoint.model,
+            provider=self._provider,
+        )
+
+
+def _messages(prompt: Prompt) -> list[MessageParam]:
+    messages: list[MessageParam] = []
+    for exchange in prompt.history:
+        messages.append({"role": "user", "content": exchange.message})
+        messages.append({"role": "assistant", "content": exchange.reply})
+    messages.append({"role": "user", "content": prompt.message})
+    return messages

@@ -1,0 +1,203 @@
+"""OpenAI's chat models, and every server that speaks OpenAI's Chat Completions protocol (set base_url).
+
+The key is read from OPENAI_API_KEY (or the variable named by key_variable). What is sent is append-only, apart from
+the steps in which ltm_bench.window drops the oldest turns: the date stands in the user's message, never in the
+system message, so that the provider's prompt cache holds.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import openai
+from openai import omit
+from openai.types import CompletionUsage, ReasoningEffort
+from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
+
+from ltm_bench.agent import Agent
+from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.remote import SYSTEM, Endpoint, stamped
+from ltm_bench.tokens import counter
+from ltm_bench.window import Conversation, Prompt
+
+# How many of the model's tokens one token of our counter (cl100k_base) can become. OpenAI's own newer vocabularies
+# are larger, so their counts are lower but for odd languages; models on other servers often have smaller ones.
+_VENDOR_RATIO = 1.05
+_OTHER_RATIO = 1.25
+
+_TOO_LONG = re.compile(r"context.?length|context.?size|context.?window|prompt is too long", re.IGNORECASE)
+
+
+class OpenAIChat(Agent):
+    """A conversation with one model. Nothing is sent that was not set: no temperature, no effort.
+
+    model         the model's name, as the server knows it
+    base_url      another server that speaks the protocol; default: OPENAI_BASE_URL, else OpenAI's
+    key_variable  the environment variable that holds the key
+    system        the system message
+    window        the model's context window in its own tokens; history beyond it is dropped in steps
+    max_output    the most tokens of one reply, reasoning included; taken off the window
+    effort        reasoning effort, for models that have it
+    temperature   sampling temperature, for models that still accept one
+    timeout       seconds to wait for one reply
+    max_retries   how often a failed request is sent again (rate limits, server errors, broken connections)
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None = None,
+        key_variable: str = "OPENAI_API_KEY",
+        system: str = SYSTEM,
+        window: int = 128_000,
+        max_output: int = 1024,
+        effort: str | None = None,
+        temperature: float | None = None,
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        self._endpoint = Endpoint(
+            model=model,
+            base_url=base_url,
+            url_variable="OPENAI_BASE_URL",
+            vendor_url="https://api.openai.com/v1",
+            key_variable=key_variable,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        self._conversation = Conversation(
+            system=system,
+            window=window,
+            max_output=max_output,
+            counter=counter(),
+            ratio=_VENDOR_RATIO if self._endpoint.is_vendor else _OTHER_RATIO,
+        )
+        self._max_output = max_output
+        self._effort = effort
+        self._temperature = temperature
+        self._cache_key = ""
+        self._client: openai.AsyncOpenAI | None = None
+
+    async def open(self, home: Path) -> None:
+        """Make the client. Nothing is sent yet."""
+        self._cache_key = f"ltm-bench/{home.parent.name}"[:64]
+        self._client = openai.AsyncOpenAI(
+            api_key=self._endpoint.key,
+            base_url=self._endpoint.url,
+            timeout=self._endpoint.timeout,
+            max_retries=self._endpoint.max_retries,
+        )
+
+    async def reply(self, message: Message) -> Reply:
+        """Send the conversation with this message at its end. Where that fails, nothing is remembered of it."""
+        said = stamped(message)
+        prompt = self._conversation.prompt(said)
+        reply = Reply("", self._usage(None), Finish.OVERFLOW) if prompt is None else await self._ask(prompt)
+        self._conversation.take(said, reply)
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        """Remember a turn as if it had been answered here."""
+        self._conversation.take(stamped(turn.message), turn.reply)
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that replying can use: all of the prompt newly cached, the dearest kind, and a full reply."""
+        prompt = self._conversation.most_tokens(stamped(message))
+        return Usage(
+            cache_write=prompt,
+            output=self._max_output if prompt else 0,
+            model=self._endpoint.model,
+            provider=self._provider,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+
+    @property
+    def _provider(self) -> str | None:
+        return "openai" if self._endpoint.is_list_priced else None
+
+    async def _ask(self, prompt: Prompt) -> Reply:
+        if self._client is None:
+            raise RuntimeError("open() was not called")
+        vendor = self._endpoint.is_vendor
+        try:
+            completion = await self._client.chat.completions.create(
+                model=self._endpoint.model,
+                messages=_messages(prompt),
+                # Reasoning models know only the first of these two, most other servers only the second.
+                max_completion_tokens=self._max_output if vendor else omit,
+                max_tokens=omit if vendor else self._max_output,
+                prompt_cache_key=self._cache_key if vendor else omit,
+                temperature=omit if self._temperature is None else self._temperature,
+                reasoning_effort=omit if self._effort is None else cast(ReasoningEffort, self._effort),
+            )
+            return self._read(completion)
+        except openai.APIStatusError as error:
+            if error.status_code == 413 or (error.status_code == 400 and _is_overflow(error)):
+                return Reply("", self._usage(None), Finish.OVERFLOW)
+            if error.code == "content_filter":
+                return Reply("", self._usage(None), Finish.REFUSAL)
+            raise self._endpoint.rejected(error.status_code, error.message) from error
+        except openai.APITimeoutError as error:
+            raise self._endpoint.timed_out() from error
+        except openai.APIConnectionError as error:
+            raise self._endpoint.unreachable(error.__cause__ or error) from error
+        except (openai.OpenAIError, ValueError) as error:
+            # The SDK lets the JSON decoder's own ValueError through.
+            raise self._endpoint.unreadable(str(error)) from error
+
+    def _read(self, completion: Any) -> Reply:
+        """Read an answer, of which the SDK validates neither the type nor the fields."""
+        try:
+            if not isinstance(completion, ChatCompletion):
+                raise TypeError(f"it is not JSON: {completion!r}")
+            choice = completion.choices[0]
+            text, refusal, finish = choice.message.content or "", choice.message.refusal, choice.finish_reason
+            usage = None if completion.usage is None else self._usage(completion.usage, completion.model)
+        except (AttributeError, IndexError, TypeError) as error:
+            raise self._endpoint.unreadable(str(error)) from error
+        if refusal or finish == "content_filter":
+            return Reply(refusal or text, usage, Finish.REFUSAL)
+        if not text.strip():
+            raise self._endpoint.silent(str(finish), self._max_output)
+        return Reply(text, usage, Finish.LENGTH if finish == "length" else Finish.STOP)
+
+    def _usage(self, spent: CompletionUsage | None, model: str | None = None) -> Usage:
+        """Take the cached tokens out of the prompt's; None: the request was never answered, and costs nothing."""
+        uncached = read = written = output = reasoning = 0
+        if spent is not None:
+            if (details := spent.prompt_tokens_details) is not None:
+                read, written = details.cached_tokens or 0, details.cache_write_tokens or 0
+            if read + written > spent.prompt_tokens:  # no such thing: bill it all at the full price
+                read = written = 0
+            uncached, output = spent.prompt_tokens - read - written, spent.completion_tokens
+            if spent.completion_tokens_details is not None:
+                reasoning = spent.completion_tokens_details.reasoning_tokens or 0
+        return Usage(
+            uncached=uncached,
+            cache_read=read,
+            cache_write=written,
+            output=output,
+            reasoning=reasoning,
+            model=model or self._endpoint.model,
+            provider=self._provider,
+        )
+
+
+def _messages(prompt: Prompt) -> list[ChatCompletionMessageParam]:
+    messages: list[ChatCompletionMessageParam] = []
+    if prompt.system:
+        messages.append({"role": "system", "content": prompt.system})
+    for exchange in prompt.history:
+        messages.append({"role": "user", "content": exchange.message})
+        messages.append({"role": "assistant", "content": exchange.reply})
+    messages.append({"role": "user", "content": prompt.message})
+    return messages
+
+
+def _is_overflow(error: openai.APIStatusError) -> bool:
+    return error.code == "context_length_exceeded" or _TOO_LONG.search(error.message) is not None

@@ -1,0 +1,16 @@
+"""Perfect: is told the ideal reply before every message. The ceiling of every comparison."""
+
+from ltm_bench import Agent, AgentError, Message, Reply
+
+
+class Perfect(Agent):
+    """The one agent whose messages carry the ideal reply."""
+
+    free = True
+    told_ideal = True
+
+    async def reply(self, message: Message) -> Reply:
+        """Say what the benchmark wants to hear."""
+        if message.ideal is None:
+            raise AgentError(f"perfect was not told the ideal reply to turn {message.turn}")
+        return Reply(message.ideal)
