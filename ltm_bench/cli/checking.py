@@ -1,0 +1,222 @@
+"""`check FILE`: does a scenario or an adapter of a user's own keep the rules? Executes that file, and no other."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench import config, dropins
+from ltm_bench.agent import Agent, Finding
+from ltm_bench.cli.console import out, safe
+from ltm_bench.errors import ConfigError, DropInError, LtmBenchError
+from ltm_bench.matchers import dump, load
+from ltm_bench.messages import Ask, Message, Outcome, Reply, Turn
+from ltm_bench.runner import score_alone
+from ltm_bench.scenario import Example, Scenario, Step, rehearse
+from ltm_bench.schedule import load_of, smallest_span
+from ltm_bench.scoring import judge
+from ltm_bench.tokens import counter
+
+_SEEDS = 20
+_START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="A scenario (scenarios/*.py) or an adapter (agents/*.py).")],
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-A",
+            "--setting",
+            metavar="KEY=VALUE",
+            envvar="LTM_BENCH_SETTING",
+            help="A setting of the adapter.",
+        ),
+    ] = None,
+) -> None:
+    """Check a scenario or an adapter. The file is executed; an adapter is talked to for three turns."""
+    if not file.is_file():
+        raise ConfigError(f"{file}: there is no such file")
+    path = file.resolve()
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise DropInError(f"{file}{line}: not valid Python: {error}") from error
+    module = dropins.load(path)
+    is_scenario = any(isinstance(value, Scenario) for value in vars(module).values())
+    findings = check_scenario(path, tree) if is_scenario else check_adapter(path, tree, setting or [])
+    failed = 0
+    for finding in findings:
+        failed += not finding.ok
+        out().print(f"{'ok  ' if finding.ok else 'FAIL'}  {safe(finding.text)}", markup=False)
+    if failed:
+        raise ConfigError(f"{file}: {failed} of the rules are not kept; see the lines marked FAIL")
+
+
+def _docstring(tree: ast.Module) -> Finding:
+    first = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return Finding(
+        bool(first), f"its docstring says what it is: {first}" if first else "the file has no docstring"
+    )
+
+
+def _imports(tree: ast.Module) -> list[str]:
+    names = [n.name for node in ast.walk(tree) if isinstance(node, ast.Import) for n in node.names]
+    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return sorted({name.partition(".")[0] for name in names})
+
+
+def check_scenario(path: Path, tree: ast.Module) -> Iterator[Finding]:
+    """Give the findings about a scenario."""
+    yield _docstring(tree)
+    foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
+    yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
+    scenario = dropins.scenario(str(path))
+    yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
+    examples = [Example(scenario, i, 0, {}) for i in range(_SEEDS)]
+    count = counter()
+    try:
+        rehearsals = [rehearse(example, count) for example in examples]
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+        return
+    asks = [step.line for steps in rehearsals for step in steps if isinstance(step.line, Ask)]
+    yield Finding(len(asks) >= _SEEDS, f"asks at least one question in each of {_SEEDS} examples")
+    if not asks:
+        return
+    here, there = _texts(rehearsals), _texts_elsewhere(path)
+    yield Finding(here == there, "says the same in another process with another PYTHONHASHSEED")
+    refused = [r for ask in asks for r in ask.expect.right() if _outcome(ask, r) is not Outcome.CORRECT]
+    yield Finding(not refused, f"its matchers accept their own right replies{_but(refused)}")
+    accepted = [w for ask in asks for w in ask.expect.wrong() if _outcome(ask, w) is Outcome.CORRECT]
+    yield Finding(not accepted, f"its matchers refuse their own wrong replies{_but(accepted)}")
+    kept = all(load(_through_json(dump(ask.expect))) == ask.expect for ask in asks)
+    yield Finding(kept, "what it expects can be written into the log and read back")
+    for name in ("perfect", "goldfish", "parrot"):
+        score = asyncio.run(score_alone(examples, partial(dropins.make_agent, name, {}), _START))
+        yield Finding(score == 1.0 if name == "perfect" else score < 0.5, f"{name} scores {score:.2f}")
+    yield Finding(
+        True,
+        f"needs a span of at least {max(map(smallest_span, rehearsals)):,} tokens; "
+        f"its own messages take up to {max(map(load_of, rehearsals)):,}",
+    )
+
+
+def _but(faults: list[str]) -> str:
+    return f", but: {faults[0]!r:.200}" if faults else ""
+
+
+def _outcome(ask: Ask, reply: str) -> Outcome:
+    text = ask.text if isinstance(ask.text, str) else ask.text(_START)
+    turn = Turn(Message(text, _START, 0), Reply(reply), "ask")
+    return judge(ask.expect, turn.reply, [turn]).outcome
+
+
+def _through_json(data: object) -> dict[str, object]:
+    import json
+
+    result: dict[str, object] = json.loads(json.dumps(data))
+    return result
+
+
+def _texts(rehearsals: Sequence[Sequence[Step]]) -> str:
+    return repr([(step.text, step.line.at, step.line.after) for steps in rehearsals for step in steps])
+
+
+def _texts_elsewhere(path: Path) -> str:
+    code = (
+        "import sys; from ltm_bench.cli.checking import rehearsed; "
+        "sys.stdout.reconfigure(encoding='utf-8'); sys.stdout.write(rehearsed(sys.argv[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        env={**os.environ, "PYTHONHASHSEED": "12345"},
+        capture_output=True,
+        check=False,
+    )
+    return done.stdout.decode("utf-8", "replace")
+
+
+def rehearsed(path: str) -> str:
+    """Return all that a scenario says in its first examples, as one text."""
+    scenario = dropins.scenario(path)
+    return _texts([rehearse(Example(scenario, i, 0, {}), counter()) for i in range(_SEEDS)])
+
+
+_TALK = (
+    "Hello. My neighbour's dog is called Bruno.",
+    "The weather is fine today.",
+    "What is the name of my neighbour's dog?",
+)
+
+
+def check_adapter(path: Path, tree: ast.Module, settings: list[str]) -> Iterator[Finding]:
+    """Give the findings about an adapter."""
+    yield _docstring(tree)
+    values = {}
+    for each in settings:
+        key, _, value = each.partition("=")
+        values[key] = config.parse_value(value)
+    try:
+        agent = dropins.make_agent(str(path), values)
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+        return
+    yield Finding(
+        True, f"can be made: {type(agent).__name__}, {'free' if agent.free else 'not declared free'}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        turns, findings = asyncio.run(_converse(agent, Path(folder) / "first"))
+        yield from findings
+        if turns:
+            yield asyncio.run(
+                _restored(dropins.make_agent(str(path), values), turns, Path(folder) / "second")
+            )
+
+
+async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]]:
+    home.mkdir()
+    turns: list[Turn] = []
+    try:
+        await agent.open(home)
+        for i, text in enumerate(_TALK):
+            message = Message(text, _START, i, text if agent.told_ideal else None)
+            reply = await agent.reply(message)
+            if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+                return [], [Finding(False, f"reply() returned {type(reply).__name__}, not a Reply")]
+            turns.append(Turn(message, reply))
+        seen = Turn(Message("By the way, it rains.", _START, len(_TALK)), Reply("Okay."))
+        await agent.observe(seen)
+        await agent.settle()
+    except Exception as error:
+        return [], [Finding(False, f"failed in a short talk: {type(error).__name__}: {error}")]
+    finally:
+        await agent.close()
+    return turns, [Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")]
+
+
+async def _restored(agent: Agent, turns: list[Turn], home: Path) -> Finding:
+    home.mkdir()
+    try:
+        await agent.open(home)
+        await agent.restore(turns[:-1])
+        message = turns[-1].message
+        again = await agent.reply(message)
+    except Exception as error:
+        return Finding(False, f"cannot be restored: {type(error).__name__}: {error}")
+    finally:
+        await agent.close()
+    same = "the same" if again.text == turns[-1].reply.text else "another"
+    return Finding(True, f"can be restored from its turns, and then gives {same} reply")

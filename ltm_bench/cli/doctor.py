@@ -1,0 +1,109 @@
+"""`doctor`: can this agent run this span here? Keys, model and its retirement, window, price, tokenizer, disk."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench import config
+from ltm_bench.agent import Agent, Finding
+from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.planning import REPORTS, agent_entry, agent_maker
+from ltm_bench.errors import ConfigError, LtmBenchError
+from ltm_bench.filler import shipped
+from ltm_bench.messages import Message
+from ltm_bench.prices import dollars, price_list
+from ltm_bench.tokens import DEFAULT, counter
+
+_BYTES_PER_TOKEN = 60
+"""Of a run folder: log, transcript and an agent's own store."""
+_ROUNDS = 3
+
+
+def doctor(
+    agent: Annotated[
+        str, typer.Option(envvar="LTM_BENCH_AGENT", help="A preset or an adapter.")
+    ] = "vector_memory",
+    span: Annotated[
+        str, typer.Option(metavar="TOKENS", envvar="LTM_BENCH_SPAN", help="The span to plan for.")
+    ] = "32k",
+    tokenizer: Annotated[
+        str, typer.Option(envvar="LTM_BENCH_TOKENIZER", help="The encoding that measures spans.")
+    ] = DEFAULT,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("-A", "--setting", metavar="KEY=VALUE", envvar="LTM_BENCH_SETTING", help="As for run."),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(envvar="LTM_BENCH_BASE_URL", help="As for run.")] = None,
+) -> None:
+    """Say whether a run would work, before it costs anything. Asks the provider, but makes no paid call."""
+    tokens = config.parse_span(span)
+    failed = False
+    for finding in _findings(agent, tokens, tokenizer, setting or [], base_url):
+        failed = failed or not finding.ok
+        out().print(f"{'ok  ' if finding.ok else 'FAIL'}  {safe(finding.text)}", markup=False)
+    if failed:
+        raise ConfigError(f"agent {agent} cannot run here as it stands; see the lines marked FAIL")
+
+
+def _findings(
+    agent: str, span: int, tokenizer: str, settings: list[str], base_url: str | None
+) -> Iterator[Finding]:
+    try:
+        counter(tokenizer)
+        yield Finding(True, f"tokenizer {tokenizer} can be used")
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+    yield Finding(True, f"filler: {len(shipped().items):,} questions ship with ltm-bench")
+    yield _disk(span)
+    try:
+        entry = agent_entry(agent, settings, base_url)
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+        return
+    shown = ", ".join(f"{key}={value}" for key, value in entry.settings.items()) or "defaults"
+    yield Finding(True, f"agent {agent}: adapter {entry.adapter}, {shown}")
+    made = agent_maker(entry)()
+    yield _price(made)
+    window = entry.settings.get("window")
+    if isinstance(window, int):
+        needed = int(_ROUNDS * span * 0.95)
+        fits = "holds" if window >= needed else "does not hold (old turns will be dropped)"
+        yield Finding(
+            True, f"its window of {window:,} tokens {fits} a whole conversation of about {needed:,}"
+        )
+    yield from asyncio.run(_examine(made))
+
+
+async def _examine(agent: Agent) -> list[Finding]:
+    try:
+        return list(await agent.examine())
+    except Exception as error:
+        return [Finding(False, f"{type(error).__name__}: {error}")]
+    finally:
+        await agent.close()
+
+
+def _disk(span: int) -> Finding:
+    place = next(p for p in (REPORTS, Path()) if p.exists())
+    free = shutil.disk_usage(place).free
+    needed = _ROUNDS * span * _BYTES_PER_TOKEN
+    return Finding(free > needed, f"disk: {free / 1e9:.1f} GB free, a run may take {needed / 1e9:.2f} GB")
+
+
+def _price(agent: Agent) -> Finding:
+    if agent.free:
+        return Finding(True, "price: free, it runs on this machine")
+    most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
+    price = dollars(most) if most is not None else None
+    if price is None:
+        return Finding(
+            True, f"price: unknown to {price_list()}; cost will show as unknown, --max-cost cannot be used"
+        )
+    return Finding(True, f"price: known to {price_list()}")

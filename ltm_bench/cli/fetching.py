@@ -1,0 +1,96 @@
+"""`filler fetch`: TriviaQA's official archive, with progress and a checksum, where there is a network."""
+
+import hashlib
+import shutil
+import tarfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.cli.console import err, out
+from ltm_bench.errors import ConfigError
+
+app = typer.Typer(
+    help="Get other filler than the one that ships.", no_args_is_help=True, rich_markup_mode=None
+)
+
+URL = "https://nlp.cs.washington.edu/triviaqa/data/triviaqa-unfiltered.tar.gz"
+SHA256 = "7f0c94207fd0a1eb7bba3d52cdfe0735c98de850b9e5aa4e75f2776ef9a531d0"
+"""Of the 632,549,060 bytes behind URL, as recorded by Hugging Face's datasets for the same file."""
+WANTED = "unfiltered-web-dev.json"
+"""11,313 questions; the training file has 87,622, but is ten times as large."""
+
+
+@app.callback()
+def _filler() -> None:
+    """Get other filler than the one that ships."""
+
+
+@app.command()
+def fetch(
+    into: Annotated[
+        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the file.")
+    ] = Path("triviaqa"),
+    url: Annotated[str, typer.Option(envvar="LTM_BENCH_URL", help="A mirror of the archive.")] = URL,
+    sha256: Annotated[str, typer.Option(envvar="LTM_BENCH_SHA256", help="The archive's checksum.")] = SHA256,
+) -> None:
+    """Download TriviaQA (Apache-2.0, 0.6 GB) and unpack its questions for --filler triviaqa:FILE."""
+    into.mkdir(parents=True, exist_ok=True)
+    target = into / WANTED
+    if target.exists():
+        out().print(f"{target} is there already", markup=False)
+    else:
+        archive = into / "archive.part"
+        try:
+            found = _download(url, archive)
+            if found != sha256:
+                raise ConfigError(f"{url}: its SHA-256 is {found}, expected {sha256}; nothing was kept")
+            _unpack(archive, target)
+        finally:
+            archive.unlink(missing_ok=True)
+    out().print(f"use it with: ltm-bench run --filler triviaqa:{target}", markup=False)
+
+
+def _download(url: str, path: Path) -> str:
+    """Download to a file with a progress bar; return the SHA-256."""
+    import httpx2
+    from rich.progress import Progress
+
+    digest = hashlib.sha256()
+    try:
+        with (
+            httpx2.stream("GET", url, follow_redirects=True, timeout=30.0) as response,
+            path.open("wb") as file,
+            Progress(console=err(), disable=not err().is_terminal) as progress,
+        ):
+            response.raise_for_status()
+            size = response.headers.get("content-length")
+            task = progress.add_task("TriviaQA", total=int(size) if size else None)
+            for block in response.iter_bytes(1 << 20):
+                digest.update(block)
+                file.write(block)
+                progress.update(task, advance=len(block))
+    except httpx2.HTTPError as error:
+        raise ConfigError(
+            f"{url} could not be downloaded ({type(error).__name__}: {error}); "
+            "check the network, or give a mirror with --url"
+        ) from error
+    return digest.hexdigest()
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            for member in tar:
+                if Path(member.name).name == WANTED and member.isfile():
+                    source = tar.extractfile(member)
+                    if source is not None:
+                        draft = target.with_suffix(".part")
+                        with source, draft.open("wb") as file:
+                            shutil.copyfileobj(source, file)
+                        draft.rename(target)
+                        return
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise ConfigError(f"{archive}: the archive cannot be read ({error})") from error
+    raise ConfigError(f"{archive}: there is no {WANTED} in the archive")

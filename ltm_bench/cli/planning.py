@@ -1,0 +1,282 @@
+"""From flags to a plan: resolves the suite, the agent and the filler into a manifest and its examples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import config, dropins, filler, matchers
+from ltm_bench.agent import Agent
+from ltm_bench.errors import ConfigError, LtmBenchError, ManifestDiffers, nearest
+from ltm_bench.log import (
+    FORMAT,
+    AgentEntry,
+    FillerEntry,
+    Manifest,
+    ScenarioEntry,
+    SuiteEntry,
+    differences,
+    read_manifest,
+)
+from ltm_bench.messages import Matcher
+from ltm_bench.report.results import About
+from ltm_bench.runner import Plan
+from ltm_bench.scenario import Example, Scenario
+from ltm_bench.schedule import rehearse_all
+from ltm_bench.tokens import counter
+
+REPORTS = Path("reports")
+"""Where runs land, in the folder in which the user stands."""
+
+
+def config_folders() -> list[Path]:
+    """Return the folders in which suites and presets are looked for."""
+    return [dropins.bundled("configs"), Path("configs")]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for on the command line."""
+
+    span: str
+    agent: str
+    suite: str
+    scenarios: Sequence[str]
+    examples: int | None
+    seed: int
+    isolated: bool
+    filler: str
+    tokenizer: str
+    settings: Sequence[str]
+    base_url: str | None
+
+
+def find_suite(name: str) -> config.Suite:
+    """Return a suite by name. Raises ConfigError with the nearest name."""
+    known = config.suites(config_folders())
+    if name not in known:
+        raise ConfigError(f"--suite {name}: there is none{nearest(name, known)} (known: {', '.join(known)})")
+    return config.read_suite(known[name])
+
+
+def agent_entry(name: str, settings: Sequence[str], base_url: str | None) -> AgentEntry:
+    """Resolve an agent's name, preset or adapter, and the settings given as key=value."""
+    presets = config.presets(config_folders())
+    adapters = dropins.catalogue("agents")
+    if name in presets:
+        adapter, values = presets[name].adapter, presets[name].settings
+    elif name in adapters:
+        adapter, values = name, {}
+    else:
+        known = [*presets, *adapters]
+        raise ConfigError(
+            f"--agent {name}: there is none{nearest(name, known)} (known: {', '.join(known)}; "
+            f"or put your own into ./agents/{name}.py)"
+        )
+    for each in settings:
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"-A {each}: write it as key=value")
+        values[key.strip()] = config.parse_value(value.strip())
+    if base_url is not None:
+        values["base_url"] = base_url
+    agent = dropins.make_agent(adapter, values)
+    return AgentEntry(
+        name=name,
+        adapter=adapter,
+        hash=dropins.content_hash(dropins.find("agents", adapter)),
+        settings=values,
+        free=agent.free,
+    )
+
+
+def agent_maker(entry: AgentEntry) -> Callable[[], Agent]:
+    """Return what makes a fresh agent of this entry."""
+    return lambda: dropins.make_agent(entry.adapter, entry.settings)
+
+
+def read_bank(source: str) -> filler.Bank:
+    """Return a bank by its name in the manifest: `shipped`, or `triviaqa:PATH`."""
+    if source == "shipped":
+        return filler.shipped()
+    kind, _, path = source.partition(":")
+    if kind == "triviaqa" and path:
+        return filler.triviaqa(Path(path))
+    raise ConfigError(f"--filler {source}: it is scripted, live, triviaqa:PATH, or live,triviaqa:PATH")
+
+
+def _parse_filler(text: str) -> tuple[str, str]:
+    """Read `--filler`: who answers, and where the trivia comes from."""
+    mode, source = "scripted", "shipped"
+    for part in text.split(","):
+        if part in ("scripted", "live"):
+            mode = part
+        else:
+            source = part
+    return mode, source
+
+
+def make_plan(wish: Wish) -> Plan:
+    """Resolve everything that was asked for. Raises ConfigError."""
+    suite = find_suite(wish.suite)
+    chosen = list(wish.scenarios) or list(suite.scenarios)
+    entries = []
+    for name in dict.fromkeys(chosen):
+        scenario = dropins.scenario(name)
+        known = name in suite.scenarios
+        entries.append(
+            _scenario_entry(
+                scenario,
+                wish.examples or (suite.count(name) if known else suite.examples),
+                suite.parameters(name) if known else {},
+            )
+        )
+    mode, source = _parse_filler(wish.filler)
+    bank = read_bank(source)
+    manifest = Manifest(
+        format=FORMAT,
+        version=version("ltm-bench"),
+        seed=wish.seed,
+        span=config.parse_span(wish.span),
+        tokenizer=wish.tokenizer,
+        suite=SuiteEntry(
+            name=wish.suite,
+            start=suite.start,
+            stagger=suite.stagger,
+            isolated=wish.isolated or suite.isolated,
+            scenarios=entries,
+        ),
+        agent=agent_entry(wish.agent, wish.settings, wish.base_url),
+        filler=FillerEntry(source=source, digest=bank.digest, mode=mode, max_tokens=filler.MAX_TOKENS),
+        scorers=_scorers(),
+    )
+    plan = Plan(manifest, _examples(manifest), counter(wish.tokenizer), bank)
+    rehearse_all(plan.examples, plan.counter, span=None if manifest.suite.isolated else manifest.span)
+    return plan
+
+
+def _scorers() -> dict[str, int]:
+    """Return the version of every built-in matcher."""
+    built_in = (getattr(matchers, name) for name in matchers.__all__)
+    kinds = [each for each in built_in if isinstance(each, type) and issubclass(each, Matcher)]
+    return {kind.__name__: kind.version for kind in kinds}
+
+
+def _scenario_entry(scenario: Scenario, examples: int, parameters: Mapping[str, Any]) -> ScenarioEntry:
+    return ScenarioEntry(
+        name=scenario.name,
+        version=scenario.version,
+        hash=dropins.content_hash(dropins.find("scenarios", scenario.name)),
+        examples=examples,
+        parameters=dict(parameters),
+    )
+
+
+def _examples(manifest: Manifest) -> list[Example]:
+    return [
+        Example(dropins.scenario(entry.name), index, manifest.seed, entry.parameters)
+        for entry in manifest.suite.scenarios
+        for index in range(entry.examples)
+    ]
+
+
+def plan_of(run: Path) -> Plan:
+    """Return the plan of an existing run. Raises ManifestDiffers if its files have changed since."""
+    manifest = read_manifest(run)
+    bank = read_bank(manifest.filler.source)
+    today = manifest.model_copy(
+        update={
+            "version": version("ltm-bench"),
+            "suite": manifest.suite.model_copy(
+                update={
+                    "scenarios": [
+                        _scenario_entry(dropins.scenario(e.name), e.examples, e.parameters)
+                        for e in manifest.suite.scenarios
+                    ]
+                }
+            ),
+            "agent": manifest.agent.model_copy(
+                update={"hash": dropins.content_hash(dropins.find("agents", manifest.agent.adapter))}
+            ),
+            "filler": manifest.filler.model_copy(update={"digest": bank.digest}),
+        }
+    )
+    found = differences(manifest.model_dump(mode="json"), today.model_dump(mode="json"))
+    if found:
+        raise ManifestDiffers(
+            f"{run} was started with other files ({'; '.join(found[:4])}): it cannot go on with these; "
+            "bring back the old ones, or start anew with --fresh"
+        )
+    return Plan(manifest, _examples(manifest), counter(manifest.tokenizer), bank)
+
+
+def abouts(manifest: Manifest) -> dict[str, About]:
+    """Return what there is to say of a run's scenarios; one whose file is gone is left out."""
+    found = {}
+    for entry in manifest.suite.scenarios:
+        try:
+            scenario = dropins.scenario(entry.name)
+        except LtmBenchError:
+            continue
+        found[entry.name] = About(scenario.summary, scenario.skills)
+    return found
+
+
+def reference_examples(manifest: Manifest) -> list[Example]:
+    """Return a run's examples, for floor and ceiling; none if a scenario has changed since."""
+    for entry in manifest.suite.scenarios:
+        try:
+            if dropins.content_hash(dropins.find("scenarios", entry.name)) != entry.hash:
+                return []
+        except LtmBenchError:
+            return []
+    return _examples(manifest)
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def run_folder(manifest: Manifest, name: str | None, *, fresh: bool) -> Path:
+    """Return the folder of a run: by its name, or named after what it is; `fresh` takes the first free one."""
+    parts = [
+        manifest.suite.name,
+        config.spell_span(manifest.span),
+        manifest.agent.name,
+        f"seed{manifest.seed}",
+    ]
+    if manifest.suite.isolated and manifest.suite.name != "isolated":
+        parts.append("isolated")
+    chosen = name or "-".join(parts)
+    if not _NAME.fullmatch(chosen):
+        raise ConfigError(f"--name {chosen}: use letters, digits, '.', '_' and '-', at most 100 of them")
+    folder = REPORTS / chosen
+    beside = 2
+    while fresh and folder.exists():
+        folder = REPORTS / f"{chosen}-{beside}"
+        beside += 1
+    return folder
+
+
+def find_run(name: str | None) -> Path:
+    """Return an existing run by name or path; without a name the newest one. Raises ConfigError."""
+    if name is not None:
+        for folder in (Path(name), REPORTS / name):
+            if (folder / "events.jsonl").is_file():
+                return folder
+        known = [each.name for each in all_runs()]
+        raise ConfigError(
+            f"no run is called {name!r}{nearest(name, known)} (runs in {REPORTS}/: {', '.join(known) or 'none'})"
+        )
+    runs = sorted(all_runs(), key=lambda run: (run / "events.jsonl").stat().st_mtime_ns)
+    if not runs:
+        raise ConfigError(f"there is no run in {REPORTS.resolve()}; start one with `ltm-bench run`")
+    return runs[-1]
+
+
+def all_runs() -> list[Path]:
+    """Return all runs in reports/, by name."""
+    return sorted(path.parent for path in REPORTS.glob("*/events.jsonl"))

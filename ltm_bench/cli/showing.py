@@ -1,0 +1,184 @@
+"""`rescore`, `report` and `show`: everything that reads a run and asks no agent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ltm_bench import dropins
+from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.planning import abouts, find_run, reference_examples
+from ltm_bench.errors import ConfigError, nearest
+from ltm_bench.log import Manifest, conversations, encode, read_manifest, read_turns
+from ltm_bench.report.page import render_page, render_transcript
+from ltm_bench.report.results import results_of
+from ltm_bench.runner import score_alone
+from ltm_bench.scoring import Results
+
+REFERENCES = ("goldfish", "perfect")
+
+RunName = Annotated[str | None, typer.Argument(help="The run's name or folder; the newest if left out.")]
+
+
+def references(manifest: Manifest) -> dict[str, float]:
+    """Return what floor and ceiling score on a run's examples."""
+    examples = reference_examples(manifest)
+    if not examples:
+        return {}
+    return {
+        name: asyncio.run(score_alone(examples, partial(dropins.make_agent, name, {}), manifest.suite.start))
+        for name in REFERENCES
+    }
+
+
+def publish(run: Path) -> Results:
+    """Score a run and write verdicts.jsonl, results.json, report.html and transcript.html."""
+    manifest = read_manifest(run)
+    results = results_of(run, abouts(manifest), references(manifest))
+    verdicts = b"".join(
+        encode(
+            {
+                "example": example.id,
+                "turn": question.turn,
+                "scorer": question.scorer,
+                "outcome": question.outcome.value,
+                "score": question.score,
+                "reason": question.reason,
+                "parts": list(question.parts),
+            }
+        )
+        for example in results.examples
+        for question in example.questions
+    )
+    _replace(run / "verdicts.jsonl", verdicts)
+    _replace(run / "results.json", _json(results))
+    _replace(
+        run / "report.html", render_page(results, manifest, _environment(run)).encode("utf-8", "replace")
+    )
+    render_transcript(run, results, run / "transcript.html")
+    return results
+
+
+def _json(results: Results) -> bytes:
+    content = results.model_dump(mode="python")
+    text = json.dumps(content, indent=1, ensure_ascii=True, default=str)
+    return text.encode() + b"\n"
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a derived file whole or not at all."""
+    draft = path.with_name(f".{path.name}.new")
+    draft.write_bytes(content)
+    os.replace(draft, path)
+
+
+def _environment(run: Path) -> dict[str, Any]:
+    try:
+        content = json.loads((run / "environment.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def summarise(results: Results, run: Path) -> None:
+    """Print the scores of a run."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
+    head = f"{results.score_so_far:.2f} / {results.out_of}"
+    table.add_column("scenario", footer="sum" if results.complete else "sum so far (incomplete)")
+    table.add_column("score", justify="right", footer=head)
+    interval = results.interval
+    table.add_column("95 %", footer=f"{interval.low:.2f} – {interval.high:.2f}" if interval else "")
+    table.add_column("n", justify="right", footer=str(len(results.examples)))
+    table.add_column("outcomes")
+    for each in results.scenarios:
+        score = "–" if each.score_so_far is None else f"{each.score_so_far:.2f}"
+        span = f"{each.interval.low:.2f} – {each.interval.high:.2f}" if each.interval else ""
+        outcomes = ", ".join(f"{n} {outcome.value}" for outcome, n in each.outcomes.items())
+        table.add_row(each.name, score, span, str(each.n), outcomes)
+    out().print(table)
+    if results.references:
+        floor, ceiling = (results.references.get(name, 0.0) for name in REFERENCES)
+        out().print(
+            f"floor (goldfish) {floor:.2f}, ceiling (perfect) {ceiling:.2f}, chance {results.chance:.2f}"
+        )
+    if results.overruns:
+        out().print(
+            f"{results.overruns} examples got their last question after the end of their span (overrun)"
+        )
+    out().print(f"page: {run / 'report.html'}", markup=False)
+
+
+def report(run: RunName = None) -> None:
+    """Write a run's page anew from its log."""
+    folder = find_run(run)
+    publish(folder)
+    out().print(f"page: {folder / 'report.html'}", markup=False)
+
+
+def rescore(run: RunName = None) -> None:
+    """Score a run anew from its log, without its agent, and say what has changed."""
+    folder = find_run(run)
+    before = _verdicts(folder)
+    results = publish(folder)
+    after = _verdicts(folder)
+    changed = [key for key in after if key in before and before[key] != after[key]]
+    for key in changed:
+        out().print(f"{key}: was {before[key]}, now {after[key]}", markup=False)
+    out().print(f"{len(after)} verdicts, {len(changed)} changed")
+    summarise(results, folder)
+
+
+def _verdicts(run: Path) -> dict[str, str]:
+    path = run / "verdicts.jsonl"
+    if not path.exists():
+        return {}
+    records = (json.loads(line) for line in path.read_bytes().splitlines())
+    return {f"{r['example']} turn {r['turn']}": f"{r['outcome']} {r['score']}" for r in records}
+
+
+def show(
+    run: RunName = None,
+    example: Annotated[
+        str | None,
+        typer.Option(metavar="ID", envvar="LTM_BENCH_EXAMPLE", help="Only this example, e.g. colours/0."),
+    ] = None,
+    filler: Annotated[
+        bool, typer.Option("--filler", envvar="LTM_BENCH_SHOW_FILLER", help="Show filler in full as well.")
+    ] = False,
+) -> None:
+    """Print the transcript of a run, or of one example."""
+    folder = find_run(run)
+    manifest = read_manifest(folder)
+    known = [f"{entry.name}/{i}" for entry in manifest.suite.scenarios for i in range(entry.examples)]
+    if example is not None and example not in known:
+        raise ConfigError(
+            f"--example {example}: the run has none{nearest(example, known)} ({', '.join(known)})"
+        )
+    for path in conversations(folder):
+        for turn in read_turns(path):
+            if example is not None and turn.example != example:
+                continue
+            who = turn.example or "filler"
+            out().rule(
+                f"turn {turn.message.turn} · {turn.message.at:%Y-%m-%d %H:%M} · {who} · {turn.kind}",
+                align="left",
+            )
+            text, reply = safe(turn.message.text), safe(turn.reply.text)
+            if turn.kind == "fill" and not filler:
+                text, reply = _first_line(text), _first_line(reply)
+            out().print(f"> {text}", markup=False)
+            out().print(reply, markup=False)
+
+
+def _first_line(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if line == text and len(line) < 100 else line[:100] + " …"

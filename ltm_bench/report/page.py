@@ -1,0 +1,376 @@
+"""Results in, pages out: `report.html` and `transcript.html`, each complete in itself and free of scripts.
+
+Whatever an agent or a scenario said is text and nothing else: it is escaped by the template engine, and characters
+that cannot be seen, cannot be encoded or turn the direction of their surroundings are spelled out. The same input
+gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+from markupsafe import Markup
+
+from ltm_bench.clock import spoken_duration, stamp
+from ltm_bench.log import Event, Manifest, conversations, read_events, read_manifest
+from ltm_bench.messages import Outcome
+from ltm_bench.scoring import ExampleResult, Question, Results, ScenarioResult
+
+LONGEST = 4000
+"""Characters of a text that the report shows; the transcript has all of them."""
+
+MOST_NEEDLES = 40
+"""Needles of an example that the report lists; all of them are in the strips and in the transcript."""
+
+MOST_CELLS = 256
+"""Parts of a question that the report draws one by one."""
+
+STRIP = 1000
+"""Width of a strip in its own units."""
+
+MEANINGS = {
+    Outcome.CORRECT: "all that was asked for is right",
+    Outcome.PARTIAL: "some of it is right",
+    Outcome.STALE: "a value that was right once and has been replaced since",
+    Outcome.WRONG: "something else",
+    Outcome.ABSTAINED: "the agent said that it does not know, or declined",
+    Outcome.MALFORMED: "nothing that could be read as an answer",
+    Outcome.OVERFLOW: "the conversation did not fit into the agent's window",
+    Outcome.AGENT_ERROR: "the agent failed to reply",
+    Outcome.JUDGE_ERROR: "the reply could not be judged",
+    Outcome.NOT_REACHED: "the run stopped before the question",
+}
+
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+def _spell(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"⟨U+{code:04X}⟩"
+
+
+def visible(text: str) -> str:
+    """Spell out controls, lone surrogates and characters that override the direction of writing.
+
+    Control characters become their pictures (`␀`), all else its code point (`⟨U+202E⟩`). Line ends and tabs stay.
+    """
+    return _UNSEEN.sub(_spell, text.replace("\r\n", "\n"))
+
+
+def _finalize(value: Any) -> Any:
+    """Make every text that a template puts out visible; markup that the template made itself stays as it is."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def shortened(text: str) -> str:
+    """Cut a text that is too long for the report, and say how much was left out."""
+    left = len(text) - LONGEST
+    return text if left <= 0 else f"{text[:LONGEST]} … ({left:,} characters more, see the transcript)"
+
+
+def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
+    """Write a score with few digits, but never a full score, or none, that is not one."""
+    for precision in range(digits, 4):
+        text = f"{value:.{precision}f}"
+        if (float(text) == top) == (value == top) and (float(text) == 0) == (value == 0):
+            break
+    return text
+
+
+def short_tokens(tokens: int) -> str:
+    """Write a span as its flag is written: `120k`, `10M`, `1,234`."""
+    for unit, size in (("M", 1_000_000), ("k", 1000)):
+        if tokens >= size and tokens % (size // 10) == 0:
+            return f"{tokens / size:g}{unit}"
+    return f"{tokens:,}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write `1 question`, `2 questions`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def seconds(value: float) -> str:
+    """Write a duration of the real world: `0.42 s`, `12 s`, `3 min 5 s`, `2 h 4 min`."""
+    if value < 10:
+        return f"{value:.2g} s" if value >= 0.001 else "under 1 ms"
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def cost(dollars: float | None) -> str:
+    """Write what a run cost; an unknown price is never 0."""
+    if dollars is None:
+        return "unknown"
+    if dollars == 0:
+        return "free"
+    return f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.4f}" if dollars >= 0.0001 else "under $0.0001"
+
+
+def moment(at: datetime) -> str:
+    """Write a benchmark time for tables."""
+    return at.isoformat(" ", "minutes")[:16]
+
+
+def slug(name: str) -> str:
+    """Turn a name into a part of an anchor."""
+    return re.sub(r"[^\w-]", "-", name, flags=re.ASCII)
+
+
+def anchor(turn: int, example: str, *, isolated: bool) -> str:
+    """Name a turn of the transcript; in an isolated run every example counts its own turns."""
+    return f"{slug(example)}-turn-{turn}" if isolated else f"turn-{turn}"
+
+
+def percent(value: float, whole: float) -> str:
+    """Give a share as an SVG coordinate in percent, kept inside the picture."""
+    return f"{100 * min(1.0, max(0.0, value / whole if whole else 0.0)):.2f}".rstrip("0").rstrip(".")
+
+
+def grade(score: float) -> str:
+    """Name the look of a part: found, half or lost."""
+    return "found" if score >= 1 else "lost" if score <= 0 else "half"
+
+
+def matched_parts(example: ExampleResult) -> Sequence[float]:
+    """Return a score for every needle, where the example's last question has one for each; else nothing."""
+    parts = example.questions[-1].parts if example.questions else ()
+    return parts if len(parts) == len(example.needles) else ()
+
+
+def ticks(example: ExampleResult, length: int) -> list[tuple[str, str]]:
+    """Draw the needles of an example as one path for each look: `told`, or how well each was remembered."""
+    parts = matched_parts(example)
+    paths: dict[str, list[str]] = {}
+    for i, needle in enumerate(example.needles):
+        x = round(STRIP * min(1.0, needle.position / max(1, length)), 1)
+        paths.setdefault(grade(parts[i]) if parts else "told", []).append(f"M{x:g} 3v14")
+    return [(look, "".join(moves)) for look, moves in paths.items()]
+
+
+def where(example: ExampleResult) -> str:
+    """Describe a strip in words, for those who cannot see it."""
+    told = [f"{needle.position:,}" for needle in example.needles]
+    if len(told) > 6:
+        needles = f"{len(told)} needles from {told[0]} to {told[-1]}"
+    else:
+        needles = f"{'needle' if len(told) == 1 else 'needles'} at {', '.join(told)}" if told else "no needles"
+    asked = [
+        f"question at {question.position:,}: {question.outcome.replace('_', ' ')}"
+        if question.turn >= 0
+        else "question not reached"
+        for question in example.questions
+    ]
+    return f"{example.id}, in tokens: {'; '.join([needles, *asked])}"
+
+
+class Segment(NamedTuple):
+    """A piece of a stacked bar."""
+
+    outcome: Outcome
+    count: int
+    start: int
+
+
+def stack(outcomes: Mapping[Outcome, int]) -> list[Segment]:
+    """Lay outcomes end to end, in the order in which they are defined."""
+    segments, start = [], 0
+    for outcome in Outcome:
+        if count := outcomes.get(outcome, 0):
+            segments.append(Segment(outcome, count, start))
+            start += count
+    return segments
+
+
+def counted(outcomes: Mapping[Outcome, int]) -> str:
+    """Say outcomes in words: `2 correct, 1 not reached`."""
+    return ", ".join(f"{s.count} {s.outcome.replace('_', ' ')}" for s in stack(outcomes)) or "no questions"
+
+
+def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Give nested settings as rows of a table: `suite.start`, `2026-01-05`."""
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from flat(item, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def conversation_length(results: Results, *, isolated: bool) -> int:
+    """Return the width of the strips in tokens: the conversation, or the longest one of an isolated run."""
+    ends = chain.from_iterable(
+        (
+            *(needle.position for needle in example.needles),
+            *(question.position for question in example.questions),
+        )
+        for example in results.examples
+    )
+    longest = max(ends, default=0)
+    return max(1, longest if isolated else max(longest, results.tokens))
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("ltm_bench.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: Sequence[Callable[..., Any]] = (
+        cost,
+        counted,
+        figure,
+        flat,
+        grade,
+        moment,
+        percent,
+        plural,
+        seconds,
+        short_tokens,
+        shortened,
+        slug,
+        stack,
+        stamp,
+        where,
+    )
+    environment.filters |= {each.__name__: each for each in filters}
+    environment.filters |= {
+        "pretty": _pretty,
+        "spoken": lambda value: spoken_duration(timedelta(seconds=value)),
+    }
+    environment.globals |= {
+        "Outcome": Outcome,
+        "MEANINGS": MEANINGS,
+        "MOST_NEEDLES": MOST_NEEDLES,
+        "MOST_CELLS": MOST_CELLS,
+        "STRIP": STRIP,
+        "anchor": anchor,
+        "matched_parts": matched_parts,
+        "ticks": ticks,
+    }
+    return environment
+
+
+class _Group(NamedTuple):
+    scenario: ScenarioResult
+    examples: list[ExampleResult]
+
+
+def render_page(results: Results, manifest: Manifest, environment: Mapping[str, Any]) -> str:
+    """Return `report.html`.
+
+    Args:
+        results: What the page shows.
+        manifest: Of the same run.
+        environment: Where it ran; shown as it is, at the end of the page.
+    """
+    groups = [
+        _Group(scenario, [e for e in results.examples if e.scenario == scenario.name])
+        for scenario in results.scenarios
+    ]
+    return _templates().get_template("page.html.jinja").render(
+        results=results,
+        manifest=manifest,
+        environment=environment,
+        groups=groups,
+        isolated=manifest.suite.isolated,
+        length=conversation_length(results, isolated=manifest.suite.isolated),
+        scored=sum(example.score is not None for example in results.examples),
+        unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
+    )
+
+
+class Line(NamedTuple):
+    """A turn as the transcript shows it, or a jump of the clock (which has no message)."""
+
+    anchor: str
+    turn: int
+    kind: str
+    example: str
+    at: datetime
+    position: int
+    tokens: int
+    message: str
+    reply: str | None
+    """None where the agent did not answer."""
+    finish: str
+    question: Question | None
+
+
+def _lines(events: Iterable[Event], questions: Mapping[tuple[str, int], Question], isolated: bool) -> Iterator[Line]:
+    sent: Event | None = None
+    for event in events:
+        if event["event"] == "sent":
+            sent = event
+        elif event["event"] == "replied" and sent is not None:
+            yield _line(sent, event, questions, isolated)
+            sent = None
+        elif event["event"] == "jumped":
+            to = datetime.fromisoformat(event["to"])
+            yield Line("", -1, "jump", "", to, event["position"], 0, "", None, "", None)
+    if sent is not None:
+        yield _line(sent, None, questions, isolated)
+
+
+def _line(
+    sent: Event, replied: Event | None, questions: Mapping[tuple[str, int], Question], isolated: bool
+) -> Line:
+    example, turn = sent.get("example", ""), sent["turn"]
+    return Line(
+        anchor(turn, example, isolated=isolated),
+        turn,
+        sent["kind"],
+        example,
+        datetime.fromisoformat(sent["at"]),
+        sent["position"],
+        sent["tokens"] + (replied["tokens"] if replied else 0),
+        sent["message"],
+        replied["reply"] if replied else None,
+        replied["finish"] if replied else "",
+        questions.get((example, turn)),
+    )
+
+
+class _Section(NamedTuple):
+    title: str
+    lines: Iterator[Line]
+
+
+def render_transcript(run: Path, results: Results, target: Path) -> None:
+    """Write `transcript.html`, every turn of a run in full, and hold no more than one turn while doing so."""
+    manifest = read_manifest(run)
+    isolated = manifest.suite.isolated
+    questions = {(e.id, q.turn): q for e in results.examples for q in e.questions}
+    names = {e.id.replace("/", "-"): e.id for e in results.examples}
+    sections = (
+        _Section(
+            names.get(path.stem, path.stem) if isolated else "The conversation",
+            _lines(read_events(path), questions, isolated),
+        )
+        for path in conversations(run)
+    )
+    chunks = _templates().get_template("transcript.html.jinja").generate(
+        results=results, manifest=manifest, sections=sections, isolated=isolated
+    )
+    with target.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(chunks)

@@ -1,0 +1,268 @@
+"""Derives verdicts and results from a run's event log, turn by turn: only the turns of open examples are held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from ltm_bench.log import Event, Manifest, conversations, message_of, read_events, read_manifest, reply_of
+from ltm_bench.matchers import load
+from ltm_bench.messages import Outcome, Turn, Usage
+from ltm_bench.prices import dollars, price_list
+from ltm_bench.scoring import (
+    Costs,
+    ExampleResult,
+    Latency,
+    Needle,
+    Question,
+    Results,
+    add_usage,
+    count_outcomes,
+    example_score,
+    judge,
+    sum_interval,
+    summarise_scenario,
+)
+
+_NOT_REACHED = Question(
+    turn=None,
+    text="",
+    expected="",
+    reply=None,
+    outcome=Outcome.NOT_REACHED,
+    score=None,
+    reason="the run stopped before this question",
+    scorer="",
+    chance=0.0,
+    position=None,
+    at=None,
+)
+
+
+class About(NamedTuple):
+    """What the results say of a scenario beside its figures."""
+
+    summary: str
+    skills: Sequence[str]
+
+
+class _Open:
+    """An example that is being read."""
+
+    def __init__(self, name: str) -> None:
+        self.id = name
+        self.turns: list[Turn] = []
+        self.needles: list[Needle] = []
+        self.questions: list[Question] = []
+        self.span = 0
+        self.overrun = 0
+
+    def close(self, *, ended: bool) -> ExampleResult:
+        """Return its result; what an unfinished example would still have asked stays in the denominator."""
+        if not ended:
+            self.questions.append(_NOT_REACHED)
+        last = max((q.position for q in self.questions if q.position is not None), default=0)
+        for needle in self.needles:
+            needle.depth = max(0, last - needle.position)
+        return ExampleResult(
+            id=self.id,
+            scenario=self.id.rpartition("/")[0],
+            score=example_score(self.questions),
+            span=self.span,
+            overrun=self.overrun,
+            needles=self.needles,
+            questions=self.questions,
+        )
+
+
+class _Reading:
+    """Sums over all conversations of a run."""
+
+    def __init__(self, free: bool) -> None:
+        self.free = free
+        self.open: dict[str, _Open] = {}
+        self.done: dict[str, ExampleResult] = {}
+        self.turns = self.tokens = self.filler_tokens = 0
+        self.time = timedelta()
+        self.costs = Costs(price_list=price_list())
+        self._dollars: Decimal | None = Decimal()
+
+    def conversation(self, path: Path, live_filler: bool) -> None:
+        sent: Event | None = None
+        begun: datetime | None = None
+        now = begun
+        for event in read_events(path):
+            kind = event["event"]
+            if kind == "sent":
+                sent = event
+                now = datetime.fromisoformat(event["at"])
+                begun = begun or now
+                self.tokens += event["tokens"]
+            elif kind == "replied" and sent is not None:
+                self._turn(sent, event, live_filler)
+                sent = None
+            elif kind == "ended":
+                example = self.open.pop(event["example"])
+                example.span, example.overrun = event["span"], event["overrun"]
+                self.done[example.id] = example.close(ended=True)
+            elif kind == "finished":
+                now = datetime.fromisoformat(event["at"])
+        if sent is not None and sent["kind"] == "ask":  # the agent never answered it
+            self._question(self._example(sent), sent, None)
+        for example in list(self.open.values()):
+            self.done[example.id] = example.close(ended=False)
+        self.open.clear()
+        if begun is not None and now is not None:
+            self.time += now - begun
+
+    def _example(self, sent: Event) -> _Open:
+        return self.open.setdefault(sent["example"], _Open(sent["example"]))
+
+    def _turn(self, sent: Event, replied: Event, live_filler: bool) -> None:
+        self.turns += 1
+        self.tokens += replied["tokens"]
+        message, reply = message_of(sent), reply_of(replied)
+        if sent["kind"] == "fill":
+            self.filler_tokens += sent["tokens"] + replied["tokens"]
+        if sent["kind"] != "fill" or live_filler:
+            self._cost(reply.usage)
+        if "example" not in sent:
+            return
+        example = self._example(sent)
+        example.turns.append(Turn(message, reply, sent["kind"], example.id))
+        if sent["kind"] == "tell":
+            example.needles.append(
+                Needle(
+                    turn=message.turn, text=message.text, position=sent["position"], depth=0, at=message.at
+                )
+            )
+        elif sent["kind"] == "ask":
+            self._question(example, sent, replied)
+
+    def _question(self, example: _Open, sent: Event, replied: Event | None) -> None:
+        expect = load(sent["expect"])
+        common: dict[str, Any] = {
+            "turn": sent["turn"],
+            "text": sent["message"],
+            "expected": sent.get("ideal") or expect.right()[0],
+            "scorer": f"{type(expect).__name__}@{expect.version}",
+            "chance": expect.chance,
+            "position": sent["position"],
+            "at": sent["at"],
+        }
+        if replied is None:
+            question = Question(
+                **common,
+                reply=None,
+                outcome=Outcome.AGENT_ERROR,
+                score=None,
+                reason="the agent did not reply",
+            )
+        else:
+            verdict = judge(expect, reply_of(replied), example.turns)
+            question = Question(
+                **common,
+                reply=replied["reply"],
+                outcome=verdict.outcome,
+                score=verdict.score,
+                reason=verdict.reason,
+                parts=verdict.parts,
+            )
+        example.questions.append(question)
+
+    def _cost(self, usage: Usage | None) -> None:
+        self.costs.calls += 1
+        if usage is None:
+            if not self.free:
+                self._dollars = None
+        else:
+            add_usage(self.costs.usage, usage)
+            price = dollars(usage)
+            if price is None and not self.free:
+                self._dollars = None
+            elif price is not None and self._dollars is not None:
+                self._dollars += price
+        self.costs.dollars = None if self._dollars is None else round(float(self._dollars), 6)
+
+
+def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, float]) -> Results:
+    """Score a run from its log. Questions that were not asked yet count as `not_reached`.
+
+    Args:
+        run: The run folder.
+        about: Summary and skills by scenario.
+        references: What floor and ceiling score on the same examples.
+    """
+    manifest = read_manifest(run)
+    reading = _Reading(manifest.agent.free)
+    for path in conversations(run):
+        reading.conversation(path, manifest.filler.mode == "live")
+    examples = [reading.done.get(name) or _Open(name).close(ended=False) for name in _planned(manifest)]
+    scenarios = [
+        summarise_scenario(
+            entry.name,
+            about[entry.name].summary if entry.name in about else "",
+            about[entry.name].skills if entry.name in about else (),
+            [e for e in examples if e.scenario == entry.name],
+        )
+        for entry in manifest.suite.scenarios
+    ]
+    strata = {
+        s.name: [e.score for e in examples if e.scenario == s.name and e.score is not None] for s in scenarios
+    }
+    complete = all(s.score is not None for s in scenarios)
+    so_far = sum(s.score_so_far or 0.0 for s in scenarios)
+    return Results(
+        run=run.name,
+        agent=manifest.agent.name,
+        suite=manifest.suite.name,
+        span=manifest.span,
+        seed=manifest.seed,
+        complete=complete,
+        score=so_far if complete else None,
+        score_so_far=so_far,
+        out_of=len(scenarios),
+        interval=sum_interval(strata) if complete else None,
+        chance=sum(s.chance for s in scenarios),
+        references=dict(references),
+        turns=reading.turns,
+        tokens=reading.tokens,
+        filler_tokens=reading.filler_tokens,
+        seconds=reading.time.total_seconds(),
+        overruns=sum(e.overrun > 0 for e in examples),
+        costs=reading.costs,
+        latency=_latency(run / "timings.jsonl"),
+        outcomes=count_outcomes(examples),
+        scenarios=scenarios,
+        examples=examples,
+    )
+
+
+def _planned(manifest: Manifest) -> Iterator[str]:
+    for entry in manifest.suite.scenarios:
+        for index in range(entry.examples):
+            yield f"{entry.name}/{index}"
+
+
+def _latency(path: Path) -> Latency | None:
+    if not path.exists():
+        return None
+    seconds = sorted(record["seconds"] for record in _records(path) if "seconds" in record)
+    if not seconds:
+        return None
+    return Latency(
+        total=round(sum(seconds), 3),
+        median=round(median(seconds), 4),
+        p95=round(seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))], 4),
+    )
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    import jsonlines
+
+    with jsonlines.open(path) as reader:
+        yield from reader.iter(type=dict, skip_invalid=True)
