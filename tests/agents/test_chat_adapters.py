@@ -1,0 +1,351 @@
+"""What the adapters for OpenAI's and for Anthropic's protocol have in common, through the real SDKs."""
+
+import itertools
+import json
+import tomllib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from ltm_bench.dropins import bundled, make_agent
+from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.messages import Finish, Message, Usage
+from ltm_bench.prices import dollars
+
+if TYPE_CHECKING:
+    from tests.conftest import Talk
+    from tests.provider import Provider
+
+pytestmark = pytest.mark.usefixtures("key")
+
+
+class Adapter(NamedTuple):
+    name: str
+    key_variable: str
+    path: str
+    vendor: str
+    out_of_tokens: str
+
+    def url(self, server: "Provider") -> str:
+        return server.openai_url if self.name == "openai_chat" else server.url
+
+
+ADAPTERS = [
+    Adapter("openai_chat", "OPENAI_API_KEY", "/v1/chat/completions", "openai", "length"),
+    Adapter("anthropic_chat", "ANTHROPIC_API_KEY", "/v1/messages", "anthropic", "max_tokens"),
+]
+
+
+@pytest.fixture(params=ADAPTERS, ids=lambda adapter: adapter.name)
+def adapter(request: pytest.FixtureRequest) -> Adapter:
+    found: Adapter = request.param
+    return found
+
+
+@pytest.fixture
+def start(adapter: Adapter, server: "Provider", talk_to: Callable[..., "Talk"]) -> Callable[..., "Talk"]:
+    return partial(talk_to, adapter.name, model="some-model", base_url=adapter.url(server))
+
+
+def sent(server: "Provider") -> list[list[dict[str, str]]]:
+    return [request.messages for request in server.chats]
+
+
+def test_it_answers_from_the_conversation(start: Callable[..., "Talk"], server: "Provider", adapter: Adapter):
+    talk = start()
+    talk.say("My favourite colour is vermilion.")
+    reply = talk.say("What is my favourite colour?")
+    assert reply.text == "You said: My favourite colour is vermilion."
+    assert reply.finish is Finish.STOP
+    assert [request.path for request in server.requests] == [adapter.path] * 2
+
+
+def test_every_message_is_dated_and_the_system_message_is_not(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    talk = start()
+    talk.say("Hello!")
+    talk.say("Are you there?")
+    system, *messages = sent(server)[-1]
+    assert system["role"] == "system"
+    assert "2026" not in system["content"]
+    assert [m["content"] for m in messages if m["role"] == "user"] == [
+        "[Monday, 5 January 2026, 09:00]\nHello!",
+        "[Monday, 5 January 2026, 09:01]\nAre you there?",
+    ]
+
+
+def test_a_request_begins_with_the_one_before_it_byte_for_byte(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    talk = start()
+    for n in range(6):
+        if n % 3 == 2:
+            talk.observe(f"Did you know number {n}?", "Now I do.")
+        else:
+            talk.say(f"This is message {n} – with “typography” and\nlines.")
+    requests = [json.dumps(messages).encode() for messages in sent(server)]
+    for before, after in itertools.pairwise(requests):
+        assert after.startswith(before[:-1])
+    settings = [{k: v for k, v in r.body.items() if k != "messages"} for r in server.requests]
+    assert settings == [settings[0]] * len(settings)
+
+
+def test_nothing_is_sent_that_was_not_set(start: Callable[..., "Talk"], server: "Provider"):
+    start().say("Hello!")
+    body = server.requests[0].body
+    assert not {"temperature", "top_p", "reasoning_effort", "output_config", "thinking"} & set(body)
+
+
+def test_observing_sends_nothing_and_is_remembered(start: Callable[..., "Talk"], server: "Provider"):
+    talk = start()
+    talk.observe("My cat is called Ottoline.", "A fine name.")
+    assert server.requests == []
+    assert "Ottoline" in talk.say("What is my cat called?").text
+
+
+def test_a_restored_agent_sends_what_the_first_one_would_have_sent(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    settings = {"window": 3000, "max_output": 100}
+    first = start(**settings)
+    for n in range(25):
+        server.faults.clear()
+        if n == 12:
+            server.fail("refusal")
+        first.say(f"Message {n}. " + "All work and no play makes a dull benchmark. " * 15)
+    second = start(**settings)
+    second.restore(first.turns)
+    first.say("And now?")
+    second.say("And now?")
+    one, other = sent(server)[-2:]
+    assert one == other
+    assert 3 < len(one) < 40
+
+
+def test_a_small_window_drops_turns_in_steps_and_never_all_of_them(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    server.context = 4000
+    talk = start(window=4000, max_output=200)
+    for n in range(60):
+        assert (
+            talk.say(f"Message {n}. " + "The quick brown fox met the lazy dog. " * 12).finish is Finish.STOP
+        )
+    lengths = [len(messages) for messages in sent(server)]
+    drops = [n for n in range(1, 60) if lengths[n] < lengths[n - 1]]
+    assert min(lengths[drops[0] :]) > 10
+    assert all(later - earlier > 3 for earlier, later in itertools.pairwise(drops))
+    assert all(messages[0]["role"] == "system" for messages in sent(server))
+    assert all(f"Message {n}." in messages[-1]["content"] for n, messages in enumerate(sent(server)))
+
+
+def test_a_message_that_cannot_fit_is_an_overflow_and_nothing_is_sent(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    talk = start(window=600, max_output=100)
+    talk.say("My favourite colour is vermilion.")
+    huge = "Everything I own: " + "one thing and another, " * 400
+    assert talk.reserve(huge) == Usage(model="some-model")
+    reply = talk.say(huge)
+    assert (reply.text, reply.finish, reply.usage) == ("", Finish.OVERFLOW, Usage(model="some-model"))
+    assert len(server.requests) == 1
+    assert "vermilion" in talk.say("What is my favourite colour?").text
+
+
+@pytest.mark.parametrize("status", [400, 413])
+def test_an_overflow_that_the_provider_finds_is_an_overflow_of_that_turn_alone(
+    start: Callable[..., "Talk"], server: "Provider", status: int
+):
+    talk = start()
+    for n in range(20):
+        talk.say(f"Message {n}. " + "The quick brown fox met the lazy dog. " * 12)
+    if status == 400:
+        server.context = 2000
+    else:
+        server.fail(status=413, message="Request too large")
+    reply = talk.say("Is this still going well?")
+    assert (reply.text, reply.finish, reply.usage) == ("", Finish.OVERFLOW, Usage(model="some-model"))
+    for _ in range(4):  # each of them may find the prompt shorter, but still too long
+        reply = talk.say("And now?")
+    assert reply.finish is Finish.STOP
+    assert "still going well" not in json.dumps(sent(server)[-1])
+    assert len(sent(server)[-1]) > 4
+
+
+def test_a_refusal_is_a_reply_and_the_refused_turn_is_forgotten(
+    start: Callable[..., "Talk"], server: "Provider", adapter: Adapter
+):
+    talk = start()
+    server.fail("refusal")
+    reply = talk.say("Tell me something terrible.")
+    assert reply.finish is Finish.REFUSAL
+    assert reply.usage is not None
+    assert reply.usage.prompt > 0
+    talk.say("Hello!")
+    assert "terrible" not in json.dumps(sent(server)[-1])
+
+
+def test_a_reply_that_reasoning_used_up_is_an_error_not_an_answer(
+    start: Callable[..., "Talk"], server: "Provider", adapter: Adapter
+):
+    server.fail("empty", finish=adapter.out_of_tokens)
+    with pytest.raises(AgentError, match=r"max_output=77 tokens were used up .* raise max_output"):
+        start(max_output=77).say("Think hard.")
+
+
+@pytest.mark.parametrize(
+    ("faults", "expected"),
+    [
+        ({"status": 401, "message": "Incorrect API key provided: {key}"}, "HTTP 401"),
+        ({"status": 403}, "HTTP 403"),
+        ({"status": 404, "message": "The model `some-model` does not exist"}, "`some-model` does not exist"),
+        ({"status": 400, "message": "Unsupported parameter: {key}"}, "Unsupported parameter: [key]"),
+        (
+            {"status": 429, "times": 3, "message": "Rate limit reached"},
+            "Rate limit reached), after 2 retries",
+        ),
+        ({"status": 500, "times": 3, "message": "{key}\n" * 200}, "HTTP 500"),
+        ({"status": 529, "times": 3, "message": "Overloaded"}, "HTTP 529, the provider failed (Overloaded)"),
+        ({"kinds": ["garbage"]}, "could not be read"),
+        ({"kinds": ["text"]}, "could not be read"),
+        ({"kinds": ["empty"], "finish": "stop"}, "the reply was empty"),
+        ({"kinds": ["empty"], "finish": "end_turn"}, "the reply was empty"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else "-".join(str(v)[:8] for v in value.values()),
+)
+def test_what_goes_wrong_is_one_clear_line_without_the_key_and_can_be_tried_again(
+    start: Callable[..., "Talk"], server: "Provider", key: str, faults: dict[str, Any], expected: str
+):
+    talk = start(max_retries=2)
+    talk.say("My favourite colour is vermilion.")
+    kinds = faults.get("kinds", [])
+    details = {name: value for name, value in faults.items() if name != "kinds"}
+    server.fail(*kinds, **(details | {"message": details.get("message", "").format(key=key)}))
+    with pytest.raises(AgentError) as raised:
+        talk.say("What is my favourite colour?")
+    text = str(raised.value)
+    assert expected in text
+    assert text.startswith("some-model at 127.0.0.1: ")
+    assert key not in text
+    assert "\n" not in text
+    assert len(text) < 500
+    assert raised.value.__cause__ is not None or kinds == ["empty"]
+    failed = sent(server)[-1]
+    assert "vermilion" in talk.say("What is my favourite colour?").text
+    assert sent(server)[-1] == failed
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("hang", "no reply within timeout=0.2 seconds, after 0 retries; raise timeout"),
+        ("cut", "the connection failed (peer closed connection"),
+    ],
+)
+def test_a_silent_or_broken_connection_is_an_error_too(
+    start: Callable[..., "Talk"], server: "Provider", kind: Any, expected: str
+):
+    talk = start(max_retries=0, timeout=0.2)
+    server.fail(kind)
+    with pytest.raises(AgentError) as raised:
+        talk.say("Hello!")
+    assert expected in str(raised.value)
+    assert talk.say("Hello!").finish is Finish.STOP
+
+
+def test_nobody_at_home(adapter: Adapter, talk_to: Callable[..., "Talk"]):
+    talk = talk_to(adapter.name, model="some-model", base_url="http://127.0.0.1:9", max_retries=0)
+    with pytest.raises(AgentError, match="connection failed"):
+        talk.say("Hello!")
+
+
+def test_failed_requests_are_sent_again(start: Callable[..., "Talk"], server: "Provider"):
+    server.fail(status=429, times=2)
+    server.fail(status=500)
+    assert start(max_retries=3).say("Hello!").finish is Finish.STOP
+    assert len(server.requests) == 4
+    assert all(request.body == server.requests[0].body for request in server.requests)
+
+
+def test_a_missing_key_is_named(adapter: Adapter, server: "Provider", monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(adapter.key_variable, "  ")
+    with pytest.raises(ConfigError, match=f"{adapter.key_variable} is not set"):
+        make_agent(adapter.name, {"model": "some-model"})
+
+
+def test_another_server_needs_no_key(
+    adapter: Adapter, start: Callable[..., "Talk"], server: "Provider", monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv(adapter.key_variable)
+    assert start().say("Hello!").finish is Finish.STOP
+    assert "no-key" in server.requests[0].headers["authorization"]
+
+
+def test_a_key_that_cannot_be_sent_is_not_shown(adapter: Adapter, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(adapter.key_variable, "sk-ключ")
+    with pytest.raises(ConfigError) as raised:
+        make_agent(adapter.name, {"model": "some-model"})
+    assert adapter.key_variable in str(raised.value)
+    assert "ключ" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"base_url": "localhost:8000"}, "is not a URL"),
+        ({"window": 500, "max_output": 500}, "window=500 with max_output=500"),
+        ({"max_output": 0}, "max_output=0"),
+        ({"timeout": 0}, "timeout=0"),
+        ({"max_retries": -1}, "max_retries=-1"),
+        ({"window": "large"}, ""),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_work_are_errors_before_anything_is_sent(
+    adapter: Adapter, settings: dict[str, Any], expected: str
+):
+    with pytest.raises(ConfigError) as raised:
+        make_agent(adapter.name, {"model": "some-model", **settings})
+    assert expected in str(raised.value)
+
+
+def test_the_provider_is_named_only_where_its_prices_apply(
+    adapter: Adapter, talk_to: Callable[..., "Talk"], start: Callable[..., "Talk"], server: "Provider"
+):
+    elsewhere = start().say("Hello!").usage
+    assert elsewhere is not None
+    assert (elsewhere.model, elsewhere.provider) == ("some-model", None)
+    at_home = talk_to(adapter.name, model="some-model", redirect=adapter.url(server)).say("Hello!").usage
+    assert at_home is not None
+    assert (at_home.model, at_home.provider) == ("some-model", adapter.vendor)
+
+
+def test_the_usage_adds_up_and_the_reserve_is_never_exceeded(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    talk = start()
+    for n in range(12):
+        text = f"Message {n}. " + "Lorem ipsum is not English, is it? " * 25
+        reserved, reply = talk.reserve(text), talk.say(text)
+        assert reserved is not None
+        assert reply.usage is not None
+        assert reply.usage.prompt <= reserved.prompt
+        assert reply.usage.output <= reserved.output
+        measured = server.measure(sent(server)[-1], reply.text)
+        assert (reply.usage.prompt, reply.usage.output) == (measured.prompt, measured.output)
+        assert (reply.usage.cache_read > 1024) == (n >= 4)
+
+
+def test_every_preset_makes_an_agent_whose_price_is_known():
+    presets = tomllib.loads(bundled("configs").joinpath("agents.toml").read_text(encoding="utf-8"))
+    for name, preset in presets.items():
+        settings = {key: value for key, value in preset.items() if key not in ("adapter", "note")}
+        agent = make_agent(preset["adapter"], settings)
+        reserved = agent.reserve(Message("Hello!", datetime(2026, 1, 5, 9, tzinfo=UTC), 0))
+        assert reserved is not None
+        assert reserved.model == name
+        assert dollars(reserved), name

@@ -1,0 +1,162 @@
+"""What is special to OpenAI's protocol."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.dropins import make_agent
+from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.messages import Finish, Usage
+
+if TYPE_CHECKING:
+    from tests.conftest import Talk
+    from tests.provider import Provider
+
+pytestmark = pytest.mark.usefixtures("key")
+
+
+def test_the_vendor_gets_its_own_fields_and_others_the_common_ones(
+    server: "Provider", talk_to: Callable[..., "Talk"]
+):
+    talk_to("openai_chat", model="some-model", max_output=50, redirect=server.openai_url).say("Hello!")
+    talk_to("openai_chat", model="some-model", max_output=50, base_url=server.openai_url).say("Hello!")
+    vendor, other = (request.body for request in server.requests)
+    assert set(vendor) == {"model", "messages", "max_completion_tokens", "prompt_cache_key"}
+    assert vendor["max_completion_tokens"] == 50
+    assert vendor["prompt_cache_key"] == "ltm-bench/run-0"
+    assert set(other) == {"model", "messages", "max_tokens"}
+
+
+def test_temperature_and_effort_are_sent_when_they_are_set(
+    server: "Provider", talk_to: Callable[..., "Talk"]
+):
+    talk_to(
+        "openai_chat",
+        model="some-model",
+        base_url=server.openai_url,
+        temperature=0.0,
+        effort="low",
+        system="",
+    ).say("Hello!")
+    body = server.requests[0].body
+    assert (body["temperature"], body["reasoning_effort"]) == (0.0, "low")
+    assert [message["role"] for message in body["messages"]] == ["user"]
+
+
+def test_cached_tokens_are_taken_out_of_the_prompt(server: "Provider", talk_to: Callable[..., "Talk"]):
+    talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
+    talk.say("A long story. " * 400)
+    first = server.measure(server.chats[0].messages, "").prompt
+    usage = talk.say("Go on.").usage
+    assert usage is not None
+    assert usage.cache_read == first
+    assert usage.cache_write == 0
+    assert 0 < usage.uncached < 100
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [
+        (
+            {
+                "prompt_tokens": 5000,
+                "completion_tokens": 300,
+                "prompt_tokens_details": {"cached_tokens": 3000, "cache_write_tokens": 1500},
+                "completion_tokens_details": {"reasoning_tokens": 256},
+            },
+            Usage(uncached=500, cache_read=3000, cache_write=1500, output=300, reasoning=256),
+        ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 11}},
+            Usage(uncached=10, output=2),
+        ),
+        ({"prompt_tokens": 10, "completion_tokens": 2}, Usage(uncached=10, output=2)),
+        (None, None),
+    ],
+    ids=["reasoning", "impossible", "bare", "none"],
+)
+def test_usage_is_normalised(
+    server: "Provider",
+    talk_to: Callable[..., "Talk"],
+    figures: dict[str, Any] | None,
+    expected: Usage | None,
+):
+    server.edit = lambda body: body | {"usage": figures, "model": "some-model-2026-10-01"}
+    usage = talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!").usage
+    assert usage == (expected and replace(expected, model="some-model-2026-10-01"))
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"choices": []}, {"choices": [{"index": 0}]}, {"choices": None}], ids=str
+)
+def test_an_answer_of_another_shape_is_an_error(
+    server: "Provider", talk_to: Callable[..., "Talk"], body: dict[str, Any]
+):
+    server.edit = lambda _: body
+    with pytest.raises(AgentError, match="could not be read"):
+        talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!")
+
+
+def test_a_reply_that_was_cut_off_is_kept(server: "Provider", talk_to: Callable[..., "Talk"]):
+    server.edit = lambda body: body | {"choices": [body["choices"][0] | {"finish_reason": "length"}]}
+    talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
+    reply = talk.say("Hello!")
+    assert (reply.text, reply.finish) == ("I do not know.", Finish.LENGTH)
+    talk.say("Go on.")
+    assert server.requests[1].messages[-2]["content"] == "I do not know."
+
+
+def test_a_content_filter_is_a_refusal(server: "Provider", talk_to: Callable[..., "Talk"]):
+    talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
+    server.edit = lambda body: body | {"choices": [body["choices"][0] | {"finish_reason": "content_filter"}]}
+    assert talk.say("Hello!").finish is Finish.REFUSAL
+    server.fail(status=400, code="content_filter", message="The prompt was filtered.")
+    reply = talk.say("Hello!")
+    assert (reply.finish, reply.usage) == (Finish.REFUSAL, Usage(model="some-model"))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+        "the request exceeds the available context size, try increasing it",
+        "Your input exceeds the context window of this model.",
+    ],
+)
+def test_other_servers_say_in_words_that_a_prompt_is_too_long(
+    server: "Provider", talk_to: Callable[..., "Talk"], message: str
+):
+    server.fail(status=400, message=message)
+    reply = talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!")
+    assert reply.finish is Finish.OVERFLOW
+
+
+def test_the_key_can_come_from_another_variable(
+    server: "Provider", talk_to: Callable[..., "Talk"], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENROUTER_API_KEY", "another-key")
+    talk_to(
+        "openai_chat", model="some-model", base_url=server.openai_url, key_variable="OPENROUTER_API_KEY"
+    ).say("Hello!")
+    assert server.requests[0].headers["authorization"] == "Bearer another-key"
+
+
+def test_the_environment_can_name_the_server(
+    server: "Provider", talk_to: Callable[..., "Talk"], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+    usage = talk_to("openai_chat", model="some-model").say("Hello!").usage
+    assert usage is not None
+    assert usage.provider is None
+
+
+def test_a_regional_server_is_the_vendor_but_its_prices_are_others(monkeypatch: pytest.MonkeyPatch):
+    agent = make_agent("openai_chat", {"model": "some-model", "base_url": "https://eu.api.openai.com/v1"})
+    endpoint = vars(agent)["_endpoint"]
+    assert (endpoint.is_vendor, endpoint.is_list_priced) == (True, False)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(ConfigError, match=r"OPENAI_API_KEY is not set; .* eu\.api\.openai\.com"):
+        make_agent("openai_chat", {"model": "some-model", "base_url": "https://eu.api.openai.com/v1"})
+    assert make_agent("openai_chat", {"model": "m", "base_url": "https://api.openai.com.example.org/v1"})

@@ -1,0 +1,103 @@
+"""What all tests share: a model provider on this machine, and a short way to talk to an agent."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.agent import Agent
+from ltm_bench.dropins import make_agent
+from ltm_bench.messages import Message, Reply, Turn, Usage
+
+# tests/ is no package (pytest runs with --import-mode=importlib): this is how a test imports its helpers, such as
+# `from provider import provider`. It happens once, here. Type checkers know the same file as tests.provider.
+sys.path.insert(0, str(Path(__file__).parent))
+
+if TYPE_CHECKING:
+    from tests.provider import Provider, provider
+else:
+    from provider import Provider, provider
+
+KEY = "sk-not-a-key-0123456789"
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def server() -> Iterator[Provider]:
+    with provider() as running:
+        yield running
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    """An environment in which both providers have a key, and nothing else is set."""
+    for name in (
+        "OPENAI_BASE_URL",
+        "ANTHROPIC_BASE_URL",
+        "OPENAI_CUSTOM_HEADERS",
+        "ANTHROPIC_CUSTOM_HEADERS",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    return KEY
+
+
+class Talk:
+    """A conversation with an agent in plain calls: one message each minute, the turns counted."""
+
+    def __init__(self, agent: Agent, home: Path, *, redirect: str | None = None) -> None:
+        self.agent = agent
+        self.turns: list[Turn] = []
+        self._runner = asyncio.Runner()
+        self._runner.run(agent.open(home))
+        if redirect is not None:  # an agent that believes it is talking to its vendor
+            client: Any = vars(agent)["_client"]
+            vars(agent)["_client"] = client.with_options(base_url=redirect)
+
+    def message(self, text: str) -> Message:
+        turn = len(self.turns)
+        return Message(text, START + timedelta(minutes=turn), turn)
+
+    def say(self, text: str) -> Reply:
+        message = self.message(text)
+        reply = self._runner.run(self.agent.reply(message))
+        self.turns.append(Turn(message, reply))
+        return reply
+
+    def observe(self, text: str, reply: str) -> None:
+        turn = Turn(self.message(text), Reply(reply))
+        self._runner.run(self.agent.observe(turn))
+        self.turns.append(turn)
+
+    def restore(self, turns: list[Turn]) -> None:
+        self._runner.run(self.agent.restore(turns))
+        self.turns = list(turns)
+
+    def reserve(self, text: str) -> Usage | None:
+        return self.agent.reserve(self.message(text))
+
+    def close(self) -> None:
+        self._runner.run(self.agent.close())
+        self._runner.close()
+
+
+@pytest.fixture
+def talk_to(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
+    """Start conversations: `talk_to("parrot", setting=value)`. They are closed at the end of the test."""
+    started: list[Talk] = []
+
+    def start(adapter: str, *, redirect: str | None = None, **settings: Any) -> Talk:
+        home = tmp_path / f"run-{len(started)}" / "agent"
+        home.mkdir(parents=True)
+        started.append(Talk(make_agent(adapter, settings), home, redirect=redirect))
+        return started[-1]
+
+    yield start
+    for talk in started:
+        talk.close()

@@ -1,0 +1,345 @@
+"""A model provider on this machine: speaks OpenAI's and Anthropic's protocols, and fails when it is told to.
+
+    with provider() as server:
+        server.fail(status=429)     # the first request fails, the second is answered
+        OpenAIChat(model="any", base_url=server.openai_url)
+
+Requests are recorded in the order of their arrival. Usage is real (counted with the shipped counter), and so is the
+prompt cache: the longest run of messages that an earlier request began with, from 1,024 tokens on.
+"""
+
+import contextlib
+import hashlib
+import json
+import re
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, NamedTuple
+
+from ltm_bench.tokens import counter
+
+CACHE_MINIMUM = 1024
+OVERHEAD = 4
+
+Said = dict[str, str]
+"""A message as it is sent: `role` and `content`."""
+
+Answer = Callable[[Sequence[Said]], str]
+"""Makes the reply from all the messages of a request, the system message included."""
+
+
+def quote(messages: Sequence[Said]) -> str:
+    """Repeat the sentence of the conversation that shares most words with the newest message."""
+    wanted = _words(messages[-1]["content"])
+    best, shared = "", 0
+    for message in messages[:-1]:
+        if message["role"] == "user":
+            for sentence in re.split(r"(?<=[.!?])\s+|\n", message["content"]):
+                if len(both := _words(sentence) & wanted) >= max(shared, 1):
+                    best, shared = sentence, len(both)
+    return f"You said: {best}" if best else "I do not know."
+
+
+def _words(text: str) -> set[str]:
+    undated = re.sub(r"\[.*?\]", "", text)  # every message shares those words
+    return {word for word in re.findall(r"\w+", undated.lower()) if len(word) > 3}
+
+
+FaultKind = Literal["error", "hang", "cut", "garbage", "text", "empty", "refusal"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """What happens to one request in place of an answer. Without a `kind` it is an HTTP error with this status."""
+
+    kind: FaultKind = "error"
+    """hang: no answer for `seconds`; cut: half a body; garbage: no JSON; text: not even called JSON; empty: no text,
+    finished with `finish`; refusal: the model declines."""
+    status: int = 500
+    message: str = "Something went wrong."
+    code: str | None = None
+    seconds: float = 10.0
+    finish: str = "length"
+    """In the protocol's own words."""
+
+
+class Request(NamedTuple):
+    """One recorded request."""
+
+    path: str
+    headers: dict[str, str]
+    """By their names in lower case."""
+    body: dict[str, Any]
+
+    @property
+    def messages(self) -> list[Said]:
+        """Its messages, the system message first wherever the protocol puts it."""
+        system = self.body.get("system")
+        return ([{"role": "system", "content": system}] if system else []) + list(self.body["messages"])
+
+
+class Tokens(NamedTuple):
+    """What a request and its answer cost."""
+
+    prompt: int
+    cached: int
+    output: int
+
+
+@dataclass
+class Provider:
+    """The server's state and its switches, all of which may be changed between two requests."""
+
+    url: str = ""
+    answer: Answer = quote
+    context: int | None = None
+    """Prompts of more tokens are too long."""
+    faults: deque[Fault] = field(default_factory=deque)
+    """Each is used up by one request."""
+    edit: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: body
+    """Changes an answer before it is sent."""
+    requests: list[Request] = field(default_factory=list)
+    models: list[str] = field(default_factory=lambda: ["some-model"])
+    stopping: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _cache: set[bytes] = field(default_factory=set)
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def openai_url(self) -> str:
+        """For the base_url of an OpenAI client."""
+        return f"{self.url}/v1"
+
+    @property
+    def chats(self) -> list[Request]:
+        """The requests for a reply, without those for the list of models."""
+        return [request for request in self.requests if request.body]
+
+    def _count(self, text: str) -> int:
+        if text not in self._counts:
+            self._counts[text] = counter().count(text)
+        return self._counts[text]
+
+    def fail(self, *kinds: FaultKind, times: int = 1, **details: Any) -> None:
+        """Let the next requests go wrong: one after the other with these kinds, and so on `times` over."""
+        self.faults.extend(Fault(kind=kind, **details) for kind in (kinds or ("error",)) * times)
+
+    def receive(self, request: Request) -> Fault | None:
+        """Record a request, and say what is to go wrong with it."""
+        with self._lock:
+            self.requests.append(request)
+            return self.faults.popleft() if request.body and self.faults else None
+
+    def measure(self, messages: Sequence[Said], reply: str) -> Tokens:
+        """Count the tokens, those that are in the cache, and put the request into the cache."""
+        with self._lock:
+            prompt, cached, digest = 0, 0, hashlib.sha256()
+            for message in messages:
+                prompt += self._count(message["content"]) + OVERHEAD
+                digest.update(json.dumps([message["role"], message["content"]]).encode())
+                prefix = digest.digest()
+                if prefix in self._cache:
+                    cached = prompt
+                self._cache.add(prefix)
+            return Tokens(prompt, cached if cached >= CACHE_MINIMUM else 0, self._count(reply))
+
+
+class OpenAIProtocol:
+    """The shapes of OpenAI's Chat Completions."""
+
+    too_long = Fault(
+        status=400,
+        message="This model's maximum context length is smaller than your messages.",
+        code="context_length_exceeded",
+    )
+    stop = "stop"
+
+    def error(self, fault: Fault) -> dict[str, Any]:
+        return {"error": {"message": fault.message, "type": "error", "param": None, "code": fault.code}}
+
+    def answer(self, body: dict[str, Any], text: str, finish: str, tokens: Tokens) -> dict[str, Any]:
+        refused = finish == "refusal"
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": body["model"],
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop" if refused else finish,
+                    "message": {
+                        "role": "assistant",
+                        "content": None if refused else text,
+                        "refusal": text if refused else None,
+                    },
+                }
+            ],
+            "usage": {
+                "prompt_tokens": tokens.prompt,
+                "completion_tokens": tokens.output,
+                "total_tokens": tokens.prompt + tokens.output,
+                "prompt_tokens_details": {"cached_tokens": tokens.cached},
+                "completion_tokens_details": {"reasoning_tokens": 0},
+            },
+        }
+
+
+class AnthropicProtocol:
+    """The shapes of Anthropic's Messages."""
+
+    too_long = Fault(status=400, message="prompt is too long: it has more tokens than the maximum")
+    stop = "end_turn"
+
+    def error(self, fault: Fault) -> dict[str, Any]:
+        kind = fault.code or "invalid_request_error"
+        return {"type": "error", "error": {"type": kind, "message": fault.message}, "request_id": "req_1"}
+
+    def answer(self, body: dict[str, Any], text: str, finish: str, tokens: Tokens) -> dict[str, Any]:
+        caches = "cache_control" in body
+        fresh = tokens.prompt - tokens.cached
+        written = fresh if caches and tokens.prompt >= CACHE_MINIMUM else 0
+        return {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": body["model"],
+            "content": [{"type": "text", "text": text}] if text else [],
+            "stop_reason": finish,
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": (fresh if caches else tokens.prompt) - written,
+                "cache_read_input_tokens": tokens.cached if caches else 0,
+                "cache_creation_input_tokens": written,
+                "output_tokens": tokens.output,
+            },
+        }
+
+
+PROTOCOLS: dict[str, OpenAIProtocol | AnthropicProtocol] = {
+    "/v1/chat/completions": OpenAIProtocol(),
+    "/v1/messages": AnthropicProtocol(),
+}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "Server"
+
+    def do_GET(self) -> None:
+        server = self.server.provider
+        server.receive(Request(self.path, self._headers(), {}))
+        anthropic = "anthropic-version" in self.headers
+        if self.path == "/v1/models":
+            self._send(200, {"object": "list", "data": [_model(name, anthropic) for name in server.models]})
+        elif (name := self.path.removeprefix("/v1/models/")) in server.models:
+            self._send(200, _model(name, anthropic))
+        else:
+            protocol = AnthropicProtocol() if anthropic else OpenAIProtocol()
+            code = "not_found_error" if anthropic else "model_not_found"
+            self._send(404, protocol.error(Fault(message=f"There is nothing at {self.path}.", code=code)))
+
+    def do_POST(self) -> None:
+        server = self.server.provider
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        request = Request(self.path, self._headers(), body)
+        fault = server.receive(request)
+        protocol = PROTOCOLS.get(self.path)
+        if protocol is None:
+            self._send(404, {"error": {"message": f"There is nothing at {self.path}.", "type": "error"}})
+            return
+        finish = protocol.stop
+        text = server.answer(request.messages) if fault is None else ""
+        if fault is not None and fault.kind == "empty":
+            finish = fault.finish
+        elif fault is not None and fault.kind == "refusal":
+            finish, text = "refusal", fault.message
+        elif fault is not None:
+            self._fail(fault, protocol)
+            return
+        tokens = server.measure(request.messages, text)
+        if server.context is not None and tokens.prompt > server.context:
+            self._fail(protocol.too_long, protocol)
+        else:
+            self._send(200, server.edit(protocol.answer(body, text, finish, tokens)))
+
+    def _headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
+    def _fail(self, fault: Fault, protocol: OpenAIProtocol | AnthropicProtocol) -> None:
+        match fault.kind:
+            case "hang":
+                self.server.provider.stopping.wait(fault.seconds)
+                self.close_connection = True
+            case "cut":
+                self.wfile.write(
+                    b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"id":'
+                )
+                self.close_connection = True
+            case "garbage":
+                self._send(200, b'{"id": "chatcmpl-1", "choices": [')
+            case "text":
+                self._send(200, b"<html>Welcome to the hotel's network</html>", kind="text/html")
+            case _:
+                self._send(fault.status, protocol.error(fault))
+
+    def _send(self, status: int, body: Any, kind: str = "application/json") -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        # `retry-after-ms` besides `retry-after`: the SDKs take 0 seconds for "not said", and would wait.
+        lines = [f"HTTP/1.1 {status} -", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
+        if status != 200:
+            lines += ["retry-after: 0", "retry-after-ms: 1"]
+        head = "\r\n".join([*lines, "", ""]).encode()
+        self.wfile.write(head + data)  # in one piece: two would meet a delayed ACK
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def _model(name: str, anthropic: bool) -> dict[str, Any]:
+    if anthropic:
+        return {
+            "type": "model",
+            "id": name,
+            "display_name": name,
+            "created_at": "2026-01-01T00:00:00Z",
+            "lifecycle": "active",
+            "max_input_tokens": 200_000,
+            "max_tokens": 64_000,
+        }
+    return {"id": name, "object": "model", "created": 1, "owned_by": "nobody", "shutdown_date": None}
+
+
+class Server(ThreadingHTTPServer):
+    """Threads that nobody waits for, and clients that may go away."""
+
+    daemon_threads = True
+    provider: Provider
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Let clients hang up; show everything else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextlib.contextmanager
+def provider(answer: Answer = quote, *, context: int | None = None) -> Iterator[Provider]:
+    """Run a provider for as long as the block lasts."""
+    server = Server(("127.0.0.1", 0), Handler)
+    server.provider = Provider(f"http://127.0.0.1:{server.server_port}", answer, context)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server.provider
+    finally:
+        server.provider.stopping.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
