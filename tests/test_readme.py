@@ -1,0 +1,67 @@
+"""What the READMEs show must work: every whole file of theirs is checked, and run with the real command."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ltm_bench.cli import app
+
+ROOT = Path(__file__).parents[1]
+CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+def snippets(readme: str) -> list[str]:
+    return CODE.findall((ROOT / readme).read_text("utf-8"))
+
+
+def run(*words: str) -> str:
+    result = CliRunner().invoke(app, [*words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "agents").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("code", [*snippets("README.md")[:1], *snippets("scenarios/README.md")])
+def test_the_scenarios_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
+    name = re.findall(r"^def (\w+)\(dice", code, re.MULTILINE)[0]
+    (here / "scenarios" / f"{name}.py").write_text(code, "utf-8")
+    run("check", f"scenarios/{name}.py")
+    run("run", "--span", "2k", "--scenario", name, "--agent", "perfect", "--fail-under", "1")
+    run("run", "--span", "2k", "--scenario", name)
+
+
+@pytest.mark.parametrize("code", [*snippets("README.md")[1:], *snippets("agents/README.md")])
+def test_the_adapters_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
+    name = re.match('"""(\\w+)', code)
+    assert name is not None
+    stem = name[1].lower()
+    (here / "agents" / f"{stem}.py").write_text(code, "utf-8")
+    run("check", f"agents/{stem}.py")
+    run("run", "--span", "2k", "--agent", stem, "--suite", "smoke")
+
+
+def test_the_suite_of_the_readme_runs(here: Path) -> None:
+    code = re.findall(r"```toml\n(.*?)```", (ROOT / "configs/README.md").read_text("utf-8"), re.DOTALL)[0]
+    (here / "configs").mkdir()
+    (here / "configs" / "often.toml").write_text(code, "utf-8")
+    out = run("run", "--suite", "often", "--span", "2k", "--agent", "perfect", "--fail-under", "1")
+    assert "20" in out
+
+
+def test_the_files_in_the_readme_have_at_most_twenty_lines() -> None:
+    assert len(snippets("README.md")) == 2
+    assert all(len(code.splitlines()) <= 20 for code in snippets("README.md"))
+
+
+def test_every_door_has_a_readme_with_a_file_that_works() -> None:
+    for door in ("scenarios", "agents", "configs", "reports"):
+        assert (ROOT / door / "README.md").read_text("utf-8").startswith(f"# {door}/\n")
