@@ -117,7 +117,9 @@ def cost(dollars: float | None) -> str:
         return "unknown"
     if dollars == 0:
         return "free"
-    return f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.4f}" if dollars >= 0.0001 else "under $0.0001"
+    return (
+        f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.4f}" if dollars >= 0.0001 else "under $0.0001"
+    )
 
 
 def moment(at: datetime) -> str:
@@ -167,10 +169,12 @@ def where(example: ExampleResult) -> str:
     if len(told) > 6:
         needles = f"{len(told)} needles from {told[0]} to {told[-1]}"
     else:
-        needles = f"{'needle' if len(told) == 1 else 'needles'} at {', '.join(told)}" if told else "no needles"
+        needles = (
+            f"{'needle' if len(told) == 1 else 'needles'} at {', '.join(told)}" if told else "no needles"
+        )
     asked = [
         f"question at {question.position:,}: {question.outcome.replace('_', ' ')}"
-        if question.turn >= 0
+        if question.position is not None
         else "question not reached"
         for question in example.questions
     ]
@@ -181,7 +185,7 @@ class Segment(NamedTuple):
     """A piece of a stacked bar."""
 
     outcome: Outcome
-    count: int
+    questions: int
     start: int
 
 
@@ -197,7 +201,9 @@ def stack(outcomes: Mapping[Outcome, int]) -> list[Segment]:
 
 def counted(outcomes: Mapping[Outcome, int]) -> str:
     """Say outcomes in words: `2 correct, 1 not reached`."""
-    return ", ".join(f"{s.count} {s.outcome.replace('_', ' ')}" for s in stack(outcomes)) or "no questions"
+    return (
+        ", ".join(f"{s.questions} {s.outcome.replace('_', ' ')}" for s in stack(outcomes)) or "no questions"
+    )
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -218,7 +224,7 @@ def conversation_length(results: Results, *, isolated: bool) -> int:
     ends = chain.from_iterable(
         (
             *(needle.position for needle in example.needles),
-            *(question.position for question in example.questions),
+            *(question.position for question in example.questions if question.position is not None),
         )
         for example in results.examples
     )
@@ -288,15 +294,19 @@ def render_page(results: Results, manifest: Manifest, environment: Mapping[str, 
         _Group(scenario, [e for e in results.examples if e.scenario == scenario.name])
         for scenario in results.scenarios
     ]
-    return _templates().get_template("page.html.jinja").render(
-        results=results,
-        manifest=manifest,
-        environment=environment,
-        groups=groups,
-        isolated=manifest.suite.isolated,
-        length=conversation_length(results, isolated=manifest.suite.isolated),
-        scored=sum(example.score is not None for example in results.examples),
-        unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
+    return (
+        _templates()
+        .get_template("page.html.jinja")
+        .render(
+            results=results,
+            manifest=manifest,
+            environment=environment,
+            groups=groups,
+            isolated=manifest.suite.isolated,
+            length=conversation_length(results, isolated=manifest.suite.isolated),
+            scored=sum(example.score is not None for example in results.examples),
+            unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
+        )
     )
 
 
@@ -317,7 +327,9 @@ class Line(NamedTuple):
     question: Question | None
 
 
-def _lines(events: Iterable[Event], questions: Mapping[tuple[str, int], Question], isolated: bool) -> Iterator[Line]:
+def _lines(
+    events: Iterable[Event], questions: Mapping[tuple[str, int], Question], isolated: bool
+) -> Iterator[Line]:
     sent: Event | None = None
     for event in events:
         if event["event"] == "sent":
@@ -360,7 +372,7 @@ def render_transcript(run: Path, results: Results, target: Path) -> None:
     """Write `transcript.html`, every turn of a run in full, and hold no more than one turn while doing so."""
     manifest = read_manifest(run)
     isolated = manifest.suite.isolated
-    questions = {(e.id, q.turn): q for e in results.examples for q in e.questions}
+    questions = {(e.id, q.turn): q for e in results.examples for q in e.questions if q.turn is not None}
     names = {e.id.replace("/", "-"): e.id for e in results.examples}
     sections = (
         _Section(
@@ -369,8 +381,10 @@ def render_transcript(run: Path, results: Results, target: Path) -> None:
         )
         for path in conversations(run)
     )
-    chunks = _templates().get_template("transcript.html.jinja").generate(
-        results=results, manifest=manifest, sections=sections, isolated=isolated
+    chunks = (
+        _templates()
+        .get_template("transcript.html.jinja")
+        .generate(results=results, manifest=manifest, sections=sections, isolated=isolated)
     )
     with target.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(chunks)

@@ -29,13 +29,21 @@ SUMMARIES = {
         ("recall", "conflict", "aggregation"),
         0.0,
     ),
-    "jokes": ("Several are told over the hours; which one was it that long ago?", ("episodic", "temporal"), 0.25),
+    "jokes": (
+        "Several are told over the hours; which one was it that long ago?",
+        ("episodic", "temporal"),
+        0.25,
+    ),
     "spy_meeting": (
         "Three coded messages mean something only together.",
         ("recall", "inference", "integration"),
         0.2,
     ),
-    "counting_stars": ("Small counts are scattered over the chat.", ("recall", "aggregation", "coverage"), 0.0),
+    "counting_stars": (
+        "Small counts are scattered over the chat.",
+        ("recall", "aggregation", "coverage"),
+        0.0,
+    ),
 }
 SCORES = {Outcome.CORRECT: 1.0, Outcome.PARTIAL: 0.5}
 
@@ -52,7 +60,8 @@ def at(position: int) -> datetime:
 
 def question(turn: int, position: int, outcome: Outcome, **changes: Any) -> Question:
     if outcome is Outcome.NOT_REACHED:
-        changes = {"turn": -1, "at": datetime.min, "position": 0, "text": "", "expected": "", "scorer": ""} | changes
+        unreached = {"turn": None, "at": None, "position": None, "text": "", "expected": "", "scorer": ""}
+        changes = unreached | changes
     asked: dict[str, Any] = {
         "turn": turn,
         "text": "What is my favourite colour? Name just the one.",
@@ -79,7 +88,10 @@ def example(name: str, outcome: Outcome, number: int, span: int, **changes: Any)
         parts = {"parts": tuple(1.0 if i % 3 else 0.25 * (i % 2) for i in range(told))}
     questions = [
         question(
-            50 * number + 40, last, outcome, **(parts | {"chance": SUMMARIES.get(scenario, ("", (), 0.1))[2]} | changes)
+            50 * number + 40,
+            last,
+            outcome,
+            **(parts | {"chance": SUMMARIES.get(scenario, ("", (), 0.1))[2]} | changes),
         )
     ]
     needles = [
@@ -107,7 +119,9 @@ def example(name: str, outcome: Outcome, number: int, span: int, **changes: Any)
 def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
     names = list(dict.fromkeys(e.scenario for e in examples))
     scenarios = [
-        summarise_scenario(name, *SUMMARIES.get(name, ("", ()))[:2], [e for e in examples if e.scenario == name])
+        summarise_scenario(
+            name, *SUMMARIES.get(name, ("", ()))[:2], [e for e in examples if e.scenario == name]
+        )
         for name in names
     ]
     complete = all(s.score is not None for s in scenarios)
@@ -133,7 +147,13 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
         "overruns": 0,
         "costs": Costs(
             calls=104,
-            usage={"uncached": 812_000, "cache_read": 5_440_000, "cache_write": 0, "output": 9_120, "reasoning": 0},
+            usage={
+                "uncached": 812_000,
+                "cache_read": 5_440_000,
+                "cache_write": 0,
+                "output": 9_120,
+                "reasoning": 0,
+            },
             dollars=9.1213,
             price_list="genai-prices 0.2.1",
         ),
@@ -170,7 +190,9 @@ def manifest_of(results: Results, **suite: Any) -> Manifest:
             stagger=0.01,
             isolated=suite.get("isolated", False),
             scenarios=[
-                ScenarioEntry(name=s.name, version=1, hash="5d41402abc4b2a76", examples=s.n, parameters={"told": 4})
+                ScenarioEntry(
+                    name=s.name, version=1, hash="5d41402abc4b2a76", examples=s.n, parameters={"told": 4}
+                )
                 for s in results.scenarios
             ],
         ),

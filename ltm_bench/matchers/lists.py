@@ -1,0 +1,116 @@
+"""`lists_all`: the reply lists several values, each once; order is not scored."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ltm_bench.matchers.reading import abstains, gives_example, last_readable, same_word, words
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+
+def read_strings(value: Any) -> list[str] | None:
+    """Read a list of strings from JSON; None if it is none.
+
+    Understood: a list of strings, a list of objects that hold one string each, a wrapper object around either, and a
+    mapping from numbers or labels to strings.
+    """
+    if isinstance(value, list):
+        found = [_read_one(entry) for entry in value]
+        return [text for text in found if text is not None] if None not in found else None
+    if isinstance(value, Mapping):
+        inner = [v for v in value.values() if isinstance(v, list | Mapping)]
+        if inner:
+            lists = [texts for v in inner if (texts := read_strings(v)) is not None]
+            return lists[0] if len(lists) == 1 else None
+        texts = [v for v in value.values() if isinstance(v, str)]
+        return texts if texts and len(texts) == len(value) else None
+    return None
+
+
+def _read_one(entry: Any) -> str | None:
+    if isinstance(entry, Mapping):
+        texts = [v for v in entry.values() if isinstance(v, str)]
+        return texts[0] if len(texts) == 1 else None
+    return entry if isinstance(entry, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ListsAll(Matcher):
+    """The share of the values that are listed, out of all that are listed or should be, whichever are more."""
+
+    values: tuple[str, ...]
+    among: tuple[str, ...]
+    """Every value that could have been told; prose is searched for them."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge the last list in the reply; without one, the candidates that its prose names."""
+        listed = last_readable(reply, read_strings)
+        if listed is None:
+            listed = self._named(reply)
+            if not listed:
+                if abstains(reply):
+                    return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+                return Verdict(Outcome.MALFORMED, 0.0, "no list can be read from the reply")
+        if abstains(reply) and (not listed or gives_example(reply)):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        return self._compare(listed)
+
+    def _named(self, reply: str) -> list[str]:
+        said = words(reply)
+        return [value for value in self.among if _within(said, words(value))]
+
+    def _compare(self, listed: list[str]) -> Verdict:
+        distinct = list(dict.fromkeys(" ".join(words(text)) for text in listed))
+        left, hits = list(distinct), 0
+        for value in self.values:
+            same = next((text for text in left if _same(text.split(), words(value))), None)
+            if same is not None:
+                left.remove(same)
+                hits += 1
+        score = hits / max(len(self.values), len(distinct))
+        reason = f"{hits} of {len(self.values)} listed"
+        if left:
+            reason += f"; extra: {', '.join(each[:40] for each in left[:8])}"
+        if score == 1.0:
+            return Verdict(Outcome.CORRECT, 1.0, reason)
+        return Verdict(Outcome.PARTIAL if hits else Outcome.WRONG, round(score, 6), reason)
+
+    def right(self) -> Sequence[str]:
+        """Give the list in several spellings."""
+        values = list(self.values)
+        return (
+            json.dumps(values, ensure_ascii=False),
+            "```json\n" + json.dumps({"values": values}, indent=1) + "\n```",
+            "They were " + ", ".join(values) + ".",
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Give everything, all but one, others, nothing, and an abstention."""
+        others = [value for value in self.among if value not in self.values]
+        return (
+            json.dumps([*self.among, "Nobody"]),
+            json.dumps(self.values[1:] or others[:1]),
+            json.dumps(others[: len(self.values)] or ["Nobody"]),
+            "[]",
+            "I do not know.",
+            "",
+        )
+
+    @property
+    def chance(self) -> float:
+        """The share that as many random candidates would hit."""
+        return len(self.values) / max(len(self.among), len(self.values), 1)
+
+
+def _same(said: Sequence[str], meant: Sequence[str]) -> bool:
+    return len(said) == len(meant) and all(same_word(a, b) for a, b in zip(said, meant, strict=True))
+
+
+def _within(said: Sequence[str], meant: Sequence[str]) -> bool:
+    return any(_same(said[i : i + len(meant)], meant) for i in range(len(said) - len(meant) + 1))
+
+
+def lists_all(values: Sequence[str], *, among: Collection[str]) -> ListsAll:
+    """Expect all of `values` and nothing else, in any order; `among` is everything that could have been told."""
+    return ListsAll(tuple(values), tuple(among))

@@ -1,0 +1,99 @@
+"""`says`: the reply says a given phrase, nearly word by word. `said_in`: a certain one of several replies did."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from ltm_bench.matchers.reading import abstains, words
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+_CLOSE = 88.0
+"""rapidfuzz's partial ratio from which a phrase counts as said: a slip or a changed little word is allowed."""
+
+
+def contains(reply: str, phrase: str) -> bool:
+    """Whether a reply says a phrase, punctuation, case and quotation marks aside."""
+    said, meant = " ".join(words(reply)), " ".join(words(phrase))
+    if len(said) < len(meant) * 0.8:
+        return False
+    return f" {meant} " in f" {said} " or fuzz.partial_ratio(meant, said, score_cutoff=_CLOSE) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Says(Matcher):
+    """Right if the reply says `phrase`, and none of the others."""
+
+    phrase: str
+    others: tuple[str, ...] = ()
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by which of the phrases the reply says."""
+        said = [phrase for phrase in (self.phrase, *self.others) if contains(reply, phrase)]
+        if said == [self.phrase]:
+            return Verdict(Outcome.CORRECT, 1.0, "the reply says it")
+        if self.phrase in said:
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says {len(said)} of the phrases, not one")
+        if said:
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {said[0]}")
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        if abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        return Verdict(Outcome.WRONG, 0.0, "the reply does not say it")
+
+    def right(self) -> Sequence[str]:
+        """Give the phrase alone, within a reply, and without its punctuation."""
+        return (self.phrase, f"Of course! {self.phrase} Anything else?", " ".join(words(self.phrase)))
+
+    def wrong(self) -> Sequence[str]:
+        """Give another phrase, all of them, something friendly, and nothing."""
+        return (
+            *self.others[:1],
+            " ".join((self.phrase, *self.others, "…")) if self.others else "…",
+            "Okay.",
+            "",
+        )
+
+
+def says(phrase: str, *, among: Collection[str] = ()) -> Says:
+    """Expect `phrase` to be said, and no other of `among`."""
+    return Says(phrase, tuple(other for other in among if other != phrase))
+
+
+@dataclass(frozen=True, slots=True)
+class SaidIn(Matcher):
+    """Right if the `nth` reply of the last `nth + 1` says `phrase`, and no other one does.
+
+    The first of them may say it too: it answers the request, and repeating what was asked for is no mistake.
+    """
+
+    phrase: str
+    nth: int
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by which of the replies say the phrase; the one that is judged is the reply after the nth."""
+        counted = [turn.reply.text for turn in turns[-self.nth - 1 :]]
+        said = [i for i, text in enumerate(counted, start=1) if contains(text, self.phrase)]
+        if said == [self.nth] or said == [1, self.nth]:
+            return Verdict(Outcome.CORRECT, 1.0, f"reply {self.nth} says it")
+        elsewhere = [i for i in said if i not in (1, self.nth)]
+        if self.nth in said:
+            return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it, but so does reply {elsewhere[0]}")
+        if not elsewhere:
+            return Verdict(Outcome.WRONG, 0.0, f"forgotten: it was due in reply {self.nth}")
+        how = "one off" if abs(elsewhere[0] - self.nth) == 1 else "miscounted"
+        return Verdict(Outcome.WRONG, 0.0, f"{how}: reply {elsewhere[0]} says it instead of reply {self.nth}")
+
+    def right(self) -> Sequence[str]:
+        """Give a reply that no longer says it."""
+        return ("Okay.",)
+
+    def wrong(self) -> Sequence[str]:
+        """Give a reply that says it too late, or again."""
+        return (self.phrase,)
+
+
+def said_in(phrase: str, nth: int) -> SaidIn:
+    """Expect the reply before last, the `nth` since the request, to have said `phrase`, and no other."""
+    return SaidIn(phrase, nth)
