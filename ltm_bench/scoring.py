@@ -192,7 +192,9 @@ def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONF
         return None
     groups = list(strata.values())
     drawn, added = _bootstrap(groups, confidence), _added(groups, confidence)
-    return Interval(low=max(0.0, min(drawn.low, added.low)), high=min(len(groups), max(drawn.high, added.high)))
+    return Interval(
+        low=max(0.0, min(drawn.low, added.low)), high=min(len(groups), max(drawn.high, added.high))
+    )
 
 
 def _bootstrap(groups: Sequence[Sequence[float]], confidence: float) -> Interval:

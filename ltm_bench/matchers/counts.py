@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ltm_bench.matchers.reading import READ, abstains, last_readable, number
+from ltm_bench.matchers.reading import abstains, answer, last_readable, number
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _KEYED = 3
@@ -55,7 +55,7 @@ class StarCounts(Matcher):
         """Judge the last list of numbers in the reply; numbers in prose are read if there is no list."""
         listed = last_readable(reply, read_numbers)
         if listed is None:
-            listed = [int(n) for n in re.findall(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)", reply[:READ])]
+            listed = [int(n) for n in re.findall(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)", answer(reply))]
         if not listed:
             none = tuple(0.0 for _ in self.counts)
             if abstains(reply):

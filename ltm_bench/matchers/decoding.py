@@ -1,10 +1,20 @@
 """`decodes`: the reply says in plain words what several coded messages mean."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ltm_bench.matchers.reading import abstains, same_word, words
+from ltm_bench.matchers.reading import DENIAL, abstains, plain, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+_CLAUSE = re.compile(r"[.!?,;()\n]+|\b(?<!anything )but\b")
+_HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
+
+
+def _asserted(reply: str) -> list[str]:
+    """Return the words of a reply but for what its clauses deny: `not at noon but at dusk`."""
+    clauses = _CLAUSE.split(_HALF_OF_DAY.sub(r"\1m", plain(reply)))
+    return [word for clause in clauses for word in words(DENIAL.split(clause, maxsplit=1)[0])]
 
 
 def _says(heard: Sequence[str], keyword: str) -> bool:
@@ -30,7 +40,7 @@ class Decodes(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge by the keywords that the reply holds, in any case and number."""
-        heard = words(reply)
+        heard = _asserted(reply)
         hits: list[float] = []
         notes: list[str] = []
         guessed = False

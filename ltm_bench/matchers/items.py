@@ -58,7 +58,7 @@ def _read_entry(entry: Any) -> tuple[str, int | None] | None:
         count = next((entry[keys[k]] for k in _COUNT_KEYS if k in keys), None)
         if name is None and len(entry) == 1:
             ((name, count),) = entry.items()
-        if not isinstance(name, str):
+        if not isinstance(name, str) or not name.strip():
             return None
         return (name, number(count)) if count is not None else (name, number(name))
     if isinstance(entry, str):

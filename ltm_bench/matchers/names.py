@@ -3,20 +3,21 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
-from ltm_bench.matchers.reading import abstains, plain, same_word, words
+from ltm_bench.matchers.reading import DENIAL, abstains, plain, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _SENTENCE = re.compile(r"[.!?\n]+")
 _CLAUSE = re.compile(
-    r"[,;:()]|\b(?:but|though|although|while|however|and (?=now|then|later|finally|most|currently|lately))\b"
+    r"[,;:()]|\b(?:(?<!anything )but|though|although|while|however)\b"
+    r"|\band (?=now|then|later|finally|most|currently|lately)\b"
 )
-_NEGATED = re.compile(r"\b(?:not|isn't|wasn't|aren't|never|no longer|instead of|rather than|other than)\b")
 _NEGATED_AFTER = re.compile(r"\b(?:any ?more|no longer|is wrong|is not|isn't)\b")
 _LONG_PAST = re.compile(
     r"\b(?:previous(?:ly)?|earlier|originally|initially|formerly|used to|had been|before|at first|first|prior|"
-    r"once|old|older|former|started|replaced|after|changed from|switched from|moved from)\b"
+    r"once|old|older|former|started|replaced|after|changed (?:it |that |your mind )?from|switched from|moved from)\b"
 )
 _PAST = re.compile(r"\b(?:was|were|mentioned|different points|throughout)\b")
 _PRESENT = re.compile(
@@ -87,11 +88,13 @@ class NamesOnly(Matcher):
                 said = words(clause)
                 past = max(past, own) if len(said) <= _ENUMERATED else own
                 present = _PRESENT.search(clause) is not None
+                starts = list(accumulate((len(word) + 1 for word in said), initial=0))
+                joined = " ".join(said)
+                denied = next((m.end() for m in DENIAL.finditer(joined)), len(joined))
+                *_, denied_later = -1, *(m.start() for m in _NEGATED_AFTER.finditer(joined))
                 for value, begin, end in self._candidates(said):
-                    negated = _NEGATED.search(" ".join(said[:begin])) or _NEGATED_AFTER.search(
-                        " ".join(said[end:])
-                    )
-                    found.append(_Mention(value, number, negated is not None, past, present, on_topic))
+                    negated = denied <= starts[begin] or denied_later >= starts[end]
+                    found.append(_Mention(value, number, negated, past, present, on_topic))
         return found
 
     def _candidates(self, said: list[str]) -> Iterator[tuple[str, int, int]]:

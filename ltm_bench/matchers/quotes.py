@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from ltm_bench.matchers.reading import abstains, plain, same_word, singular, words
+from ltm_bench.matchers.reading import abstains, answer, plain, same_word, singular, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _CLOSE = 88.0
@@ -63,7 +63,7 @@ class Retells(Matcher):
         return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
 
     def _retold(self, reply: str, text: str) -> bool:
-        said = plain(reply[:_READ])
+        said = plain(answer(reply)[:_READ])
         if _quotes(said, text):
             return True
         everyone = [_content(t) for t in (self.text, *self.others) if t != text]

@@ -19,9 +19,18 @@ _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _SPELLING = {"gray": "grey", "favorite": "favourite", "color": "colour", "colors": "colours"}
 
 
+_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+
+
+def answer(reply: str) -> str:
+    """Return what of a reply is looked at: no thinking aloud before the answer, and no more than anybody reads."""
+    *_, last = _THOUGHT.split(reply)
+    return (last if last.strip() else reply)[:READ]
+
+
 def plain(text: str) -> str:
-    """Return the beginning of a text in lower case, with straight quotes and without accents."""
-    text = unicodedata.normalize("NFKD", text[:READ].translate(_STRAIGHT))
+    """Return the answer in a text in lower case, with straight quotes and without accents."""
+    text = unicodedata.normalize("NFKD", answer(text).translate(_STRAIGHT))
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
 
@@ -43,6 +52,13 @@ def singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+DENIAL = re.compile(
+    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
+    r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
+)
+"""What comes after it in a clause is denied."""
 
 
 def same_word(said: str, meant: str) -> bool:
@@ -155,7 +171,7 @@ _REGIONS = 40
 
 def json_values(reply: str) -> Iterator[Any]:
     """Give every JSON value that a reply holds: the whole, those in fences, those amid prose, then repaired ones."""
-    text = reply[:READ].strip().lstrip("\ufeff")
+    text = answer(reply).strip().lstrip("\ufeff")
     yield from _strict(text)
     for fenced in _FENCE.findall(text):
         yield from _strict(fenced.strip())
@@ -206,4 +222,4 @@ def last_readable(reply: str, read: Callable[[Any], T | None]) -> T | None:
 
 
 def _whole(reply: str) -> Any:
-    return next(_strict(reply[:READ].strip()), object())
+    return next(_strict(answer(reply).strip()), object())

@@ -1,0 +1,95 @@
+"""Table: which replies name the value, and no other, as the answer."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ltm_bench import Message, Reply, Turn, names_only
+from ltm_bench.messages import Outcome
+
+CORRECT, STALE, WRONG = Outcome.CORRECT, Outcome.STALE, Outcome.WRONG
+ABSTAINED, MALFORMED = Outcome.ABSTAINED, Outcome.MALFORMED
+PALETTE = (
+    "red",
+    "blue",
+    "green",
+    "yellow",
+    "purple",
+    "pink",
+    "brown",
+    "white",
+    "grey",
+    "turquoise",
+    "tan",
+    "light blue",
+)
+QUESTION = "What is my favourite colour? Name just the one."
+EXPECT = names_only("red", among=PALETTE, stale=("blue", "green"))  # blue, then green, then red
+
+TABLE = [
+    ("Red", CORRECT, "the word alone"),
+    ("RED!", CORRECT, "case and punctuation"),
+    ("Your favourite colour is red.", CORRECT, "a sentence"),
+    ("Your favorite color is **red**.", CORRECT, "American spelling and markdown"),
+    ("“Red” 🙂", CORRECT, "typographic quotes"),
+    ('{"colour": "red"}', CORRECT, "JSON although nobody asked"),
+    ("Red is your favourite colour now; it used to be green.", CORRECT, "the old one is told as old"),
+    ("It was blue first, then green, and now it is red.", CORRECT, "the whole history, in order"),
+    ("Red (you changed it from green).", CORRECT, "where it came from"),
+    (
+        "You first said blue, later green. Your current favourite colour is red.",
+        CORRECT,
+        "history in sentences",
+    ),
+    ("Not green any more: it is red.", CORRECT, "the old one is denied"),
+    ("It's red, not blue.", CORRECT, "the other is denied"),
+    ("It is no longer green, it's red.", CORRECT, "denied with no longer"),
+    ("Based on what you told me, red is the latest one.", CORRECT, "latest"),
+    ("I believe it's red.", CORRECT, "a hedge that still names one"),
+    ("<think>They said blue, then green, then red.</think>Red", CORRECT, "thinking aloud"),
+    ("Green", STALE, "the value before"),
+    ("Your favourite colour is blue.", STALE, "the first value"),
+    ("It used to be red, but now it is green.", STALE, "the order turned round"),
+    ("Purple.", WRONG, "never said"),
+    ("Light blue.", WRONG, "a longer name hides a shorter one"),
+    ("You have not shared that.", ABSTAINED, "sha-red holds red"),
+    ("That is an important question, but I do not know.", ABSTAINED, "impor-tan-t holds tan"),
+    ("I'm sorry, I don't have any information about your favourite colour.", ABSTAINED, "an apology"),
+    ("I cannot recall your favourite colour.", ABSTAINED, "cannot recall"),
+    ("You haven't told me your favourite colour yet.", ABSTAINED, "never told"),
+    ("Red, blue, green, yellow, purple, pink, brown, white, grey, turquoise, tan", WRONG, "every candidate"),
+    ("It is red or green.", WRONG, "two of them"),
+    ("Red and blue.", WRONG, "both"),
+    ("It could be red, green or blue; I am not sure which.", WRONG, "undecided"),
+    ("It is not red.", WRONG, "denied"),
+    ("Anything but red.", WRONG, "denied otherwise"),
+    (QUESTION, WRONG, "an echo of the question"),
+    ("Okay.", WRONG, "no answer at all"),
+    ("", MALFORMED, "nothing"),
+    ("   \n", MALFORMED, "white space"),
+]
+
+
+def turn(reply: str) -> Turn:
+    return Turn(Message(QUESTION, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))
+
+
+@pytest.mark.parametrize(("reply", "outcome", "why"), TABLE, ids=[why for _, _, why in TABLE])
+def test_the_value_must_be_the_answer(reply: str, outcome: Outcome, why: str) -> None:
+    verdict = EXPECT.verdict(reply, [turn(reply)])
+    assert verdict.outcome is outcome, verdict.reason
+    assert verdict.score == (1.0 if outcome is CORRECT else 0.0)
+
+
+def test_a_slip_of_the_finger_is_forgiven_and_another_word_is_not() -> None:
+    expect = names_only("turquoise", among=PALETTE)
+    assert expect.verdict("Turqouise.", []).outcome is CORRECT
+    assert expect.verdict("Turquose.", []).outcome is CORRECT
+    assert names_only("white", among=PALETTE).verdict("A while ago.", []).outcome is WRONG
+    assert names_only("pink", among=PALETTE).verdict("I think so.", []).outcome is WRONG
+
+
+def test_a_value_that_comes_back_is_not_stale() -> None:
+    expect = names_only("blue", among=PALETTE, stale=("blue", "red"))
+    assert expect.stale == ("red",)
+    assert expect.verdict("Blue.", []).outcome is CORRECT

@@ -1,0 +1,126 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltm_bench import Finish, Matcher, Outcome, Reply, Turn, Verdict, names_only
+from ltm_bench.scoring import (
+    ExampleResult,
+    Question,
+    example_score,
+    judge,
+    sum_interval,
+    summarise_scenario,
+    wilson,
+)
+
+EXPECT = names_only("red", among=("red", "blue"))
+
+
+def question(outcome: Outcome, score: float | None) -> Question:
+    return Question(
+        turn=1, text="", expected="", reply="", outcome=outcome, score=score, reason="r", scorer="", chance=0.5,
+        position=9, at=None,
+    )  # fmt: skip
+
+
+def example(index: int, *scores: float | None) -> ExampleResult:
+    asked = [question(Outcome.AGENT_ERROR if s is None else Outcome.PARTIAL, s) for s in scores]
+    return ExampleResult(
+        id=f"x/{index}",
+        scenario="x",
+        score=example_score(asked),
+        span=1,
+        overrun=0,
+        needles=[],
+        questions=asked,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fails(Matcher):
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        raise KeyError(reply)
+
+    def right(self) -> Sequence[str]:
+        return ()
+
+    def wrong(self) -> Sequence[str]:
+        return ()
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "score"),
+    [
+        (Reply("Red."), Outcome.CORRECT, 1.0),
+        (Reply("Red.", finish=Finish.LENGTH), Outcome.CORRECT, 1.0),
+        (Reply("Red.", finish=Finish.OVERFLOW), Outcome.OVERFLOW, 0.0),
+        (Reply("", finish=Finish.OVERFLOW), Outcome.OVERFLOW, 0.0),
+        (Reply("I can't help with that.", finish=Finish.REFUSAL), Outcome.ABSTAINED, 0.0),
+    ],
+)
+def test_how_a_reply_finished_counts_before_what_it_says(
+    reply: Reply, outcome: Outcome, score: float
+) -> None:
+    verdict = judge(EXPECT, reply, [])
+    assert (verdict.outcome, verdict.score) == (outcome, score)
+
+
+def test_a_matcher_that_fails_is_an_error_of_the_judge_and_no_wrong_answer() -> None:
+    verdict = judge(Fails(), Reply("x"), [])
+    assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_ERROR, None)
+    assert "Fails failed: KeyError: 'x'" in verdict.reason
+
+
+def test_scores_are_means_of_means() -> None:
+    assert example_score([question(Outcome.CORRECT, 1.0), question(Outcome.PARTIAL, 0.5)]) == 0.75
+    result = summarise_scenario("x", "", (), [example(0, 1.0, 0.5), example(1, 0.25)])
+    assert result.score == pytest.approx(0.5)
+    assert result.n == 2
+    assert result.chance == 0.5
+
+
+def test_what_could_not_be_scored_leaves_no_score_and_is_not_left_out() -> None:
+    assert example_score([question(Outcome.CORRECT, 1.0), question(Outcome.AGENT_ERROR, None)]) is None
+    result = summarise_scenario("x", "", (), [example(0, 1.0), example(1, None)])
+    assert result.score is None
+    assert result.score_so_far == 1.0
+    assert result.n == 2
+    assert result.outcomes[Outcome.AGENT_ERROR] == 1
+
+
+@pytest.mark.parametrize(  # the second to fourth from Newcombe (1998), table I
+    ("right", "n", "low", "high"),
+    [(0, 3, 0.0, 0.5615), (81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)],
+)
+def test_wilsons_interval_is_the_published_one(right: int, n: int, low: float, high: float) -> None:
+    interval = wilson(right / n, n)
+    assert interval.low == pytest.approx(low, abs=5e-5)
+    assert interval.high == pytest.approx(high, abs=5e-5)
+
+
+STRATA = st.dictionaries(
+    st.text(max_size=3),
+    st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=6),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(strata=STRATA)
+@settings(max_examples=40, deadline=None)
+def test_the_interval_of_a_sum_holds_the_sum_and_never_collapses(strata: dict[str, list[float]]) -> None:
+    interval = sum_interval(strata)
+    assert interval is not None
+    total = sum(sum(scores) / len(scores) for scores in strata.values())
+    assert 0 <= interval.low <= total + 1e-9
+    assert total - 1e-9 <= interval.high <= len(strata)
+    assert interval.high - interval.low > 0.05
+    assert interval == sum_interval(strata)
+
+
+def test_a_single_example_has_no_interval() -> None:
+    assert sum_interval({"a": [1.0], "b": [0.0, 1.0]}) is None
+    assert sum_interval({}) is None
