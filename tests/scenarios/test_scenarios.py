@@ -1,0 +1,178 @@
+"""What holds for every scenario that ships, and what each of them promises."""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ltm_bench import Ask, Message, Outcome, Reply, Tell, Turn
+from ltm_bench.dropins import scenario
+from ltm_bench.errors import ConfigError
+from ltm_bench.matchers.counts import StarCounts
+from ltm_bench.messages import Line
+from ltm_bench.scenario import Example, ideal_reply, rehearse
+from ltm_bench.scoring import judge
+from ltm_bench.tokens import counter
+
+NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / "scenarios").glob("*.py"))
+SEEDS = range(20)
+
+
+def example(name: str, seed: int = 0, **parameters: Any) -> Example:
+    return Example(scenario(name), 0, seed, parameters)
+
+
+def talk(one: Example, answer: dict[int, str] | None = None) -> Iterator[tuple[Line, str, list[Turn]]]:
+    """Hold an example's part of the conversation alone; `answer` replaces the ideal reply to the n-th message."""
+    now, turns = datetime(2026, 1, 5, 9, tzinfo=UTC), list[Turn]()
+    script, reply = one.script(), None
+    while True:
+        try:
+            line = script.send(cast(Reply, reply))
+        except StopIteration:
+            return
+        now += line.after or timedelta(minutes=1)
+        text = line.text if isinstance(line.text, str) else line.text(now)
+        said = (answer or {}).get(len(turns), ideal_reply(line))
+        reply = Reply(said, at=now)
+        turns.append(Turn(Message(text, now, len(turns)), reply))
+        yield line, text, list(turns)
+
+
+def scores(one: Example, answer: dict[int, str] | None = None) -> list[float | None]:
+    return [
+        judge(line.expect, turns[-1].reply, turns).score
+        for line, _, turns in talk(one, answer)
+        if isinstance(line, Ask)
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_ideal_reply_is_right_and_the_wrong_ones_are_not(name: str) -> None:
+    for seed in SEEDS:
+        one = example(name, seed)
+        assert set(scores(one)) == {1.0}
+        for i, (line, text, _) in enumerate(talk(one)):
+            if isinstance(line, Ask):
+                for wrong in (*line.expect.wrong(), text):
+                    assert min(s for s in scores(one, {i: wrong}) if s is not None) < 1, wrong
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_says_the_same_and_another_one_does_not(name: str) -> None:
+    said = [tuple(text for _, text, _ in talk(example(name, seed))) for seed in SEEDS]
+    assert said == [tuple(text for _, text, _ in talk(example(name, seed))) for seed in SEEDS]
+    assert len(set(said)) > 15
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_question_gives_its_answer_away_and_every_script_fits_a_small_span(name: str) -> None:
+    for seed in SEEDS:
+        steps = rehearse(example(name, seed), counter())
+        assert sum(step.message_tokens + step.reply_tokens for step in steps) < 1000
+        assert any(isinstance(step.line, Ask) for step in steps)
+        assert [step.line.at for step in steps if step.line.at is not None] == sorted(
+            step.line.at for step in steps if step.line.at is not None
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_parameter_names_the_nearest(name: str) -> None:
+    known = next(iter(scenario(name).parameters))
+    with pytest.raises(ConfigError, match=f"no parameter '{known}x'; did you mean '{known}'"):
+        rehearse(example(name, **{f"{known}x": 1}), counter())
+
+
+def test_every_scenario_says_what_it_tests() -> None:
+    for name in NAMES:
+        found = scenario(name)
+        assert found.name == name
+        assert found.skills
+        assert found.summary.endswith(".")
+
+
+def test_a_shopping_list_never_goes_below_nothing_and_is_never_empty() -> None:
+    for seed in range(200):
+        asked = [
+            line for line, _, _ in talk(example("shopping_list", seed, changes=12)) if isinstance(line, Ask)
+        ]
+        expected = json.loads(asked[0].expect.right()[0])
+        assert expected
+        assert all(entry["quantity"] > 0 for entry in expected)
+
+
+def test_jokes_are_hours_apart_and_asked_for_by_the_time_that_has_passed() -> None:
+    for seed in SEEDS:
+        *told, (_, question, turns) = talk(example("jokes", seed, least_minutes=1000, most_minutes=2000))
+        times = [each[2][-1].message.at for each in told]
+        assert all(later - earlier >= timedelta(minutes=1000) for earlier, later in itertools.pairwise(times))
+        ago = re.search(r"about (.*) ago", question)
+        assert ago is not None
+        amounts = {unit: int(n) for n, unit in re.findall(r"(\d+) (day|hour|minute)", ago[1])}
+        spoken = timedelta(**{f"{unit}s": n for unit, n in amounts.items()})
+        nearest = min(times, key=lambda at: abs(turns[-1].message.at - at - spoken))
+        assert abs(turns[-1].message.at - nearest - spoken) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("stars", [1, 8, 64, 1024])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_stars_are_distinct_and_as_many_as_wanted(stars: int, language: str) -> None:
+    for task in ("searching", "reasoning"):
+        lines = [
+            line for line, _, _ in talk(example("counting_stars", stars=stars, task=task, language=language))
+        ]
+        ask = lines[-1]
+        assert isinstance(ask, Ask)
+        assert isinstance(ask.expect, StarCounts)
+        numbers = [*ask.expect.counts, *ask.expect.mistaken]
+        assert len(set(numbers)) == len(numbers) == stars * (2 if task == "reasoning" else 1)
+        assert len(lines) == stars + 1
+        assert [line.at for line in lines[:-1]] == [i / stars for i in range(stars)]
+
+
+def test_stars_come_in_order_only_when_that_is_wanted() -> None:
+    def counts(order: str) -> tuple[int, ...]:
+        *_, ask = (line for line, _, _ in talk(example("counting_stars", stars=32, order=order)))
+        assert isinstance(ask, Ask)
+        assert isinstance(ask.expect, StarCounts)
+        return ask.expect.counts
+
+    assert list(counts("ordered")) == sorted(counts("shuffled")) == sorted(counts("ordered"))
+    assert list(counts("shuffled")) != sorted(counts("shuffled"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ({"stars": 0}, "stars = 0"),
+        ({"stars": 1025}, "from 1 to 1024"),
+        ({"order": "x"}, "order = 'x'"),
+        ({"language": "de"}, "language = 'de'"),
+        ({"task": "adding"}, "task = 'adding'"),
+    ],
+)
+def test_parameters_of_the_stars_are_checked(parameters: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        rehearse(example("counting_stars", **parameters), counter())
+
+
+def test_the_last_colour_is_new_and_a_stale_one_is_told_apart() -> None:
+    for seed in SEEDS:
+        *told, (line, _, turns) = talk(example("colours", seed, changes=4))
+        assert all(isinstance(each[0], Tell) for each in told)
+        assert isinstance(line, Ask)
+        stale = line.expect.wrong()[1]
+        assert judge(line.expect, Reply(stale), turns).outcome is Outcome.STALE
+
+
+def test_a_spy_meeting_names_each_person_and_each_group_once() -> None:
+    for seed in SEEDS:
+        opening, *messages, question = [text for _, text, _ in talk(example("spy_meeting", seed))]
+        people = re.findall(r"A message from (\w+):", "\n".join(messages))
+        assert len(set(people)) == 3
+        assert all(person in opening and person in question for person in people)

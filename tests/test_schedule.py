@@ -1,0 +1,277 @@
+"""What the scheduler promises, over made-up scenarios and over the standard suite."""
+
+import itertools
+import time
+from collections import Counter as Tally
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltm_bench import Ask, Chat, Dice, Reply, Script, Tell, names_only, scenario
+from ltm_bench.config import read_suite
+from ltm_bench.dropins import scenario as find_scenario
+from ltm_bench.errors import ConfigError, SpanTooSmall
+from ltm_bench.messages import Line
+from ltm_bench.scenario import Example, Scenario, ideal_reply
+from ltm_bench.schedule import NEAR, Ended, Fill, Finish, Jump, Scheduler, Send, due_position
+from ltm_bench.tokens import counter
+
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+EXPECT = names_only("red", among=("red", "blue"))
+COUNT = counter().count
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message as it was scheduled."""
+
+    example: Example
+    line: Line
+    text: str
+    due: int
+    position: int
+    tokens: int
+    at: datetime
+
+
+@dataclass
+class Held:
+    """A conversation that was held without any agent."""
+
+    sent: list[Sent]
+    fills: list[int]
+    ended: list[Ended]
+    tokens: int
+    decisions: list[str]
+
+
+def hold(
+    examples: Sequence[Example], span: int, *, seed: int = 0, talk: int | None = None, **more: float
+) -> Held:
+    """Let the scheduler run; replies are the ideal ones, or `talk` tokens long."""
+    scheduler = Scheduler(examples, span=span, seed=seed, counter=counter(), start=START, **more)  # type: ignore[arg-type]
+    held = Held([], [], [], 0, [])
+    for _ in range(20_000):
+        decision = scheduler.decide()
+        assert scheduler.decide() is decision
+        held.decisions.append(repr(decision) if not isinstance(decision, Send) else decision.text)
+        if isinstance(decision, Finish):
+            held.tokens = scheduler.position
+            return held
+        if isinstance(decision, Jump):
+            assert decision.to > scheduler.clock.now
+            scheduler.take()
+        elif isinstance(decision, Fill):
+            assert decision.tokens > 0
+            held.fills.append(scheduler.position)
+            scheduler.take(min(decision.tokens, 1000), Reply("[]"), 0)
+        else:
+            assert isinstance(decision, Send)
+            said = ideal_reply(decision.line)
+            size = COUNT(decision.text)
+            held.sent.append(
+                Sent(
+                    decision.example,
+                    decision.line,
+                    decision.text,
+                    decision.due,
+                    scheduler.position,
+                    size,
+                    scheduler.clock.now,
+                )
+            )
+            held.ended += scheduler.take(size, Reply(said), COUNT(said) if talk is None else talk)
+    raise AssertionError("the conversation does not end")
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> list[Scenario]:
+    """Made-up scenarios: needles and a question anywhere in the span, some with waits, some with chats that follow."""
+    made = []
+    for name in "abcdefgh"[: draw(st.integers(1, 8))]:
+        ats = sorted(place / 10 for place in draw(st.sets(st.integers(0, 9), min_size=1, max_size=6)))
+        waits = [draw(st.none() | st.integers(0, 600)) for _ in ats]
+        chats = draw(st.integers(0, 3))
+        words = draw(st.integers(1, 40))
+        topic = draw(st.sampled_from(["", "shared", "other"]))
+        made.append(_scenario(name, ats, waits, chats, words, {topic} - {""}))
+    return made
+
+
+def _scenario(
+    name: str, ats: list[float], waits: list[int | None], chats: int, words: int, topics: set[str]
+) -> Scenario:
+    def build(dice: Dice) -> Script:
+        for i, (at, wait) in enumerate(zip(ats, waits, strict=True)):
+            after = timedelta(minutes=wait) if i and wait is not None else None
+            yield Tell(f"{name} {i} " + "word " * dice.integer(1, words), at=at, after=after)
+        yield Ask("Which colour?", expect=EXPECT, at=1.0)
+        for _ in range(chats):
+            yield Chat(f"{name} and now?")
+
+    build.__name__ = name
+    return scenario(skills={"x"}, topics=topics)(build)
+
+
+def examples_of(made: Sequence[Scenario], each: int) -> list[Example]:
+    return [Example(s, i, 0, {}) for s in made for i in range(each)]
+
+
+@given(
+    made=scenarios(),
+    each=st.integers(1, 3),
+    span=st.integers(4_000, 60_000),
+    talk=st.none() | st.integers(0, 200),
+)
+@settings(max_examples=120, deadline=None)
+def test_the_promises_hold_for_any_scenarios(
+    made: list[Scenario], each: int, span: int, talk: int | None
+) -> None:
+    examples = examples_of(made, each)
+    held = hold(examples, span, talk=talk)
+    assert sorted(e.example.id for e in held.ended) == sorted(e.id for e in examples), "every example ends"
+    assert held.decisions == hold(examples, span, talk=talk).decisions, "the same gives the same"
+    _no_topic_overlaps(held)
+    _waits_are_kept(held)
+    _chats_are_not_interrupted(held)
+
+
+def _no_topic_overlaps(held: Held) -> None:
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for i, sent in enumerate(held.sent):
+        first.setdefault(sent.example.id, i)
+        last[sent.example.id] = i
+    scripts = {sent.example.id: sent.example for sent in held.sent}
+    for one, two in itertools.combinations(scripts, 2):
+        if set(scripts[one].scenario.topics) & set(scripts[two].scenario.topics):
+            assert last[one] < first[two] or last[two] < first[one]
+
+
+def _waits_are_kept(held: Held) -> None:
+    before: dict[str, datetime] = {}
+    for sent in held.sent:
+        if sent.line.after is not None:
+            assert sent.at >= before[sent.example.id] + sent.line.after
+        before[sent.example.id] = sent.at
+
+
+def _chats_are_not_interrupted(held: Held) -> None:
+    for before, sent in itertools.pairwise(held.sent):
+        if sent.line.at is None:
+            assert before.example.id == sent.example.id
+            fills = [f for f in held.fills if before.position + before.tokens <= f < sent.position]
+            assert not fills
+
+
+STANDARD = read_suite(Path(__file__).parents[1] / "configs" / "standard.toml")
+
+
+def standard(seed: int) -> list[Example]:
+    return [
+        Example(find_scenario(name), i, seed, STANDARD.parameters(name))
+        for name in STANDARD.scenarios
+        for i in range(STANDARD.count(name))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("span", "seed"), [(32_000, 0), (32_000, 1), (32_000, 2), (120_000, 0), (120_000, 7), (500_000, 0)]
+)
+def test_a_conversation_is_at_most_five_percent_longer_than_any_can_be(span: int, seed: int) -> None:
+    held = hold(standard(seed), span, seed=seed, stagger=STANDARD.stagger)
+    bound = STANDARD.examples * 0.9 * span
+    assert bound <= held.tokens <= 1.05 * bound
+
+
+@pytest.mark.parametrize(
+    ("span", "seed", "talk"),
+    [(2_000, 0, None), (32_000, 3, None), (120_000, 0, None), (32_000, 0, 500), (120_000, 1, 500)],
+)
+def test_messages_stand_where_they_are_due_and_questions_within_the_span(
+    span: int, seed: int, talk: int | None
+) -> None:
+    held = hold(standard(seed), span, seed=seed, talk=talk, stagger=STANDARD.stagger)
+    starts: dict[str, int] = {}
+    late: list[int] = []
+    for sent in held.sent:
+        start = starts.setdefault(sent.example.id, sent.position)
+        at = sent.line.at or 0.0
+        assert abs(sent.due - due_position(start, at, span)) <= (talk or 100) + NEAR
+        assert sent.position >= sent.due - NEAR
+        late.append(sent.position - sent.due)
+    assert sorted(late)[len(late) // 2] <= (talk or 100)
+    assert max(late) <= 0.1 * span
+    assert all(ended.overrun == 0 and ended.span <= span for ended in held.ended)
+
+
+def test_an_agent_that_talks_too_much_is_marked_as_overrun_and_by_how_much() -> None:
+    held = hold(standard(0), 2_000, talk=500, stagger=STANDARD.stagger)
+    assert len(held.ended) == 15
+    assert [e for e in held.ended if e.overrun > 0] == [e for e in held.ended if e.span > 2_000]
+    assert any(e.overrun > 0 for e in held.ended)
+
+
+def test_filler_is_sent_only_when_nothing_else_is_due() -> None:
+    span = 32_000
+    held = hold(standard(0), span, stagger=STANDARD.stagger)
+    for fill in held.fills:
+        waiting = [s for s in held.sent if s.line.after is None and s.due <= fill < s.position and s.line.at]
+        assert waiting == []
+
+
+def test_time_does_not_starve() -> None:
+    held = hold(standard(0), 32_000, stagger=STANDARD.stagger)
+    jokes = [s for s in held.sent if s.example.id == "jokes/0"]
+    assert all(s.position - s.due <= 300 for s in jokes)
+    assert all(b.at - a.at >= timedelta(minutes=30) for a, b in itertools.pairwise(jokes))
+
+
+def test_one_more_scenario_moves_nobody_elses_dice() -> None:
+    examples = standard(0)
+    fewer = [e for e in examples if e.scenario.name != "jokes"]
+    texts = Tally(s.text for s in hold(examples, 32_000).sent if s.example.scenario.name != "jokes")
+    assert texts == Tally(s.text for s in hold(fewer, 32_000).sent)
+
+
+def test_a_span_that_is_too_small_names_the_scenario_and_the_smallest_that_works() -> None:
+    with pytest.raises(
+        SpanTooSmall, match=r"span of 200 tokens is too small for scenario (\w+) .*that works is (\d+)"
+    ) as error:
+        hold(standard(0), 200)
+    smallest = int(str(error.value).rsplit(" ", 1)[1])
+    assert len(hold(standard(0), smallest).ended) == 15
+    with pytest.raises(SpanTooSmall):
+        hold(standard(0), smallest - 1)
+
+
+def test_a_place_outside_the_span_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"example a/0: at=1\.5 lies outside"):
+        hold(examples_of([_scenario("a", [0.0, 1.5], [None, None], 0, 1, set())], 1), 4_000)
+
+
+def test_without_filler_everything_is_said_at_once() -> None:
+    held = hold(standard(0)[:1], 32_000, filler=False)
+    assert held.fills == []
+    assert held.tokens < 500
+
+
+def test_a_turn_costs_the_same_with_ten_times_as_many_examples() -> None:
+    def seconds(count: int) -> float:
+        made = [_scenario(f"s{i}", [0.0, 0.3, 0.6], [None] * 3, 0, 5, set()) for i in range(count)]
+        before = time.process_time()
+        held = hold(examples_of(made, 1), 20_000 * count, stagger=0.0001)
+        return (time.process_time() - before) / len(held.decisions)
+
+    few = min(seconds(20) for _ in range(3))
+    assert min(seconds(200) for _ in range(2)) < 6 * few
+
+
+def test_the_files_of_the_standard_suite_are_the_ones_in_scenarios() -> None:
+    here = Path(__file__).parents[1] / "scenarios"
+    assert set(STANDARD.scenarios) <= {path.stem for path in here.glob("*.py")}
