@@ -198,7 +198,8 @@ class Conversation:
             await self._go_live(home)
         filler = self._filler.compose(fill.tokens)
         sent = self._sent("fill", filler.text)
-        message = Message(filler.text, self._scheduler.clock.now, self._turn)
+        ideal = filler.answers if self._agent.told_ideal else None
+        message = Message(filler.text, self._scheduler.clock.now, self._turn, ideal)
         if self._plan.manifest.filler.mode == "live":
             reply, tokens = await self._reply(message, home)
             turn = Turn(message, reply, "fill")

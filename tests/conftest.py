@@ -5,11 +5,12 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from ltm_bench.agent import Agent
+from ltm_bench.cli import main
 from ltm_bench.dropins import make_agent
 from ltm_bench.messages import Message, Reply, Turn, Usage
 
@@ -101,3 +102,35 @@ def talk_to(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
     yield start
     for talk in started:
         talk.close()
+
+
+class Done(NamedTuple):
+    """What a command came to."""
+
+    exit_code: int
+    out: str
+    err: str
+
+    @property
+    def output(self) -> str:
+        """Return everything that it printed, its white space folded."""
+        return " ".join((self.out + self.err).split())
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Type a command: `command("run", "--span", "2k")`. Runs in this process, as `ltm-bench` itself would."""
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    def call(*words: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["ltm-bench", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        code = ended.value.code
+        return Done(code if isinstance(code, int) else 0, printed.out, printed.err)
+
+    return call

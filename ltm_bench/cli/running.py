@@ -239,8 +239,11 @@ def _write_environment(folder: Path) -> None:
             continue
     started = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
     path = folder / "environment.json"
-    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    starts = [*known.get("started", []), started]
+    try:
+        earlier = json.loads(path.read_text("utf-8"))["started"]
+    except (OSError, ValueError, LookupError, TypeError):  # none yet, or killed while writing it
+        earlier = []
+    starts = [*earlier, started]
     content = {
         "started": starts,
         "python": platform.python_version(),

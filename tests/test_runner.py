@@ -1,0 +1,262 @@
+"""Whole runs with agents that misbehave, through the command that a user types."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command, Done
+    from tests.provider import Provider
+
+Run = Callable[..., "Done"]
+
+HEAD = """
+import os
+from ltm_bench import Agent, AgentError, Finish, Message, Reply, Usage
+
+"""
+AGENTS = {
+    "breaks": """
+class Breaks(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        if message.turn >= 40 and os.path.exists("broken"):
+            raise AgentError("the line is dead")
+        return Reply("Okay.")
+""",
+    "crashes": """
+class Crashes(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        return {}["sk-secret-never-shown"]
+""",
+    "overflows": """
+class Overflows(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        return Reply("", finish=Finish.OVERFLOW if message.turn > 100 else Finish.STOP)
+""",
+    "refuses": """
+class Refuses(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        return Reply("I can't help with that.", finish=Finish.REFUSAL)
+""",
+    "babbles": """
+TEXTS = ["\\x00\\x1b[2J", "\\ud800", "", "<script>alert(1)</script>", "{{x}}", "word " * 100_000, "\\u202e"]
+class Babbles(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        return Reply(TEXTS[message.turn % len(TEXTS)])
+""",
+    "costs": """
+class Costs(Agent):
+    async def reply(self, message: Message) -> Reply:
+        return Reply("Okay.", Usage(uncached=100_000, output=10, model="gpt-4o", provider="openai"))
+    def reserve(self, message: Message) -> Usage:
+        return Usage(uncached=100_000, output=10, model="gpt-4o", provider="openai")
+""",
+    "unpriced": """
+class Unpriced(Agent):
+    async def reply(self, message: Message) -> Reply:
+        return Reply("Okay.")
+""",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    for name, code in AGENTS.items():
+        (tmp_path / "agents" / f"{name}.py").write_text(f'"""{name.title()}."""\n{HEAD}{code}', "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(command: "Command") -> Run:
+    def call(agent: str, *more: str) -> "Done":
+        return command("run", "--span", "2k", "--suite", "smoke", "--name", "r", "--agent", agent, *more)
+
+    return call
+
+
+def results(place: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((place / "reports" / "r" / "results.json").read_text("utf-8"))
+    return found
+
+
+def turns(place: Path, event: str) -> list[int]:
+    lines = (place / "reports" / "r" / "events.jsonl").read_text("utf-8").splitlines()
+    return [e["turn"] for e in map(json.loads, lines) if e["event"] == event]
+
+
+def test_an_agent_that_fails_leaves_a_run_that_can_be_resumed(
+    place: Path, run: Run, command: "Command"
+) -> None:
+    (place / "broken").touch()
+    stopped = run("breaks")
+    assert stopped.exit_code == 3
+    assert "the line is dead" in stopped.output
+    assert "ltm-bench resume r" in stopped.output
+    so_far = results(place)
+    assert so_far["complete"] is False
+    assert so_far["score"] is None
+    assert so_far["outcomes"].get("wrong", 0) == 0
+    assert "incomplete" in (place / "reports" / "r" / "report.html").read_text("utf-8").lower()
+    (place / "broken").unlink()
+    assert command("resume", "r").exit_code == 0
+    assert results(place)["complete"] is True
+    assert turns(place, "sent") == turns(place, "replied") == list(range(len(turns(place, "sent"))))
+
+
+def test_an_agents_own_fault_is_one_line_and_no_wrong_answer(place: Path, run: Run) -> None:
+    stopped = run("crashes")
+    assert stopped.exit_code == 3
+    assert "the agent failed at turn 0: KeyError" in " ".join(stopped.output.split())
+    assert "Traceback" not in stopped.output
+    assert results(place)["outcomes"] == {"not_reached": 5}
+
+
+def test_an_overflow_and_a_refusal_are_told_apart_from_wrong_answers(place: Path, run: Run) -> None:
+    assert run("overflows").exit_code == 0
+    outcomes = results(place)["outcomes"]
+    assert set(outcomes) <= {"overflow", "malformed"}
+    assert run("refuses", "--fresh").exit_code == 0
+    fresh = next(path for path in (place / "reports").iterdir() if path.name != "r")
+    assert json.loads((fresh / "results.json").read_text("utf-8"))["outcomes"] == {"abstained": 5}
+
+
+def test_whatever_an_agent_says_the_run_ends_and_its_page_can_be_written(
+    place: Path, run: Run, command: "Command"
+) -> None:
+    done = run("babbles")
+    assert done.exit_code == 0, done.output
+    assert results(place)["score"] == 0
+    page = (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert "<script" not in page
+    assert "<script" not in (place / "reports" / "r" / "transcript.html").read_text("utf-8")
+    assert command("rescore", "r").exit_code == 0
+    assert command("show", "r").exit_code == 0
+
+
+def test_a_budget_stops_the_run_before_the_call_that_would_exceed_it(
+    place: Path, run: Run, command: "Command"
+) -> None:
+    stopped = run("costs", "--max-cost", "1.10")  # a call costs 0.2501
+    assert stopped.exit_code == 4, stopped.output
+    assert len(turns(place, "replied")) - _scripted(place) == 4
+    assert results(place)["costs"]["dollars"] == pytest.approx(1.0004)
+    assert command("resume", "r", "--max-cost", "1.30").exit_code == 4
+    assert len(turns(place, "replied")) - _scripted(place) == 5
+    assert command("resume", "r").exit_code == 0
+
+
+def _scripted(place: Path) -> int:
+    lines = (place / "reports" / "r" / "events.jsonl").read_text("utf-8").splitlines()
+    fills = {e["turn"] for e in map(json.loads, lines) if e.get("kind") == "fill"}
+    return len(fills & set(turns(place, "replied")))
+
+
+def test_an_unknown_price_is_unknown_and_no_budget_can_be_held_with_it(place: Path, run: Run) -> None:
+    refused = run("unpriced", "--max-cost", "1")
+    assert refused.exit_code == 1
+    assert "the price of agent unpriced is unknown" in " ".join(refused.output.split())
+    done = run("unpriced")
+    assert done.exit_code == 0
+    assert results(place)["costs"]["dollars"] is None
+    assert "unknown" in done.output
+
+
+def test_a_finished_run_says_so_and_a_fresh_one_stands_beside_it(place: Path, run: Run) -> None:
+    assert run("goldfish").exit_code == 0
+    before = (place / "reports" / "r" / "events.jsonl").read_bytes()
+    again = run("goldfish")
+    assert again.exit_code == 0
+    assert "is finished already" in again.output
+    assert run("parrot").exit_code == 1
+    assert run("parrot", "--fresh").exit_code == 0
+    assert (place / "reports" / "r" / "events.jsonl").read_bytes() == before
+    assert len(list((place / "reports").iterdir())) == 2
+
+
+def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run: Run) -> None:
+    missed = run("goldfish", "--fail-under", "3")
+    assert missed.exit_code == 2
+    assert "the score 0.00 is below --fail-under 3" in missed.output
+
+
+def test_live_filler_is_answered_by_the_agent(place: Path, run: Run) -> None:
+    assert run("perfect", "--filler", "live", "--fail-under", "5").exit_code == 0
+    assert results(place)["costs"]["calls"] == results(place)["turns"]
+    assert run("goldfish", "--filler", "live", "--fresh").exit_code == 0
+
+
+def test_what_timings_say_is_kept_out_of_the_log(place: Path, run: Run) -> None:
+    run("goldfish")
+    log = (place / "reports" / "r" / "events.jsonl").read_text("utf-8")
+    assert "seconds" not in log
+    timings = (place / "reports" / "r" / "timings.jsonl").read_text("utf-8").splitlines()
+    assert {"turn", "seconds"} <= set(json.loads(timings[0]))
+
+
+def test_a_folder_that_cannot_be_written_is_named(place: Path, run: Run) -> None:
+    (place / "reports").write_text("a file where a folder should be", "utf-8")
+    stopped = run("goldfish")
+    assert stopped.exit_code == 1
+    assert "reports" in stopped.output
+    assert "Traceback" not in stopped.output
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_key_appears_in_no_file_of_a_run(
+    place: Path, server: "Provider", key: str, provider: str, run: Run
+) -> None:
+    url = server.openai_url if provider == "openai" else server.url
+    done = run(
+        f"{provider}_chat", "-A", "model=x", "-A", "window=100000", "--base-url", url, "--scenario", "colours"
+    )
+    assert done.exit_code == 0, done.output
+    assert key not in done.output
+    for folder, _, files in os.walk(place / "reports"):
+        for file in files:
+            assert key.encode() not in (Path(folder) / file).read_bytes(), file
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("kinds", "details", "exit_code"),
+    [
+        ((), {}, 0),
+        (("error",), {"status": 429, "times": 2}, 0),
+        (("error",), {"status": 500, "times": 2}, 0),
+        (("cut",), {}, 0),
+        (("hang",), {"seconds": 3}, 0),
+        (("error",), {"status": 401, "times": 99}, 3),
+    ],
+)
+def test_a_whole_run_through_the_sdks_bears_what_a_provider_does(
+    place: Path,
+    server: "Provider",
+    key: str,
+    provider: str,
+    kinds: tuple[Any, ...],
+    details: dict[str, Any],
+    exit_code: int,
+    run: Run,
+) -> None:
+    url = server.openai_url if provider == "openai" else server.url
+    if kinds:
+        server.fail(*kinds, **details)
+    settings = ["-A", "model=x", "-A", "window=100000", "-A", "timeout=1", "--base-url", url]
+    done = run(f"{provider}_chat", *settings)
+    assert done.exit_code == exit_code, done.output
+    outcomes = results(place)["outcomes"]
+    assert (results(place)["score"] is None) == (exit_code == 3)
+    assert sum(outcomes.values()) == 5
+    if exit_code == 3:
+        assert set(outcomes) == {"not_reached"}
