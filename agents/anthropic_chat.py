@@ -13,11 +13,12 @@ import anthropic
 from anthropic import omit
 from anthropic.types import MessageParam
 
-from ltm_bench.agent import Agent
+from ltm_bench.agent import Agent, Finding
+from ltm_bench.errors import AgentError
 from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.remote import SYSTEM, Endpoint, stamped
+from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
 from ltm_bench.tokens import counter
-from ltm_bench.window import Conversation, Prompt
+from ltm_bench.window import Prompt, Window
 
 # How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
 # since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.
@@ -60,20 +61,21 @@ class AnthropicChat(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
-        self._conversation = Conversation(
+        self._conversation = Window(
             system=system, window=window, max_output=max_output, counter=counter(), ratio=_RATIO
         )
         self._max_output = max_output
+        self._window = window
         self._effort = effort
         self._client: anthropic.AsyncAnthropic | None = None
 
     async def open(self, home: Path) -> None:
         """Make the client. Nothing is sent yet."""
-        self._client = anthropic.AsyncAnthropic(
-            api_key=self._endpoint.key,
-            base_url=self._endpoint.url,
-            timeout=self._endpoint.timeout,
-            max_retries=self._endpoint.max_retries,
+        self._client = self._connect(self._endpoint.timeout, self._endpoint.max_retries)
+
+    def _connect(self, timeout: float, max_retries: int) -> anthropic.AsyncAnthropic:
+        return anthropic.AsyncAnthropic(
+            api_key=self._endpoint.key, base_url=self._endpoint.url, timeout=timeout, max_retries=max_retries
         )
 
     async def reply(self, message: Message) -> Reply:
@@ -97,6 +99,25 @@ class AnthropicChat(Agent):
             model=self._endpoint.model,
             provider=self._provider,
         )
+
+    async def examine(self) -> list[Finding]:
+        """Ask the server whether it has the model, until when, and how large its window is."""
+        name = self._endpoint.model
+        async with self._connect(EXAMINING, max_retries=1) as client:
+            try:
+                model = await client.models.retrieve(name)
+                life, ends, window = model.lifecycle, model.retires_at, model.max_input_tokens
+            except (anthropic.AnthropicError, ValueError, AttributeError) as error:
+                return [Finding(False, str(self._problem(error)))]
+        until = f", retires on {ends:%Y-%m-%d}" if ends is not None else ""
+        found = [Finding(life != "retired", f"model {name} exists: it is {life}{until}")]
+        if window is not None:
+            wanted = self._window
+            what = f"the provider's window is {window:,} tokens, window={wanted:,}"
+            found.append(
+                Finding(wanted <= window, what + ("" if wanted <= window else " is larger: lower it"))
+            )
+        return found
 
     async def close(self) -> None:
         """Close the connections."""
@@ -123,14 +144,19 @@ class AnthropicChat(Agent):
         except anthropic.APIStatusError as error:
             if error.status_code == 413 or (error.status_code == 400 and _TOO_LONG.search(error.message)):
                 return Reply("", self._usage(None), Finish.OVERFLOW)
-            raise self._endpoint.rejected(error.status_code, error.api_message or error.message) from error
-        except anthropic.APITimeoutError as error:
-            raise self._endpoint.timed_out() from error
-        except anthropic.APIConnectionError as error:
-            raise self._endpoint.unreachable(error.__cause__ or error) from error
+            raise self._problem(error) from error
         except (anthropic.AnthropicError, ValueError) as error:
-            # The SDK lets the JSON decoder's own ValueError through.
-            raise self._endpoint.unreadable(str(error)) from error
+            raise self._problem(error) from error
+
+    def _problem(self, error: Exception) -> AgentError:
+        """Say what went wrong with a request. The SDK lets the JSON decoder's own ValueError through."""
+        if isinstance(error, anthropic.APIStatusError):
+            return self._endpoint.rejected(error.status_code, error.api_message or error.message)
+        if isinstance(error, anthropic.APITimeoutError):
+            return self._endpoint.timed_out()
+        if isinstance(error, anthropic.APIConnectionError):
+            return self._endpoint.unreachable(error.__cause__ or error)
+        return self._endpoint.unreadable(str(error))
 
     def _read(self, answer: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields."""

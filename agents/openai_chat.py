@@ -14,11 +14,12 @@ from openai import omit
 from openai.types import CompletionUsage, ReasoningEffort
 from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
 
-from ltm_bench.agent import Agent
+from ltm_bench.agent import Agent, Finding
+from ltm_bench.errors import AgentError
 from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.remote import SYSTEM, Endpoint, stamped
+from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
 from ltm_bench.tokens import counter
-from ltm_bench.window import Conversation, Prompt
+from ltm_bench.window import Prompt, Window
 
 # How many of the model's tokens one token of our counter (cl100k_base) can become. OpenAI's own newer vocabularies
 # are larger, so their counts are lower but for odd languages; models on other servers often have smaller ones.
@@ -66,7 +67,7 @@ class OpenAIChat(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
-        self._conversation = Conversation(
+        self._conversation = Window(
             system=system,
             window=window,
             max_output=max_output,
@@ -82,11 +83,11 @@ class OpenAIChat(Agent):
     async def open(self, home: Path) -> None:
         """Make the client. Nothing is sent yet."""
         self._cache_key = f"ltm-bench/{home.parent.name}"[:64]
-        self._client = openai.AsyncOpenAI(
-            api_key=self._endpoint.key,
-            base_url=self._endpoint.url,
-            timeout=self._endpoint.timeout,
-            max_retries=self._endpoint.max_retries,
+        self._client = self._connect(self._endpoint.timeout, self._endpoint.max_retries)
+
+    def _connect(self, timeout: float, max_retries: int) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(
+            api_key=self._endpoint.key, base_url=self._endpoint.url, timeout=timeout, max_retries=max_retries
         )
 
     async def reply(self, message: Message) -> Reply:
@@ -110,6 +111,23 @@ class OpenAIChat(Agent):
             model=self._endpoint.model,
             provider=self._provider,
         )
+
+    async def examine(self) -> list[Finding]:
+        """Ask the server whether it has the model, and until when."""
+        name = self._endpoint.model
+        async with self._connect(EXAMINING, max_retries=1) as client:
+            try:
+                model = await client.models.retrieve(name)
+                ends = model.shutdown_date
+            except openai.NotFoundError as error:
+                if self._endpoint.is_vendor:
+                    return [Finding(False, str(self._problem(error)))]
+                return [Finding(True, f"model {name}: this server does not say whether it has it")]
+            except (openai.OpenAIError, ValueError, AttributeError) as error:
+                return [Finding(False, str(self._problem(error)))]
+        if ends is None:
+            return [Finding(True, f"model {name} exists; no shutdown date is announced")]
+        return [Finding(True, f"model {name} exists, and will be shut down on {ends}")]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -141,14 +159,19 @@ class OpenAIChat(Agent):
                 return Reply("", self._usage(None), Finish.OVERFLOW)
             if error.code == "content_filter":
                 return Reply("", self._usage(None), Finish.REFUSAL)
-            raise self._endpoint.rejected(error.status_code, error.message) from error
-        except openai.APITimeoutError as error:
-            raise self._endpoint.timed_out() from error
-        except openai.APIConnectionError as error:
-            raise self._endpoint.unreachable(error.__cause__ or error) from error
+            raise self._problem(error) from error
         except (openai.OpenAIError, ValueError) as error:
-            # The SDK lets the JSON decoder's own ValueError through.
-            raise self._endpoint.unreadable(str(error)) from error
+            raise self._problem(error) from error
+
+    def _problem(self, error: Exception) -> AgentError:
+        """Say what went wrong with a request. The SDK lets the JSON decoder's own ValueError through."""
+        if isinstance(error, openai.APIStatusError):
+            return self._endpoint.rejected(error.status_code, error.message)
+        if isinstance(error, openai.APITimeoutError):
+            return self._endpoint.timed_out()
+        if isinstance(error, openai.APIConnectionError):
+            return self._endpoint.unreachable(error.__cause__ or error)
+        return self._endpoint.unreadable(str(error))
 
     def _read(self, completion: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields."""

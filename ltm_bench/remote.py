@@ -18,6 +18,9 @@ SYSTEM = (
 )
 """The system message of chat adapters, unless another is set."""
 
+EXAMINING = 10.0
+"""Seconds that `doctor` waits for a server."""
+
 _DETAIL = 200
 
 

@@ -44,7 +44,7 @@ class Prompt:
     """All of it with its overhead, in the counter's tokens."""
 
 
-class Conversation:
+class Window:
     """A conversation and the window that moves over it.
 
     `window` and `max_output` are in the model's tokens; `ratio` is how many of the model's tokens one token of

@@ -104,6 +104,8 @@ class Provider:
     """Changes an answer before it is sent."""
     requests: list[Request] = field(default_factory=list)
     models: list[str] = field(default_factory=lambda: ["some-model"])
+    details: dict[str, Any] = field(default_factory=dict)
+    """What is said of a model beyond its name."""
     stopping: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cache: set[bytes] = field(default_factory=set)
@@ -240,7 +242,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/v1/models":
             self._send(200, {"object": "list", "data": [_model(name, anthropic) for name in server.models]})
         elif (name := self.path.removeprefix("/v1/models/")) in server.models:
-            self._send(200, _model(name, anthropic))
+            self._send(200, _model(name, anthropic) | server.details)
         else:
             protocol = AnthropicProtocol() if anthropic else OpenAIProtocol()
             code = "not_found_error" if anthropic else "model_not_found"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ltm_bench.errors import ConfigError
 from ltm_bench.messages import Finish, Reply
 from ltm_bench.tokens import counter
-from ltm_bench.window import KEPT, MESSAGE_OVERHEAD, Conversation, Prompt
+from ltm_bench.window import KEPT, MESSAGE_OVERHEAD, Prompt, Window
 
 SYSTEM = "sys"
 
@@ -28,10 +28,8 @@ class Letters:
         return len(text)
 
 
-def conversation(window: int, *, ratio: float = 1.0, letters: Letters | None = None) -> Conversation:
-    return Conversation(
-        system=SYSTEM, window=window, max_output=20, counter=letters or Letters(), ratio=ratio
-    )
+def conversation(window: int, *, ratio: float = 1.0, letters: Letters | None = None) -> Window:
+    return Window(system=SYSTEM, window=window, max_output=20, counter=letters or Letters(), ratio=ratio)
 
 
 def size(prompt: Prompt) -> int:
@@ -131,7 +129,7 @@ def test_a_conversation_several_times_the_window_keeps_most_of_the_window_filled
     As soon as a conversation outgrew half the window, its agents were sent the newest message with no history at
     all, from then on and without a word, and were scored as if that were their memory.
     """
-    talk = Conversation(system="Be brief.", window=16_000, max_output=1024, counter=counter())
+    talk = Window(system="Be brief.", window=16_000, max_output=1024, counter=counter())
     message, reply = "The weather was fine again, and we walked to the mill. " * 16, "How lovely. " * 16
     per_turn = counter().count(message) + counter().count(reply)
     total, shares, histories = 0, [], []
@@ -195,4 +193,4 @@ def test_without_a_history_the_budget_stays():
 @pytest.mark.parametrize(("window", "max_output"), [(20, 20), (1000, 990), (1000, 0), (-5, 10)])
 def test_a_window_that_holds_nothing_is_an_error(window: int, max_output: int):
     with pytest.raises(ConfigError, match=rf"window={window} with max_output={max_output}"):
-        Conversation(system=SYSTEM, window=window, max_output=max_output, counter=Letters())
+        Window(system=SYSTEM, window=window, max_output=max_output, counter=Letters())

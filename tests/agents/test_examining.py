@@ -1,0 +1,83 @@
+"""What `doctor` hears of a provider: does the model exist, until when, how large is its window?"""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench import Finding
+from ltm_bench.dropins import make_agent
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+    from tests.provider import Provider
+
+BOTH = pytest.mark.parametrize("adapter", ["openai_chat", "anthropic_chat"])
+
+
+def examine(adapter: str, server: "Provider", **settings: Any) -> list[Finding]:
+    url = server.openai_url if adapter == "openai_chat" else server.url
+    agent = make_agent(adapter, {"model": "some-model", "base_url": url, **settings})
+    return list(asyncio.run(agent.examine()))
+
+
+def test_openais_shutdown_date_is_told(server: "Provider", key: str) -> None:
+    assert examine("openai_chat", server) == [
+        Finding(True, "model some-model exists; no shutdown date is announced")
+    ]
+    server.details = {"shutdown_date": "2027-01-14"}
+    assert (
+        examine("openai_chat", server)[0].text
+        == "model some-model exists, and will be shut down on 2027-01-14"
+    )
+
+
+def test_anthropics_retirement_and_window_are_told(server: "Provider", key: str) -> None:
+    server.details = {"lifecycle": "deprecated", "retires_at": "2027-03-01T00:00:00Z"}
+    assert examine("anthropic_chat", server, window=150_000) == [
+        Finding(True, "model some-model exists: it is deprecated, retires on 2027-03-01"),
+        Finding(True, "the provider's window is 200,000 tokens, window=150,000"),
+    ]
+    assert [f.ok for f in examine("anthropic_chat", server, window=300_000)] == [True, False]
+    server.details = {"lifecycle": "retired"}
+    assert not examine("anthropic_chat", server)[0].ok
+
+
+@BOTH
+def test_a_model_that_does_not_exist_is_said(server: "Provider", key: str, adapter: str) -> None:
+    (found,) = examine(adapter, server, model="no-model")
+    assert "no-model" in found.text
+    assert found.ok == (adapter == "openai_chat")  # other servers need not list their models
+
+
+@BOTH
+def test_a_server_that_cannot_be_reached_is_a_finding_and_no_failure(
+    server: "Provider", key: str, adapter: str
+) -> None:
+    agent = make_agent(adapter, {"model": "m", "base_url": "http://127.0.0.1:9/v1"})
+    (found,) = asyncio.run(agent.examine())
+    assert not found.ok
+    assert "the connection failed" in found.text
+
+
+def test_doctor_says_all_of_it_and_never_the_key(server: "Provider", key: str, command: "Command") -> None:
+    done = command(
+        "doctor", "--agent", "openai_chat", "-A", "model=some-model", "--base-url", server.openai_url
+    )
+    assert done.exit_code == 0, done.output
+    assert "model some-model exists" in done.out
+    assert key not in done.output
+
+
+def test_doctor_names_a_missing_key(monkeypatch: pytest.MonkeyPatch, command: "Command") -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    done = command("doctor", "--agent", "gpt-4o")
+    assert done.exit_code == 1
+    assert "OPENAI_API_KEY is not set" in done.output
+
+
+def test_doctor_is_content_with_the_offline_agent(command: "Command") -> None:
+    done = command("doctor")
+    assert done.exit_code == 0
+    assert "free, it runs on this machine" in done.output
