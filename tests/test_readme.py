@@ -65,3 +65,10 @@ def test_the_files_in_the_readme_have_at_most_twenty_lines() -> None:
 def test_every_door_has_a_readme_with_a_file_that_works() -> None:
     for door in ("scenarios", "agents", "configs", "reports"):
         assert (ROOT / door / "README.md").read_text("utf-8").startswith(f"# {door}/\n")
+
+
+def test_the_output_of_the_main_job_is_the_one_that_the_readme_shows(here: Path) -> None:
+    shown = re.search(r"ltm-bench run\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert shown is not None
+    table = [line.split() for line in shown[1].splitlines() if line.strip()]
+    assert [line.split() for line in run("run").splitlines() if line.strip()] == table

@@ -21,9 +21,9 @@ from ltm_bench.agent import Agent, Finding
 from ltm_bench.cli.console import out, safe
 from ltm_bench.errors import ConfigError, DropInError, LtmBenchError
 from ltm_bench.matchers import dump, load
-from ltm_bench.messages import Ask, Message, Outcome, Reply, Turn
+from ltm_bench.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.runner import score_alone
-from ltm_bench.scenario import Example, Scenario, Step, rehearse
+from ltm_bench.scenario import Example, Scenario, Step, ideal_reply, rehearse
 from ltm_bench.schedule import load_of, smallest_span
 from ltm_bench.scoring import judge
 from ltm_bench.tokens import counter
@@ -92,17 +92,19 @@ def check_scenario(path: Path, tree: ast.Module) -> Iterator[Finding]:
     except LtmBenchError as error:
         yield Finding(False, str(error))
         return
-    asks = [step.line for steps in rehearsals for step in steps if isinstance(step.line, Ask)]
+    asked = [(steps[: i + 1], step.line) for steps in rehearsals for i, step in enumerate(steps)]
+    asks = [(steps, line.expect) for steps, line in asked if isinstance(line, Ask)]
     yield Finding(len(asks) >= _SEEDS, f"asks at least one question in each of {_SEEDS} examples")
     if not asks:
         return
-    here, there = _texts(rehearsals), _texts_elsewhere(path)
-    yield Finding(here == there, "says the same in another process with another PYTHONHASHSEED")
-    refused = [r for ask in asks for r in ask.expect.right() if _outcome(ask, r) is not Outcome.CORRECT]
+    elsewhere, trouble = _texts_elsewhere(path)
+    same = elsewhere == _texts(rehearsals)
+    yield Finding(same, f"says the same in another process with another PYTHONHASHSEED{_but([trouble])}")
+    refused = [r for steps, expect in asks for r in expect.right() if not _accepts(expect, steps, r)]
     yield Finding(not refused, f"its matchers accept their own right replies{_but(refused)}")
-    accepted = [w for ask in asks for w in ask.expect.wrong() if _outcome(ask, w) is Outcome.CORRECT]
+    accepted = [w for steps, expect in asks for w in expect.wrong() if _accepts(expect, steps, w)]
     yield Finding(not accepted, f"its matchers refuse their own wrong replies{_but(accepted)}")
-    kept = all(load(_through_json(dump(ask.expect))) == ask.expect for ask in asks)
+    kept = all(load(_through_json(dump(expect))) == expect for _, expect in asks)
     yield Finding(kept, "what it expects can be written into the log and read back")
     for name in ("perfect", "goldfish", "parrot"):
         score = asyncio.run(score_alone(examples, partial(dropins.make_agent, name, {}), _START))
@@ -115,13 +117,17 @@ def check_scenario(path: Path, tree: ast.Module) -> Iterator[Finding]:
 
 
 def _but(faults: list[str]) -> str:
-    return f", but: {faults[0]!r:.200}" if faults else ""
+    return f", but: {faults[0]!r:.200}" if any(faults) else ""
 
 
-def _outcome(ask: Ask, reply: str) -> Outcome:
-    text = ask.text if isinstance(ask.text, str) else ask.text(_START)
-    turn = Turn(Message(text, _START, 0), Reply(reply), "ask")
-    return judge(ask.expect, turn.reply, [turn]).outcome
+def _accepts(expect: Matcher, steps: Sequence[Step], reply: str) -> bool:
+    """Say whether a reply to the last of these steps is right, after ideal replies to the others."""
+    replies = [*(ideal_reply(step.line) for step in steps[:-1]), reply]
+    turns = [
+        Turn(Message(step.text, _START, i), Reply(said))
+        for i, (step, said) in enumerate(zip(steps, replies, strict=True))
+    ]
+    return judge(expect, turns[-1].reply, turns).outcome is Outcome.CORRECT
 
 
 def _through_json(data: object) -> dict[str, object]:
@@ -135,7 +141,7 @@ def _texts(rehearsals: Sequence[Sequence[Step]]) -> str:
     return repr([(step.text, step.line.at, step.line.after) for steps in rehearsals for step in steps])
 
 
-def _texts_elsewhere(path: Path) -> str:
+def _texts_elsewhere(path: Path) -> tuple[str, str]:
     code = (
         "import sys; from ltm_bench.cli.checking import rehearsed; "
         "sys.stdout.reconfigure(encoding='utf-8'); sys.stdout.write(rehearsed(sys.argv[1]))"
@@ -146,7 +152,8 @@ def _texts_elsewhere(path: Path) -> str:
         capture_output=True,
         check=False,
     )
-    return done.stdout.decode("utf-8", "replace")
+    *_, trouble = "", *done.stderr.decode("utf-8", "replace").splitlines()
+    return done.stdout.decode("utf-8", "replace"), trouble if done.returncode else ""
 
 
 def rehearsed(path: str) -> str:

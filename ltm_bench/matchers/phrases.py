@@ -3,8 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
-
 from ltm_bench.matchers.reading import abstains, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
@@ -14,6 +12,8 @@ _CLOSE = 88.0
 
 def contains(reply: str, phrase: str) -> bool:
     """Whether a reply says a phrase, punctuation, case and quotation marks aside."""
+    from rapidfuzz import fuzz
+
     said, meant = " ".join(words(reply)), " ".join(words(phrase))
     if len(said) < len(meant) * 0.8:
         return False

@@ -4,8 +4,6 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
-
 from ltm_bench.matchers.reading import abstains, answer, plain, same_word, singular, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
@@ -30,6 +28,8 @@ def _content(text: str) -> frozenset[str]:
 
 def _quotes(reply: str, text: str) -> bool:
     """Whether a sentence of `text` stands in the reply, nearly word by word."""
+    from rapidfuzz import fuzz
+
     sentences = [s.strip() for s in _SENTENCE.findall(plain(text))]
     for sentence in [*sentences, plain(text)]:
         if len(sentence.split()) < 4 or len(sentence) > len(reply) + 8:

@@ -14,15 +14,15 @@ from datetime import datetime, timedelta
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import jinja2
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.clock import spoken_duration, stamp
 from ltm_bench.log import Event, Manifest, conversations, read_events, read_manifest
 from ltm_bench.messages import Outcome
 from ltm_bench.scoring import ExampleResult, Question, Results, ScenarioResult
+
+if TYPE_CHECKING:
+    import jinja2
 
 LONGEST = 4000
 """Characters of a text that the report shows; the transcript has all of them."""
@@ -69,7 +69,7 @@ def visible(text: str) -> str:
 
 def _finalize(value: Any) -> Any:
     """Make every text that a template puts out visible; markup that the template made itself stays as it is."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def shortened(text: str) -> str:
@@ -234,6 +234,8 @@ def conversation_length(results: Results, *, isolated: bool) -> int:
 
 @cache
 def _templates() -> jinja2.Environment:
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("ltm_bench.report", "."),
         autoescape=True,

@@ -1,0 +1,277 @@
+"""What a user types, and what is said to them."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+
+from ltm_bench.cli import app
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def commands(one: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
+    one = one or typer.main.get_command(app)
+    if hasattr(one, "commands"):
+        for sub, each in one.commands.items():
+            yield from commands(each, f"{name} {sub}".strip())
+    else:
+        yield name, one
+
+
+def test_every_option_has_help_and_an_environment_variable() -> None:
+    found = list(commands())
+    assert len(found) >= 11
+    for name, each in found:
+        assert each.help, name
+        for parameter in each.params:
+            assert parameter.help, f"{name} {parameter.name}"
+            if parameter.param_type_name == "option" and parameter.name != "help":
+                assert str(parameter.envvar).startswith("LTM_BENCH_"), f"{name} {parameter.name}"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_command_explains_itself(command: "Command", name: str) -> None:
+    done = command(*name.split(), "--help")
+    assert done.exit_code == 0
+    assert f"Usage: ltm-bench {name}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["run", "--agent", "gpt-4p"], "--agent gpt-4p: there is none; did you mean 'gpt-4o'?"),
+        (["run", "--suite", "standart"], "--suite standart: there is none; did you mean 'standard'?"),
+        (["run", "--scenario", "colors"], "no scenario is called 'colors'; did you mean 'colours'?"),
+        (["run", "--span", "32x"], "32x"),
+        (["run", "--span", "0"], "0"),
+        (["run", "--span", "100"], "a span of 100 tokens is too small for scenario"),
+        (["run", "--agent", "perfect", "-A", "x=1"], "agent perfect: no setting 'x'"),
+        (["run", "--agent", "openai_chat", "-A", "modl=x"], "no setting 'modl'; did you mean 'model'?"),
+        (["run", "--agent", "openai_chat"], "the setting 'model' is needed; add -A model=…"),
+        (["run", "-A", "x"], "-A x: write it as key=value"),
+        (["run", "--agent", "openai_chat", "-A", "api_key=x"], "looks like a secret"),
+        (["run", "--filler", "books"], "--filler books: it is scripted, live, triviaqa:PATH"),
+        (["run", "--filler", "triviaqa:nowhere.json"], "nowhere.json"),
+        (["run", "--tokenizer", "cl100k"], "--tokenizer cl100k: there is no such encoding"),
+        (["run", "--name", "../x"], "--name ../x: use letters"),
+        (["run", "--max-cost", "much"], "--max-cost much: write US dollars"),
+        (["run", "--examples", "0"], "greater than or equal to 1"),
+        (["run", "--sapn", "2k"], "No such option"),
+        (["rum"], "No such command"),
+        (["resume"], "there is no run in"),
+        (["resume", "x"], "no run is called 'x'"),
+        (["show", "x"], "no run is called 'x'"),
+        (["check", "x.py"], "x.py: there is no such file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_wrong_is_said_in_one_line(command: "Command", words: list[str], complaint: str) -> None:
+    done = command(*words)
+    assert done.exit_code == 1
+    assert done.err.startswith("ltm-bench: ")
+    assert done.err.count("\n") == 1
+    assert complaint in done.err
+    assert "Traceback" not in done.output
+
+
+def test_a_variable_stands_for_its_option(
+    command: "Command", monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    for name, value in {
+        "SPAN": "2k",
+        "AGENT": "goldfish",
+        "SUITE": "smoke",
+        "NAME": "v",
+        "SEED": "5",
+    }.items():
+        monkeypatch.setenv(f"LTM_BENCH_{name}", value)
+    assert command("run").exit_code == 0
+    manifest = json.loads((place / "reports" / "v" / "events.jsonl").read_text("utf-8").splitlines()[0])
+    assert (manifest["span"], manifest["agent"]["name"], manifest["seed"]) == (2000, "goldfish", 5)
+
+
+def test_off_a_terminal_progress_is_plain_lines(command: "Command") -> None:
+    done = command("run", "--span", "2k", "--agent", "perfect", "--suite", "smoke")
+    assert "\x1b" not in done.out + done.err
+    assert "examples · score so far 5.00/5 · free" in done.err
+    assert "5.00 / 5" in done.output
+    assert "page: reports/" in done.out
+
+
+@pytest.fixture
+def finished(command: "Command") -> str:
+    assert (
+        command("run", "--span", "2k", "--agent", "perfect", "--suite", "smoke", "--name", "r").exit_code == 0
+    )
+    return "r"
+
+
+def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", finished: str) -> None:
+    everything = command("show", finished).out
+    one = command("show", finished, "--example", "colours/0").out
+    assert "favourite colour" in one
+    assert len(one) < len(everything) / 3
+    assert "filler" not in one
+    assert command("show", finished, "--example", "colours/7").exit_code == 1
+
+
+def test_rescore_says_what_changed(command: "Command", finished: str, place: Path) -> None:
+    done = command("rescore", finished)
+    assert done.exit_code == 0
+    assert "5.00 / 5" in done.output
+    results = place / "reports" / finished / "results.json"
+    before = results.read_bytes()
+    results.unlink()
+    assert command("rescore", finished).exit_code == 0
+    assert results.read_bytes() == before
+
+
+def test_report_writes_the_page_anew(command: "Command", finished: str, place: Path) -> None:
+    page = place / "reports" / finished / "report.html"
+    before = page.read_bytes()
+    page.unlink()
+    assert command("report", finished).exit_code == 0
+    assert page.read_bytes() == before
+
+
+def test_a_run_without_its_scenario_can_still_be_reported(command: "Command", place: Path) -> None:
+    (place / "scenarios").mkdir()
+    own = place / "scenarios" / "mine.py"
+    own.write_text(SCENARIO, "utf-8")
+    assert (
+        command("run", "--span", "2k", "--agent", "perfect", "--scenario", "mine", "--name", "m").exit_code
+        == 0
+    )
+    own.unlink()
+    assert command("report", "m").exit_code == 0
+
+
+@pytest.mark.parametrize("what", ["agents", "scenarios", "suites", "runs"])
+def test_lists_can_be_read_by_people_and_by_programs(command: "Command", finished: str, what: str) -> None:
+    rows = json.loads(command("list", what, "--json").out)
+    assert rows
+    plain = command("list", what).output
+    assert all(str(row["name"])[:20] in plain for row in rows)
+
+
+SCENARIO = '''"""Mine: a word."""
+from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+
+@scenario(skills={"recall"})
+def mine(dice: Dice) -> Script:
+    word = dice.choice(("otter", "badger", "weasel"))
+    yield Tell(f"The word is {word}.", at=0.0)
+    yield Ask("Which word was it?", expect=names_only(word, among=("otter", "badger", "weasel")), at=1.0)
+'''
+
+
+def test_check_is_content_with_a_good_scenario_and_names_what_a_bad_one_breaks(
+    command: "Command", place: Path
+) -> None:
+    path = place / "mine.py"
+    path.write_text(SCENARIO, "utf-8")
+    assert command("check", "mine.py").exit_code == 0
+    bad = SCENARIO.replace(
+        '("otter", "badger", "weasel"))\n', 'tuple({"otter", "badger", "weasel", "stoat"}))\n', 1
+    )
+    path.with_name("bad").mkdir()
+    (place / "bad" / "mine.py").write_text(bad, "utf-8")
+    done = command("check", "bad/mine.py")
+    assert done.exit_code == 1
+    assert "FAIL says the same in another process" in done.output
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("def x(:", "not valid Python"),
+        ('"""X."""\nimport nothing_of_that_name', "bad.py:2: ModuleNotFoundError"),
+        ('"""X."""\nx = 1', "there is no subclass of ltm_bench.Agent in it, and no function `agent`"),
+        (SCENARIO.replace("def mine", "def yours"), "must be called 'bad'"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_with_its_line(
+    command: "Command", place: Path, code: str, complaint: str
+) -> None:
+    (place / "bad.py").write_text(code, "utf-8")
+    done = command("check", "bad.py")
+    assert done.exit_code == 1
+    assert complaint in done.output
+    assert "Traceback" not in done.output
+
+
+def test_two_files_of_one_name_are_both_named(command: "Command", place: Path) -> None:
+    (place / "scenarios").mkdir()
+    (place / "scenarios" / "colours.py").write_text(SCENARIO, "utf-8")
+    done = command("list", "scenarios")
+    assert done.exit_code == 1
+    assert "two scenarios are called 'colours'" in done.output
+    assert done.output.count("colours.py") == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("[scenarios.colours]\nchangs = 3", "no parameter 'changs'; did you mean 'changes'?"),
+        ("exmples = 3\n[scenarios.colours]", "unknown key 'exmples'; did you mean 'examples'?"),
+        ("examples = 'many'\n[scenarios.colours]", "examples = 'many'"),
+        ("[scenarios.colour]", "no scenario is called 'colour'; did you mean 'colours'?"),
+        ("[scenarios", "not valid TOML"),
+        ("", "scenarios"),
+    ],
+)
+def test_a_mistake_in_a_suite_is_named_with_file_and_key(
+    command: "Command", place: Path, content: str, complaint: str
+) -> None:
+    (place / "configs").mkdir()
+    (place / "configs" / "mine.toml").write_text(content, "utf-8")
+    done = command("run", "--suite", "mine", "--agent", "perfect")
+    assert done.exit_code == 1
+    assert complaint in done.output
+
+
+HEAVY = {
+    "openai",
+    "anthropic",
+    "chromadb",
+    "tiktoken",
+    "numpy",
+    "jinja2",
+    "rapidfuzz",
+    "json_repair",
+    "genai_prices",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"),
+    [
+        (["--help"], set()),
+        (["run", "--span", "2k", "--agent", "goldfish"], {"jinja2", "rapidfuzz", "tiktoken"}),
+    ],
+)
+def test_start_up_imports_no_provider_and_nothing_heavy(words: list[str], loaded: set[str]) -> None:
+    code = f"""
+import sys
+from ltm_bench.cli import main
+sys.argv[1:] = {words}
+try:
+    main()
+finally:
+    print("LOADED", *({HEAVY} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert set(done.stdout.rpartition("LOADED")[2].split()) == loaded
