@@ -128,7 +128,7 @@ def _files(folders: Iterable[Path]) -> list[Path]:
     ]
 
 
-_SPAN = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)")
+_SPAN = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)", re.ASCII)
 
 
 def parse_span(text: str) -> int:

@@ -1,0 +1,97 @@
+"""The house itself: what is exported, what the doors hold, what errors exit with."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import ltm_bench
+from ltm_bench import errors
+from ltm_bench.cli.checking import check_adapter, check_scenario
+from ltm_bench.config import presets
+from ltm_bench.dropins import agent_class, catalogue, make_agent
+
+ROOT = Path(__file__).parents[1]
+DOORS = ("scenarios", "agents", "configs")
+
+
+def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
+    assert ltm_bench.__all__ == sorted(ltm_bench.__all__)
+    assert {name for name in vars(ltm_bench) if not name.startswith("_")} >= set(ltm_bench.__all__)
+    for door in DOORS[:2]:
+        for path in (ROOT / door).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.ImportFrom) and node.module == "ltm_bench":
+                    assert {alias.name for alias in node.names} <= {*ltm_bench.__all__, "embedding"}
+
+
+def test_the_doors_are_folders_of_files_and_no_packages() -> None:
+    for door in DOORS:
+        assert not list((ROOT / door).rglob("__init__.py"))
+    assert (ROOT / "ltm_bench" / "py.typed").exists()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.py")), ids=lambda path: path.stem)
+def test_every_scenario_that_ships_keeps_the_rules(path: Path) -> None:
+    findings = list(check_scenario(path, ast.parse(path.read_bytes())))
+    assert [finding.text for finding in findings if not finding.ok] == []
+    assert len(findings) >= 10
+
+
+@pytest.mark.parametrize("name", ["goldfish", "parrot", "perfect", "vector_memory"])
+def test_every_adapter_that_needs_no_key_keeps_the_rules(name: str) -> None:
+    path = ROOT / "agents" / f"{name}.py"
+    findings = list(check_adapter(path, ast.parse(path.read_bytes()), []))
+    assert [finding.text for finding in findings if not finding.ok] == []
+    assert len(findings) >= 4
+
+
+def test_every_preset_can_be_made(key: str) -> None:
+    found = presets([ROOT / "configs"])
+    assert {"gpt-4o", "gpt-6-luna", "claude-sonnet-5-5"} <= set(found)
+    for preset in found.values():
+        assert not make_agent(preset.adapter, preset.settings).free
+    assert all(callable(agent_class(name)) for name in catalogue("agents"))
+
+
+def _tree(error: type[BaseException] = errors.LtmBenchError, depth: int = 0) -> list[tuple[str, int]]:
+    below = [
+        each
+        for sub in error.__subclasses__()
+        if sub.__module__ == errors.__name__
+        for each in _tree(sub, depth + 1)
+    ]
+    return [(error.__name__, depth), *below]
+
+
+def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
+    drawn = re.findall(r"^    ( *)(\w+) {2,}(?:exit (\d))?", errors.__doc__ or "", re.MULTILINE)
+    assert [(name, len(indent) // 2) for indent, name, _ in drawn] == _tree()
+    for _, name, code in drawn:
+        if code:
+            assert getattr(errors, name).exit_code == int(code)
+
+
+PURE = (
+    "schedule",
+    "scenario",
+    "scoring",
+    "clock",
+    "filler",
+    "extractive",
+    "embedding",
+    "window",
+    "messages",
+    "matchers/*",
+)
+
+
+@pytest.mark.parametrize("room", PURE)
+def test_the_pure_rooms_import_no_randomness_no_wall_clock_and_no_environment(room: str) -> None:
+    paths = list((ROOT / "ltm_bench").glob(f"{room}.py"))
+    assert paths
+    for path in paths:
+        imports = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Import)]
+        names = {alias.name.partition(".")[0] for node in imports for alias in node.names}
+        assert not names & {"random", "time", "os", "secrets", "uuid", "socket"}, path
