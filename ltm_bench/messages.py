@@ -151,8 +151,8 @@ class Verdict:
 class Matcher(ABC):
     """Decides from text alone whether a reply is right. A frozen dataclass: data plus `verdict`.
 
-    Subclasses are registered under their class name in snake case, and are written into the event log as that
-    name plus their fields, so that an old log can be scored again. Fields hold JSON values and tuples only.
+    The event log holds a matcher as its class's name, its version and its fields, so that an old log can be scored
+    again. Fields hold JSON values and tuples only.
     """
 
     version: ClassVar[int] = 1

@@ -1,0 +1,96 @@
+"""`filler fetch` against a server on this machine."""
+
+import hashlib
+import io
+import json
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+Serve = Callable[[bytes], str]
+
+DATA = {"Data": [{"Question": "Which city is it?", "Answer": {"Value": "Paris"}}] * 3}
+
+
+def archive(name: str) -> bytes:
+    buffer, content = io.BytesIO(), json.dumps(DATA).encode()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        entry = tarfile.TarInfo(f"triviaqa-unfiltered/{name}")
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    (tmp_path / "served").mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "served")))
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+
+    def put(content: bytes) -> str:
+        (tmp_path / "served" / "a.tar.gz").write_bytes(content)
+        return f"http://127.0.0.1:{server.server_port}/a.tar.gz"
+
+    yield put
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_archive_is_fetched_once_and_its_trivia_can_be_used(serve: Serve, command: "Command") -> None:
+    content = archive("unfiltered-web-dev.json")
+    url = serve(content)
+    words = ("filler", "fetch", "--url", url, "--sha256", hashlib.sha256(content).hexdigest())
+    assert command(*words).exit_code == 0
+    assert "is there already" in command(*words).out
+    assert [path.name for path in Path("triviaqa").iterdir()] == ["unfiltered-web-dev.json"]
+    filler = "triviaqa:triviaqa/unfiltered-web-dev.json"
+    assert (
+        command(
+            "run", "--span", "2k", "--agent", "goldfish", "--suite", "smoke", "--filler", filler
+        ).exit_code
+        == 0
+    )
+
+
+def test_another_checksum_keeps_nothing(serve: Serve, command: "Command") -> None:
+    done = command("filler", "fetch", "--url", serve(archive("unfiltered-web-dev.json")))
+    assert done.exit_code == 1
+    assert "its SHA-256 is" in done.err
+    assert list(Path("triviaqa").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [(b"not an archive", "cannot be read"), (archive("other.json"), "there is no unfiltered-web-dev")],
+)
+def test_another_archive_is_named(serve: Serve, command: "Command", content: bytes, complaint: str) -> None:
+    url = serve(content)
+    done = command("filler", "fetch", "--url", url, "--sha256", hashlib.sha256(content).hexdigest())
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert list(Path("triviaqa").iterdir()) == []
+
+
+def test_a_server_that_is_not_there_is_named(serve: Serve, command: "Command") -> None:
+    done = command("filler", "fetch", "--url", serve(b"").replace("a.tar.gz", "b.tar.gz"))
+    assert done.exit_code == 1
+    assert "could not be downloaded (HTTPStatusError" in done.err
+    assert "give a mirror with --url" in done.err
