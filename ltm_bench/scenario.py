@@ -33,7 +33,7 @@ class Scenario:
 
     name: str
     summary: str
-    """The first line of its docstring, or of its file's."""
+    """The first line of its file's docstring, or of its own."""
     skills: tuple[str, ...]
     topics: tuple[str, ...]
     """Two examples that share a topic never overlap. The scenario's own name is always among them."""
@@ -80,7 +80,7 @@ def scenario(
                 f"scenario {name}: write it as def {name}(dice, *, option=default, …); "
                 f"wrong: {', '.join(wrong) or positional.name}"
             )
-        text = inspect.getdoc(build) or inspect.getdoc(inspect.getmodule(build)) or ""
+        text = inspect.getdoc(inspect.getmodule(build)) or inspect.getdoc(build) or ""
         return Scenario(
             name=name,
             summary=text.strip().partition("\n")[0],

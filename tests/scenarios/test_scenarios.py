@@ -93,7 +93,7 @@ def test_every_scenario_says_what_it_tests() -> None:
         found = scenario(name)
         assert found.name == name
         assert found.skills
-        assert found.summary.endswith(".")
+        assert found.summary.endswith((".", "?"))
 
 
 def test_a_shopping_list_never_goes_below_nothing_and_is_never_empty() -> None:
