@@ -79,14 +79,14 @@ def _explain(path: Path, error: ValidationError, known: Iterable[str]) -> Config
 
 
 def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
-    """Map the name of every suite to its file. Raises ConfigError where a name comes twice."""
+    """Map the name of every suite to its file. Raises ConfigError where two different ones have the same name."""
     found: dict[str, Path] = {}
     for path in _files(folders):
         if path.stem == PRESETS:
             continue
-        if other := found.get(path.stem):
+        other = found.setdefault(path.stem, path)
+        if other.read_bytes() != path.read_bytes():
             raise ConfigError(f"two suites are called {path.stem!r}: {other} and {path}; rename yours")
-        found[path.stem] = path
     return found
 
 
@@ -107,18 +107,18 @@ def read_suite(path: Path) -> Suite:
 
 
 def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
-    """Map the short name of every agent to its preset. Raises ConfigError where a name comes twice."""
+    """Map the short name of every agent to its preset. Raises ConfigError where two different ones share a name."""
     found: dict[str, Preset] = {}
     for path in _files(folders):
         if path.stem != PRESETS:
             continue
         for name, table in read_toml(path).items():
-            if name in found:
-                raise ConfigError(f"{path}: the agent {name!r} is preset already; rename yours")
             try:
-                found[name] = Preset.model_validate(table)
+                preset = Preset.model_validate(table)
             except ValidationError as error:
                 raise _explain(path, error, Preset.model_fields) from error
+            if found.setdefault(name, preset) != preset:
+                raise ConfigError(f"{path}: the agent {name!r} is preset already; rename yours")
     return found
 
 

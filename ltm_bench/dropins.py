@@ -32,13 +32,16 @@ def bundled(folder: str) -> Path:
 
 
 def catalogue(kind: Kind) -> Mapping[str, Path]:
-    """Map each name to its file. Raises DropInError where two files have the same name."""
+    """Map each name to its file. Raises DropInError where two different files have the same name.
+
+    The same file twice is no clash: somebody may stand in a checkout while the wheel is installed.
+    """
     found: dict[str, Path] = {}
     for folder in dict.fromkeys((bundled(kind).resolve(), Path(kind).resolve())):
         for path in sorted(folder.glob("[!_.]*.py")):
-            if other := found.get(path.stem):
+            other = found.setdefault(path.stem, path)
+            if content_hash(other) != content_hash(path):
                 raise DropInError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename yours")
-            found[path.stem] = path
     return found
 
 

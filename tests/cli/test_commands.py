@@ -1,6 +1,7 @@
 """What a user types, and what is said to them."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from ltm_bench.cli import app
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -220,6 +223,18 @@ def test_two_files_of_one_name_are_both_named(command: "Command", place: Path) -
     assert done.exit_code == 1
     assert "two scenarios are called 'colours'" in done.output
     assert done.output.count("colours.py") == 2
+
+
+def test_who_stands_in_a_checkout_of_the_installed_version_has_no_clash(
+    command: "Command", place: Path
+) -> None:
+    for door in ("scenarios", "agents", "configs"):
+        shutil.copytree(ROOT / door, place / door)
+    assert command("run", "--span", "2k", "--suite", "smoke", "--agent", "perfect").exit_code == 0
+    (place / "configs" / "smoke.toml").write_text("[scenarios.colours]\n", "utf-8")
+    done = command("run", "--suite", "smoke")
+    assert done.exit_code == 1
+    assert "two suites are called 'smoke'" in done.err
 
 
 @pytest.mark.parametrize(
