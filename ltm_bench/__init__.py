@@ -7,7 +7,16 @@ from ltm_bench.agent import Agent, Finding, Memory
 from ltm_bench.clock import spoken_duration
 from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, CannotResume
-from ltm_bench.matchers import decodes, item_counts, names_only, retells, star_counts
+from ltm_bench.matchers import (
+    decodes,
+    item_counts,
+    lists_all,
+    names_only,
+    retells,
+    said_in,
+    says,
+    star_counts,
+)
 from ltm_bench.messages import (
     Ask,
     Chat,
@@ -44,8 +53,11 @@ __all__ = [
     "Verdict",
     "decodes",
     "item_counts",
+    "lists_all",
     "names_only",
     "retells",
+    "said_in",
+    "says",
     "scenario",
     "spoken_duration",
     "star_counts",

@@ -12,7 +12,9 @@ from ltm_bench.errors import LogError
 from ltm_bench.matchers.counts import StarCounts, star_counts
 from ltm_bench.matchers.decoding import Decodes, decodes
 from ltm_bench.matchers.items import ItemCounts, item_counts
+from ltm_bench.matchers.lists import ListsAll, lists_all
 from ltm_bench.matchers.names import NamesOnly, names_only
+from ltm_bench.matchers.phrases import SaidIn, Says, said_in, says
 from ltm_bench.matchers.quotes import Retells, retells
 from ltm_bench.messages import Matcher
 
@@ -53,14 +55,20 @@ def _descendants(kind: type[Any]) -> list[type[Any]]:
 __all__ = [
     "Decodes",
     "ItemCounts",
+    "ListsAll",
     "NamesOnly",
     "Retells",
+    "SaidIn",
+    "Says",
     "StarCounts",
     "decodes",
     "dump",
     "item_counts",
+    "lists_all",
     "load",
     "names_only",
     "retells",
+    "said_in",
+    "says",
     "star_counts",
 ]

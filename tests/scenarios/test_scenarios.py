@@ -57,10 +57,18 @@ def test_the_ideal_reply_is_right_and_the_wrong_ones_are_not(name: str) -> None:
     for seed in SEEDS:
         one = example(name, seed)
         assert set(scores(one)) == {1.0}
-        for i, (line, text, _) in enumerate(talk(one)):
+        for i, (line, _, _) in enumerate(talk(one)):
             if isinstance(line, Ask):
-                for wrong in (*line.expect.wrong(), text):
+                for wrong in line.expect.wrong():
                     assert min(s for s in scores(one, {i: wrong}) if s is not None) < 1, wrong
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_echo_of_every_message_scores_next_to_nothing(name: str) -> None:
+    for seed in SEEDS:
+        one = example(name, seed)
+        echo = {i: text for i, (_, text, _) in enumerate(talk(one))}
+        assert max(s for s in scores(one, echo) if s is not None) < 0.5
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,3 +184,33 @@ def test_a_spy_meeting_names_each_person_and_each_group_once() -> None:
         people = re.findall(r"A message from (\w+):", "\n".join(messages))
         assert len(set(people)) == 3
         assert all(person in opening and person in question for person in people)
+
+
+def test_sally_looks_where_she_believes_the_thing_to_be() -> None:
+    answers = set()
+    for seed in range(60):
+        *told, (line, question, _) = talk(example("sally_anne", seed))
+        assert isinstance(line, Ask)
+        story = "\n".join(text for _, text, _ in told)
+        placed = re.search(r"puts the (\w+) into the (\w+)", story)
+        moved = re.search(r"hides it in the (\w+)", story)
+        assert placed is not None
+        assert moved is not None
+        unseen = "leaves" in story and ("at the window" not in story or "think that" in question)
+        wanted = placed[2] if unseen else moved[1]
+        assert judge(line.expect, Reply(json.dumps({"answer": wanted})), []).outcome is Outcome.CORRECT
+        assert judge(line.expect, Reply('{"answer": null}'), []).score == 0
+        answers.add((unseen, "think that" in question))
+    assert len(answers) == 4
+
+
+def test_a_quotation_is_due_in_the_reply_that_was_named() -> None:
+    for seed in SEEDS:
+        *talked, (line, _, turns), _ = talk(example("prospective_memory", seed, least=3, most=8))
+        assert isinstance(line, Ask)
+        said = [i for i, turn in enumerate(turns[1:], start=1) if "think about that. " in turn.reply.text]
+        ordinals = "first second third fourth fifth sixth seventh eighth".split()
+        assert [ordinals[i - 1] in turns[1].message.text for i in said] == [True]
+        late = dict.fromkeys((said[0],), "Let me think.")
+        assert scores(example("prospective_memory", seed, least=3, most=8), late) == [0.0]
+        assert len(talked) == said[0] + 1
