@@ -9,6 +9,7 @@ from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, CannotResume
 from ltm_bench.matchers import (
     decodes,
+    follows_route,
     item_counts,
     lists_all,
     names_only,
@@ -52,6 +53,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "decodes",
+    "follows_route",
     "item_counts",
     "lists_all",
     "names_only",

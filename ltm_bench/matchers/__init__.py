@@ -16,6 +16,7 @@ from ltm_bench.matchers.lists import ListsAll, lists_all
 from ltm_bench.matchers.names import NamesOnly, names_only
 from ltm_bench.matchers.phrases import SaidIn, Says, said_in, says
 from ltm_bench.matchers.quotes import Retells, retells
+from ltm_bench.matchers.routes import FollowsRoute, follows_route
 from ltm_bench.messages import Matcher
 
 
@@ -54,6 +55,7 @@ def _descendants(kind: type[Any]) -> list[type[Any]]:
 
 __all__ = [
     "Decodes",
+    "FollowsRoute",
     "ItemCounts",
     "ListsAll",
     "NamesOnly",
@@ -63,6 +65,7 @@ __all__ = [
     "StarCounts",
     "decodes",
     "dump",
+    "follows_route",
     "item_counts",
     "lists_all",
     "load",

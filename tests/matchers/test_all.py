@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ltm_bench import decodes, item_counts, lists_all, names_only, retells, says, star_counts
+from ltm_bench import decodes, follows_route, item_counts, lists_all, names_only, retells, says, star_counts
 from ltm_bench.matchers import dump, load
 from ltm_bench.messages import Matcher, Outcome
 
@@ -18,13 +18,14 @@ MATCHERS: list[Matcher] = [
     retells("Two antennas got married on the roof.", among=("Two antennas got married on the roof.", "A snail was mugged.")),
     decodes({"when": "noon", "what": "rope"}, {"when": {"noon": ("noon",), "dusk": ("dusk",)}, "what": {"rope": ("rope",), "lamp": ("lamp",)}}),
     star_counts([15, 4, 29]),
+    follows_route("Opera", [("north", 2, "Town Hall"), ("east", 1, "Cinema")], among=("Opera", "Town Hall", "Cinema")),
     lists_all(["Ada Lovelace", "Barnaby"], among=("Ada Lovelace", "Barnaby", "Callum", "Delphine")),
     says("Look in the fruit bowl first.", among=("Look in the fruit bowl first.", "Bring in the tomatoes.")),
     star_counts([10, 20], mistaken=[11, 19]),
 ]  # fmt: skip
 EACH = pytest.mark.parametrize("matcher", MATCHERS, ids=lambda matcher: type(matcher).__name__)
 
-WORDS = "red blue light not never now was apple 3 x [ ] { } \" ' : , // ``` json null true noon rope 15 ★ <think> \ud800".split(
+WORDS = "red blue light not never now was apple 3 x km opera town hall north to [ ] { } \" ' : , // ``` json null true noon rope 15 ★ <think> \ud800".split(
     " "
 )
 JSON = st.recursive(
