@@ -1,12 +1,12 @@
 """`names_only`: the reply names one value of a known set, and no other as the answer."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ltm_bench.matchers.reading import DENIAL, abstains, plain, same_word, words
+from ltm_bench.matchers.reading import DENIAL, abstains, last_readable, plain, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _SENTENCE = re.compile(r"[.!?\n]+")
@@ -28,6 +28,7 @@ _UNDECIDED = re.compile(
     r"\b(?:not sure|unsure|not certain|uncertain|which (?:one|of)|either|or maybe|perhaps|confus\w+)\b"
 )
 _QUESTION_WORDS = frozenset("what which when where tell does have your mine please that this".split())
+_SHORT = 60
 _ENUMERATED = 3
 """Words of a clause so short that it continues the one before: `brown, then cream, then red`."""
 
@@ -55,6 +56,9 @@ class NamesOnly(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge by the candidates that the reply names, clause by clause."""
+        stated = last_readable(reply, _single)
+        if stated is not None:  # it was asked for as JSON, or is given so: what surrounds it explains
+            reply = stated
         mentions = self._mentions(reply, turns[-1].message.text if turns else "")
         if not mentions:
             if not reply.strip():
@@ -133,6 +137,12 @@ class NamesOnly(Matcher):
     def chance(self) -> float:
         """One in all candidates."""
         return 1 / len(self.among)
+
+
+def _single(value: Any) -> str | None:
+    """Read `{"answer": "red"}`: an object that holds one short text, and nothing else."""
+    held = list(value.values()) if isinstance(value, Mapping) else []
+    return held[0] if len(held) == 1 and isinstance(held[0], str) and len(held[0]) <= _SHORT else None
 
 
 def _distinct(values: Iterable[str]) -> list[str]:
