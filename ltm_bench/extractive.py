@@ -50,6 +50,9 @@ _NUMBERS = {
     for name in names.split()
 }
 _AMOUNT = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\s+(?:of\s+)?({'|'.join(_UNITS)})s?\b")
+_POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|her|his|its|their)\b", re.IGNORECASE)
+# Sentences about the form of the answer: they name a format, or say what not to do.
+_FORM = re.compile(r"\bjson\b|\bformat\b|^(?:please )?(?:do not|don't|never)\b", re.IGNORECASE)
 _UNKNOWN = "I do not remember that."
 
 
@@ -96,7 +99,8 @@ def asks(sentence: str) -> bool:
 def question_in(text: str) -> str:
     """Return the sentences of a message that want an answer; an empty string if it only states something.
 
-    A question between statements is part of what is told (a joke, a story), unless it is about the speaker.
+    A question between statements is part of what is told (a joke, a story), unless it is about the speaker. Where a
+    pronoun points back, the statement before the question comes first.
     """
     said = [sentence for line in text.splitlines() for sentence in sentences(line)]
     wanting = [asks(sentence) for sentence in said]
@@ -105,6 +109,8 @@ def question_in(text: str) -> str:
         told = ": " in sentence or not all(wanting[:i])
         rhetorical = sentence.rstrip("\"'”’)* ").endswith("?") and told and not all(wanting[i:])
         if wanting[i] and not (rhetorical and not is_personal(sentence)):
+            if i and not found and not wanting[i - 1] and _POINTS_BACK.search(sentence):
+                found.append(said[i - 1])
             found.append(sentence)
     return " ".join(found)
 
@@ -181,7 +187,7 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
 def focus_of(question: str) -> dict[str, float]:
     """Return the words of a question that say what it is about, each with its weight."""
     said = sentences(question)
-    about = [each for each in said if not re.search(r"\bjson\b|\bformat\b", each, re.IGNORECASE)] or said
+    about = [each for each in said if not _FORM.search(each)] or said
     found = [word for each in about for word in embedding.content_words(each) if word not in _ABOUT_ASKING]
     return {word: embedding.weight(word) for word in dict.fromkeys(found)}
 

@@ -51,6 +51,12 @@ def _counts(dice: Dice, stars: int) -> tuple[list[int], list[int]]:
     return counts, mistakes
 
 
+FORGET = {
+    "en": "The little hedgehog has finished counting. Should it ever begin anew, only its new counts matter.",
+    "zh": "小刺猬数完星星了。如果它以后再数，只有新数到的才算。",
+}
+
+
 @scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"})
 def counting_stars(
     dice: Dice, *, stars: int = 8, order: str = "shuffled", task: str = "searching", language: str = "en"
@@ -74,3 +80,4 @@ def counting_stars(
         [count for count, _ in pairs], mistaken=[m for _, m in pairs] if task == "reasoning" else ()
     )
     yield Ask(QUESTIONS[language, task], expect=expect, at=1.0)
+    yield Tell(FORGET[language])

@@ -32,7 +32,10 @@ def _told(text: str) -> str:
     return f"(From a play on the radio) {text}"
 
 
-@scenario(skills={"inference", "theory of mind"}, topics={"the radio play"})
+FORGET = "The play on the radio is over. If there is another one, it tells another story, from its beginning."
+
+
+@scenario(skills={"inference", "theory of mind"}, topics={"the radio play"}, forget=FORGET)
 def sally_anne(
     dice: Dice,
     *,

@@ -32,7 +32,10 @@ def _amount(item: str, count: int) -> str:
     return f"{count} {plural}"
 
 
-@scenario(skills={"recall", "conflict", "aggregation"}, topics={"shopping list"})
+FORGET = "I have bought everything that was on my shopping list. From now on it is empty."
+
+
+@scenario(skills={"recall", "conflict", "aggregation"}, topics={"shopping list"}, forget=FORGET)
 def shopping_list(
     dice: Dice,
     *,

@@ -69,7 +69,10 @@ QUESTION = (
 )
 
 
-@scenario(skills={"recall", "inference", "integration"}, topics={"spies"})
+FORGET = "The meeting has taken place. The messages of that game of spies no longer mean anything."
+
+
+@scenario(skills={"recall", "inference", "integration"}, topics={"spies"}, forget=FORGET)
 def spy_meeting(
     dice: Dice,
     *,

@@ -201,8 +201,9 @@ def test_messages_stand_where_they_are_due_and_questions_within_the_span(
     late: list[int] = []
     for sent in held.sent:
         start = starts.setdefault(sent.example.id, sent.position)
-        at = sent.line.at or 0.0
-        assert abs(sent.due - due_position(start, at, span)) <= (talk or 100) + NEAR
+        if sent.line.at is None:  # it follows its predecessor
+            continue
+        assert abs(sent.due - due_position(start, sent.line.at, span)) <= (talk or 100) + NEAR
         assert sent.position >= sent.due - NEAR
         late.append(sent.position - sent.due)
     assert sorted(late)[len(late) // 2] <= (talk or 100)

@@ -371,6 +371,7 @@ def test_statements_are_acknowledged(converse: Converse, text: str):
         ("Can you feed the goat?", ""),
         ("Q: Who wrote Emma? A: Jane Austen", ""),
         ("Name my goat. Nothing else.", "Name my goat."),
+        ("I sold a goat. What was it called?", "I sold a goat. What was it called?"),
     ],
 )
 def test_what_wants_an_answer_is_told_apart(text: str, question: str):
