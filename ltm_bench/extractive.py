@@ -104,7 +104,7 @@ def question_in(text: str) -> str:
     """
     said = [sentence for line in text.splitlines() for sentence in sentences(line)]
     wanting = [asks(sentence) for sentence in said]
-    found = []
+    found: list[str] = []
     for i, sentence in enumerate(said):
         told = ": " in sentence or not all(wanting[:i])
         rhetorical = sentence.rstrip("\"'”’)* ").endswith("?") and told and not all(wanting[i:])
