@@ -6,6 +6,7 @@ caching, which is switched on, holds. Claude takes no temperature any more, so t
 """
 
 import re
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,11 +72,14 @@ class AnthropicChat(Agent):
 
     async def open(self, home: Path) -> None:
         """Make the client. Nothing is sent yet."""
-        self._client = self._connect(self._endpoint.timeout, self._endpoint.max_retries)
+        self._client = self._connect(self._endpoint)
 
-    def _connect(self, timeout: float, max_retries: int) -> anthropic.AsyncAnthropic:
+    def _connect(self, endpoint: Endpoint) -> anthropic.AsyncAnthropic:
         return anthropic.AsyncAnthropic(
-            api_key=self._endpoint.key, base_url=self._endpoint.url, timeout=timeout, max_retries=max_retries
+            api_key=endpoint.key,
+            base_url=endpoint.url,
+            timeout=endpoint.timeout,
+            max_retries=endpoint.max_retries,
         )
 
     async def reply(self, message: Message) -> Reply:
@@ -103,15 +107,23 @@ class AnthropicChat(Agent):
     async def examine(self) -> list[Finding]:
         """Ask the server whether it has the model, until when, and how large its window is."""
         name = self._endpoint.model
-        async with self._connect(EXAMINING, max_retries=1) as client:
+        endpoint = copy(self._endpoint)
+        endpoint.timeout, endpoint.max_retries = EXAMINING, 1
+        async with self._connect(endpoint) as client:
             try:
                 model = await client.models.retrieve(name)
-                life, ends, window = model.lifecycle, model.retires_at, model.max_input_tokens
-            except (anthropic.AnthropicError, ValueError, AttributeError) as error:
-                return [Finding(False, str(self._problem(error)))]
-        until = f", retires on {ends:%Y-%m-%d}" if ends is not None else ""
-        found = [Finding(life != "retired", f"model {name} exists: it is {life}{until}")]
-        if window is not None:
+            except (anthropic.AnthropicError, ValueError) as error:
+                return [Finding(False, str(self._problem(error, endpoint)))]
+        if not isinstance(model, anthropic.types.ModelInfo):  # what is no JSON comes through as text
+            return [Finding(False, str(endpoint.unreadable("it is not JSON")))]
+        # The SDK validates none of these, and other servers that speak the protocol may say less.
+        life, ends, window = (
+            getattr(model, field, None) for field in ("lifecycle", "retires_at", "max_input_tokens")
+        )
+        state = f": it is {life}" if life else ""
+        until = f", retires on {str(ends)[:10]}" if ends else ""
+        found = [Finding(life != "retired", f"model {name} exists{state}{until}")]
+        if isinstance(window, int):
             wanted = self._window
             what = f"the provider's window is {window:,} tokens, window={wanted:,}"
             found.append(
@@ -144,19 +156,19 @@ class AnthropicChat(Agent):
         except anthropic.APIStatusError as error:
             if error.status_code == 413 or (error.status_code == 400 and _TOO_LONG.search(error.message)):
                 return Reply("", self._usage(None), Finish.OVERFLOW)
-            raise self._problem(error) from error
+            raise self._problem(error, self._endpoint) from error
         except (anthropic.AnthropicError, ValueError) as error:
-            raise self._problem(error) from error
+            raise self._problem(error, self._endpoint) from error
 
-    def _problem(self, error: Exception) -> AgentError:
+    def _problem(self, error: Exception, endpoint: Endpoint) -> AgentError:
         """Say what went wrong with a request. The SDK lets the JSON decoder's own ValueError through."""
         if isinstance(error, anthropic.APIStatusError):
-            return self._endpoint.rejected(error.status_code, error.api_message or error.message)
+            return endpoint.rejected(error.status_code, error.api_message or error.message)
         if isinstance(error, anthropic.APITimeoutError):
-            return self._endpoint.timed_out()
+            return endpoint.timed_out()
         if isinstance(error, anthropic.APIConnectionError):
-            return self._endpoint.unreachable(error.__cause__ or error)
-        return self._endpoint.unreadable(str(error))
+            return endpoint.unreachable(error.__cause__ or error)
+        return endpoint.unreadable(str(error))
 
     def _read(self, answer: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields."""

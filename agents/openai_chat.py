@@ -6,6 +6,7 @@ system message, so that the provider's prompt cache holds.
 """
 
 import re
+from copy import copy
 from pathlib import Path
 from typing import Any, cast
 
@@ -83,11 +84,14 @@ class OpenAIChat(Agent):
     async def open(self, home: Path) -> None:
         """Make the client. Nothing is sent yet."""
         self._cache_key = f"ltm-bench/{home.parent.name}"[:64]
-        self._client = self._connect(self._endpoint.timeout, self._endpoint.max_retries)
+        self._client = self._connect(self._endpoint)
 
-    def _connect(self, timeout: float, max_retries: int) -> openai.AsyncOpenAI:
+    def _connect(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
         return openai.AsyncOpenAI(
-            api_key=self._endpoint.key, base_url=self._endpoint.url, timeout=timeout, max_retries=max_retries
+            api_key=endpoint.key,
+            base_url=endpoint.url,
+            timeout=endpoint.timeout,
+            max_retries=endpoint.max_retries,
         )
 
     async def reply(self, message: Message) -> Reply:
@@ -115,16 +119,18 @@ class OpenAIChat(Agent):
     async def examine(self) -> list[Finding]:
         """Ask the server whether it has the model, and until when."""
         name = self._endpoint.model
-        async with self._connect(EXAMINING, max_retries=1) as client:
+        endpoint = copy(self._endpoint)
+        endpoint.timeout, endpoint.max_retries = EXAMINING, 1
+        async with self._connect(endpoint) as client:
             try:
                 model = await client.models.retrieve(name)
                 ends = model.shutdown_date
             except openai.NotFoundError as error:
                 if self._endpoint.is_vendor:
-                    return [Finding(False, str(self._problem(error)))]
+                    return [Finding(False, str(self._problem(error, endpoint)))]
                 return [Finding(True, f"model {name}: this server does not say whether it has it")]
             except (openai.OpenAIError, ValueError, AttributeError) as error:
-                return [Finding(False, str(self._problem(error)))]
+                return [Finding(False, str(self._problem(error, endpoint)))]
         if ends is None:
             return [Finding(True, f"model {name} exists; no shutdown date is announced")]
         return [Finding(True, f"model {name} exists, and will be shut down on {ends}")]
@@ -159,19 +165,19 @@ class OpenAIChat(Agent):
                 return Reply("", self._usage(None), Finish.OVERFLOW)
             if error.code == "content_filter":
                 return Reply("", self._usage(None), Finish.REFUSAL)
-            raise self._problem(error) from error
+            raise self._problem(error, self._endpoint) from error
         except (openai.OpenAIError, ValueError) as error:
-            raise self._problem(error) from error
+            raise self._problem(error, self._endpoint) from error
 
-    def _problem(self, error: Exception) -> AgentError:
+    def _problem(self, error: Exception, endpoint: Endpoint) -> AgentError:
         """Say what went wrong with a request. The SDK lets the JSON decoder's own ValueError through."""
         if isinstance(error, openai.APIStatusError):
-            return self._endpoint.rejected(error.status_code, error.message)
+            return endpoint.rejected(error.status_code, error.message)
         if isinstance(error, openai.APITimeoutError):
-            return self._endpoint.timed_out()
+            return endpoint.timed_out()
         if isinstance(error, openai.APIConnectionError):
-            return self._endpoint.unreachable(error.__cause__ or error)
-        return self._endpoint.unreadable(str(error))
+            return endpoint.unreachable(error.__cause__ or error)
+        return endpoint.unreadable(str(error))
 
     def _read(self, completion: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields."""

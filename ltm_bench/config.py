@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -67,15 +68,16 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 
-def _explain(path: Path, error: ValidationError, known: Iterable[str]) -> ConfigError:
+def _explain(path: Path, error: ValidationError, known: Iterable[str], table: str = "") -> ConfigError:
     problem = error.errors()[0]
-    where = ".".join(map(str, problem["loc"]))
+    where = ".".join(map(str, (*filter(None, [table]), *problem["loc"])))
     if problem["type"] == "extra_forbidden":
         return ConfigError(
             f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
         )
     shown = "" if problem["type"] == "missing" else f" = {problem['input']!r:.60}"
-    return ConfigError(f"{path}: {where}{shown}: {problem['msg'].lower()}")
+    what = "it is a table" if problem["type"] in ("dict_type", "model_type") else problem["msg"].lower()
+    return ConfigError(f"{path}: {where}{shown}: {what}")
 
 
 def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
@@ -116,7 +118,7 @@ def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
             try:
                 preset = Preset.model_validate(table)
             except ValidationError as error:
-                raise _explain(path, error, Preset.model_fields) from error
+                raise _explain(path, error, Preset.model_fields, name) from error
             if found.setdefault(name, preset) != preset:
                 raise ConfigError(f"{path}: the agent {name!r} is preset already; rename yours")
     return found
@@ -151,8 +153,10 @@ def spell_span(tokens: int) -> str:
 
 
 def parse_value(text: str) -> Any:
-    """Read the value of `-A key=value`: TOML where it is TOML (numbers, booleans, lists), else the text itself."""
+    """Read the value of `-A key=value`: TOML where that gives what a log can hold (no dates), else the text itself."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        content = tomllib.loads(f"value = {text}")
+        json.dumps(content, allow_nan=False)
+    except (tomllib.TOMLDecodeError, TypeError, ValueError):
         return text
+    return content["value"] if len(content) == 1 else text

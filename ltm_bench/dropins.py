@@ -12,8 +12,8 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Literal, get_args
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ltm_bench.agent import Agent
 from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, nearest
@@ -23,6 +23,9 @@ from ltm_bench.scenario import Scenario
 Kind = Literal["scenarios", "agents"]
 
 _HERE = Path(__file__).resolve().parent
+
+_PREFIX = "ltm_bench._bundled."
+"""Of the names under which files are known to Python."""
 
 
 def bundled(folder: str) -> Path:
@@ -78,7 +81,7 @@ def content_hash(path: Path) -> str:
 def load(path: Path) -> ModuleType:
     """Execute a file as a module of its own. Raises DropInError, with the file's line, if that fails."""
     kind = path.parent.name if path.parent.name in get_args(Kind) else "dropins"
-    name = f"ltm_bench._bundled.{kind}.{path.stem}"
+    name = f"{_PREFIX}{kind}.{path.stem}"
     loaded = sys.modules.get(name)
     if loaded is not None and loaded.__file__ == str(path):
         return loaded
@@ -92,22 +95,34 @@ def load(path: Path) -> ModuleType:
     except LtmBenchError:
         del sys.modules[name]
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise DropInError(f"{path}{_line_of(error, path)}: {type(error).__name__}: {error}") from error
+        raise _named(error, str(path)) from error
     return module
 
 
-def _line_of(error: BaseException, path: Path) -> str:
-    if isinstance(error, SyntaxError) and error.lineno:
-        return f":{error.lineno}"
-    lines = []
+def _named(error: BaseException, path: str) -> DropInError:
+    """Return the error of a file with its line: where it was raised, or else where that was called."""
+    line, what = None, str(error)
+    if isinstance(error, SyntaxError) and error.filename == path:
+        line, what = error.lineno, error.msg
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            lines.append(trace.tb_lineno)
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
         trace = trace.tb_next
-    return f":{lines[-1]}" if lines else ""
+    return DropInError(f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {what}")
+
+
+def blame(error: BaseException) -> DropInError | None:
+    """Return the error as that of the scenario or the adapter that it came through, or None if it came through none."""
+    loaded = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
+    trace, through = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename in loaded:
+            through = trace.tb_frame.f_code.co_filename
+        trace = trace.tb_next
+    return None if through is None else _named(error, through)
 
 
 def scenario(name: str) -> Scenario:
@@ -163,11 +178,44 @@ class FunctionAgent(Agent):
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
 
 
+def _annotations(make: Callable[..., Agent]) -> dict[str, Any]:
+    """Return the types of the settings, as far as they can be found out."""
+    try:
+        return get_type_hints(make.__init__ if inspect.isclass(make) else make)
+    except Exception:  # an annotation may be any expression, or a name that only type checkers know
+        return {}
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Say whether a setting can have this type; types that cannot be written in TOML are not judged."""
+    if get_origin(kind) in (Union, UnionType):
+        return any(_fits(value, each) for each in get_args(kind))
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind in (str, bool, NoneType):
+        return isinstance(value, kind)
+    return True
+
+
+def _spelt(kind: Any) -> str:
+    words = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
+    if get_origin(kind) in (Union, UnionType):
+        return " or ".join(_spelt(each) for each in get_args(kind) if each is not NoneType)
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(repr, get_args(kind)))}"
+    return words.get(kind, str(kind))
+
+
 def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
     """Construct an agent. Raises ConfigError for a setting that it lacks, misses, or cannot use."""
     make = agent_class(adapter)
     parameters = inspect.signature(make).parameters
     known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    annotations = _annotations(make)
     for name in settings:
         if _SECRET.search(name):
             raise ConfigError(
@@ -177,6 +225,12 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
         if name not in known:
             raise ConfigError(
                 f"agent {adapter}: no setting {name!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
+            )
+    for name, value in settings.items():
+        if not _fits(value, annotations.get(name)):
+            raise ConfigError(
+                f"agent {adapter}: {name}={value!r}: this setting is {_spelt(annotations[name])}"
+                + (f"; write -A '{name}=\"{value}\"'" if _fits("", annotations[name]) else "")
             )
     missing = [n for n in known if parameters[n].default is inspect.Parameter.empty and n not in settings]
     if missing:

@@ -274,6 +274,10 @@ class Conversation:
             self._budget.check(self._agent, message)
             before = self._journal.clock()
             reply = await self._guard(self._agent.reply(message), message)
+            if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+                raise AgentError(
+                    f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
+                )
             self._journal.put({"turn": message.turn, "seconds": round(self._journal.clock() - before, 6)})
         self._budget.settle(reply.usage, free=self._agent.free)
         return reply, self._replied(reply)

@@ -73,7 +73,12 @@ def scenario(
 
     def decorate(build: Callable[..., Script]) -> Scenario:
         name = build.__name__
-        positional, *keywords = inspect.signature(build).parameters.values()
+        parameters = list(inspect.signature(build).parameters.values())
+        if not parameters:
+            raise TypeError(
+                f"scenario {name}: it takes no dice; write it as def {name}(dice, *, option=default, …)"
+            )
+        positional, *keywords = parameters
         wrong = [p.name for p in keywords if p.kind is not p.KEYWORD_ONLY or p.default is p.empty]
         if wrong or positional.kind not in (positional.POSITIONAL_ONLY, positional.POSITIONAL_OR_KEYWORD):
             raise TypeError(

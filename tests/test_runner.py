@@ -34,6 +34,12 @@ class Crashes(Agent):
     async def reply(self, message: Message) -> Reply:
         return {}["sk-secret-never-shown"]
 """,
+    "mistypes": """
+class Mistypes(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        return "a string"
+""",
     "overflows": """
 class Overflows(Agent):
     free = True
@@ -122,6 +128,12 @@ def test_an_agents_own_fault_is_one_line_and_no_wrong_answer(place: Path, run: R
     assert results(place)["outcomes"] == {"not_reached": 5}
 
 
+def test_a_reply_of_the_wrong_type_is_named(place: Path, run: Run) -> None:
+    stopped = run("mistypes")
+    assert stopped.exit_code == 3
+    assert "reply() returned str, not a Reply" in stopped.output
+
+
 def test_an_overflow_and_a_refusal_are_told_apart_from_wrong_answers(place: Path, run: Run) -> None:
     assert run("overflows").exit_code == 0
     outcomes = results(place)["outcomes"]
@@ -187,7 +199,7 @@ def test_a_finished_run_says_so_and_a_fresh_one_stands_beside_it(place: Path, ru
 def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run: Run) -> None:
     missed = run("goldfish", "--fail-under", "3")
     assert missed.exit_code == 2
-    assert "the score 0.00 is below --fail-under 3" in missed.output
+    assert "the score 0.00 of 5 is below --fail-under 3" in missed.output
 
 
 def test_live_filler_is_answered_by_the_agent(place: Path, run: Run) -> None:

@@ -4,61 +4,56 @@ import os
 import signal
 import sys
 from types import FrameType
+from typing import Any
 
-import typer
-
-from ltm_bench.cli import checking, doctor, fetching, listing, running, showing
+from ltm_bench import dropins
+from ltm_bench.cli.commands import app
 from ltm_bench.cli.console import complain
 from ltm_bench.errors import LtmBenchError
 
-app = typer.Typer(
-    name="ltm-bench",
-    help="Measure what a conversational agent still remembers after one long, live, seeded conversation.",
-    epilog=(
-        "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under, 3 run incomplete (resume it), "
-        "4 budget reached (resume it)."
-    ),
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.command("run")(running.run)
-app.command("resume")(running.resume)
-app.command("rescore")(showing.rescore)
-app.command("report")(showing.report)
-app.command("show")(showing.show)
-app.add_typer(listing.app, name="list")
-app.command("check")(checking.check)
-app.command("doctor")(doctor.doctor)
-app.add_typer(fetching.app, name="filler")
+__all__ = ["app", "main"]
+
+
+_INTERRUPTED = 128 + signal.SIGINT
+"""What Typer makes of a KeyboardInterrupt, and what a shell expects."""
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _misused(error: Any) -> None:
+    """Say what the parser says, in one line; where a command was left out, show which there are."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stderr.write(f"{error.format_message()}\n")
+        return
+    where = error.ctx.command_path if getattr(error, "ctx", None) else "ltm-bench"
+    complain(f"{error.format_message()} (see {where} --help)")
+
+
 def main() -> None:
-    """Run the command line; errors of ours print one line and exit with a code of their own."""
+    """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="ltm-bench", standalone_mode=False)
     except LtmBenchError as error:
         complain(str(error))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        complain("interrupted; nothing is lost: `ltm-bench resume` goes on with the newest run")
-        sys.exit(3)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        complain(f"{where}{error.strerror or error}")
-        sys.exit(1)
-    except Exception as error:
-        if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a usage error of the parser
-            complain(f"{error.format_message()} (see ltm-bench --help)")
+    except (Exception, SystemExit) as error:
+        if isinstance(error.__context__, BrokenPipeError):  # Typer and Rich make a SystemExit of it
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # of the parser's own
+            _misused(error)
+            sys.exit(1)
+        if (blamed := dropins.blame(error)) is not None:
+            complain(str(blamed))
+            sys.exit(blamed.exit_code)
+        if isinstance(error, OSError):
+            where = f"{error.filename}: " if error.filename else ""
+            complain(f"{where}{error.strerror or error}")
             sys.exit(1)
         raise
+    if code == _INTERRUPTED:
+        complain("interrupted")
     sys.exit(code if isinstance(code, int) else 0)

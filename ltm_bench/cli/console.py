@@ -1,21 +1,29 @@
 """How the command line prints: plain off a terminal, and never a control character that somebody else wrote."""
 
+from __future__ import annotations
+
 import sys
 import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @cache
 def out() -> Console:
     """Return the console for results."""
+    from rich.console import Console
+
     return Console(highlight=False, soft_wrap=True)
 
 
 @cache
 def err() -> Console:
     """Return the console for progress and complaints."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 

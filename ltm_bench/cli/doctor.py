@@ -7,47 +7,29 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from ltm_bench import config
 from ltm_bench.agent import Agent, Finding
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.checking import print_finding
 from ltm_bench.cli.planning import REPORTS, agent_entry, agent_maker
 from ltm_bench.errors import ConfigError, LtmBenchError
 from ltm_bench.filler import shipped
 from ltm_bench.messages import Message
 from ltm_bench.prices import dollars, price_list
-from ltm_bench.tokens import DEFAULT, counter
+from ltm_bench.tokens import counter
 
 _BYTES_PER_TOKEN = 60
 """Of a run folder: log, transcript and an agent's own store."""
 _ROUNDS = 3
 
 
-def doctor(
-    agent: Annotated[
-        str, typer.Option(envvar="LTM_BENCH_AGENT", help="A preset or an adapter.")
-    ] = "vector_memory",
-    span: Annotated[
-        str, typer.Option(metavar="TOKENS", envvar="LTM_BENCH_SPAN", help="The span to plan for.")
-    ] = "32k",
-    tokenizer: Annotated[
-        str, typer.Option(envvar="LTM_BENCH_TOKENIZER", help="The encoding that measures spans.")
-    ] = DEFAULT,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("-A", "--setting", metavar="KEY=VALUE", envvar="LTM_BENCH_SETTING", help="As for run."),
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(envvar="LTM_BENCH_BASE_URL", help="As for run.")] = None,
-) -> None:
-    """Say whether a run would work, before it costs anything. Asks the provider, but makes no paid call."""
+def examine(agent: str, span: str, tokenizer: str, settings: list[str], base_url: str | None) -> None:
+    """Print the findings. Raises ConfigError where one of them would stop a run."""
     tokens = config.parse_span(span)
     failed = False
-    for finding in _findings(agent, tokens, tokenizer, setting or [], base_url):
+    for finding in _findings(agent, tokens, tokenizer, settings, base_url):
         failed = failed or not finding.ok
-        out().print(f"{'ok  ' if finding.ok else 'FAIL'}  {safe(finding.text)}", markup=False)
+        print_finding(finding)
     if failed:
         raise ConfigError(f"agent {agent} cannot run here as it stands; see the lines marked FAIL")
 

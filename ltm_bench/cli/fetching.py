@@ -4,16 +4,9 @@ import hashlib
 import shutil
 import tarfile
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from ltm_bench.cli.console import err, out
 from ltm_bench.errors import ConfigError
-
-app = typer.Typer(
-    help="Get other filler than the one that ships.", no_args_is_help=True, rich_markup_mode=None
-)
 
 URL = "https://nlp.cs.washington.edu/triviaqa/data/triviaqa-unfiltered.tar.gz"
 SHA256 = "7f0c94207fd0a1eb7bba3d52cdfe0735c98de850b9e5aa4e75f2776ef9a531d0"
@@ -22,20 +15,8 @@ WANTED = "unfiltered-web-dev.json"
 """11,313 questions; the training file has 87,622, but is ten times as large."""
 
 
-@app.callback()
-def _filler() -> None:
-    """Get other filler than the one that ships."""
-
-
-@app.command()
-def fetch(
-    into: Annotated[
-        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the file.")
-    ] = Path("triviaqa"),
-    url: Annotated[str, typer.Option(envvar="LTM_BENCH_URL", help="A mirror of the archive.")] = URL,
-    sha256: Annotated[str, typer.Option(envvar="LTM_BENCH_SHA256", help="The archive's checksum.")] = SHA256,
-) -> None:
-    """Download TriviaQA (Apache-2.0, 0.6 GB) and unpack its questions for --filler triviaqa:FILE."""
+def fetch_into(into: Path, url: str, sha256: str) -> None:
+    """Put the questions into a folder, unless they are there already."""
     into.mkdir(parents=True, exist_ok=True)
     target = into / WANTED
     if target.exists():

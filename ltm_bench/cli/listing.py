@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from ltm_bench import config, dropins
 from ltm_bench.cli.console import out, safe
@@ -12,30 +10,31 @@ from ltm_bench.cli.planning import all_runs, config_folders
 from ltm_bench.errors import LtmBenchError
 from ltm_bench.log import read_manifest
 
-app = typer.Typer(help="List what there is.", no_args_is_help=True, rich_markup_mode=None)
-
-Json = Annotated[bool, typer.Option("--json", envvar="LTM_BENCH_JSON", help="Print JSON.")]
+Row = Mapping[str, Any]
 
 
-def _print(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
+    """Print rows as a table, or as JSON."""
     if as_json:
-        out().print(json.dumps(rows, ensure_ascii=False, indent=1), markup=False)
+        out().print(json.dumps(rows, indent=1), markup=False)
         return
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
     for key in rows[0] if rows else ():
-        table.add_column(key)
+        longest = max(len(str(row[key])) for row in rows)
+        # A name is there to be typed again, and must not be cut.
+        table.add_column(key, overflow="fold", min_width=longest if key == "name" else None)
     for row in rows:
-        table.add_row(*(safe(str(value)) for value in row.values()))
+        table.add_row(*(Text(safe(str(value))) for value in row.values()))
     out().print(table if rows else "none")
 
 
-@app.command()
-def agents(as_json: Json = False) -> None:
-    """List agents: presets and adapters, yours included."""
-    rows = [
+def agents() -> list[Row]:
+    """Return agents: presets first, then adapters."""
+    rows: list[Row] = [
         {
             "name": name,
             "adapter": preset.adapter,
@@ -47,36 +46,32 @@ def agents(as_json: Json = False) -> None:
         {"name": name, "adapter": name, "about": dropins.summary(path)}
         for name, path in dropins.catalogue("agents").items()
     ]
-    _print(rows, as_json)
+    return rows
 
 
-@app.command()
-def scenarios(as_json: Json = False) -> None:
-    """List scenarios, yours included."""
-    rows = [
+def scenarios() -> list[Row]:
+    """Return scenarios."""
+    return [
         {"name": name, "about": dropins.summary(path), "file": str(path)}
         for name, path in dropins.catalogue("scenarios").items()
     ]
-    _print(rows, as_json)
 
 
-@app.command()
-def suites(as_json: Json = False) -> None:
-    """List suites, yours included."""
-    rows = []
+def suites() -> list[Row]:
+    """Return suites."""
+    rows: list[Row] = []
     for name, path in config.suites(config_folders()).items():
         suite = config.read_suite(path)
         count = sum(suite.count(each) for each in suite.scenarios)
         rows.append(
             {"name": name, "scenarios": len(suite.scenarios), "examples": count, "about": suite.about}
         )
-    _print(rows, as_json)
+    return rows
 
 
-@app.command()
-def runs(as_json: Json = False) -> None:
-    """List the runs in reports/."""
-    rows = []
+def runs() -> list[Row]:
+    """Return the runs in reports/, also those that cannot be read."""
+    rows: list[Row] = []
     for run in all_runs():
         try:
             manifest = read_manifest(run)
@@ -93,7 +88,7 @@ def runs(as_json: Json = False) -> None:
                 row["score"] = (
                     f"{results['score']:.2f}/{results['out_of']}" if results["complete"] else "incomplete"
                 )
-        except (LtmBenchError, ValueError, KeyError) as error:
+        except (LtmBenchError, ValueError, LookupError, TypeError) as error:
             row = {
                 "name": run.name,
                 "agent": f"unreadable: {error}",
@@ -103,4 +98,4 @@ def runs(as_json: Json = False) -> None:
                 "score": "",
             }
         rows.append(row)
-    _print(rows, as_json)
+    return rows

@@ -11,7 +11,7 @@ from typing import Any
 
 from ltm_bench import config, dropins, filler, matchers
 from ltm_bench.agent import Agent
-from ltm_bench.errors import ConfigError, LtmBenchError, ManifestDiffers, nearest
+from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, ManifestDiffers, nearest
 from ltm_bench.log import (
     FORMAT,
     AgentEntry,
@@ -25,9 +25,9 @@ from ltm_bench.log import (
 from ltm_bench.messages import Matcher
 from ltm_bench.report.results import About
 from ltm_bench.runner import Plan
-from ltm_bench.scenario import Example, Scenario
+from ltm_bench.scenario import Example, Scenario, Step, rehearse
 from ltm_bench.schedule import rehearse_all
-from ltm_bench.tokens import counter
+from ltm_bench.tokens import Counter, counter
 
 REPORTS = Path("reports")
 """Where runs land, in the folder in which the user stands."""
@@ -67,6 +67,10 @@ def agent_entry(name: str, settings: Sequence[str], base_url: str | None) -> Age
     """Resolve an agent's name, preset or adapter, and the settings given as key=value."""
     presets = config.presets(config_folders())
     adapters = dropins.catalogue("agents")
+    if name in presets and name in adapters and presets[name].adapter != name:
+        raise ConfigError(
+            f"--agent {name}: both a preset and {adapters[name]} are called so; rename the file, or the preset"
+        )
     if name in presets:
         adapter, values = presets[name].adapter, presets[name].settings
     elif name in adapters:
@@ -155,8 +159,31 @@ def make_plan(wish: Wish) -> Plan:
         scorers=_scorers(),
     )
     plan = Plan(manifest, _examples(manifest), counter(wish.tokenizer), bank)
-    rehearse_all(plan.examples, plan.counter, span=None if manifest.suite.isolated else manifest.span)
+    try:
+        rehearse_all(plan.examples, plan.counter, span=None if manifest.suite.isolated else manifest.span)
+    except LtmBenchError:
+        raise
+    except Exception:
+        for example in plan.examples:
+            rehearsal(example, plan.counter)
+        raise
     return plan
+
+
+def rehearsal(example: Example, count: Counter) -> list[Step]:
+    """Rehearse one example. Raises DropInError, with the file's line, where its script fails."""
+    try:
+        return rehearse(example, count)
+    except LtmBenchError:
+        raise
+    except Exception as error:
+        blamed = dropins.blame(error)
+        if blamed is None:  # the script is fine, but not what it yields
+            blamed = DropInError(
+                f"{dropins.find('scenarios', example.scenario.name)}: {type(error).__name__}: {error}; "
+                "a script yields Tell, Ask or Chat, and an Ask expects a matcher"
+            )
+        raise blamed from error
 
 
 def _scorers() -> dict[str, int]:

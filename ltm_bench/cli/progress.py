@@ -43,9 +43,12 @@ class RunProgress:
         self._shown = 0.0
         self._live: Live | None = None
         self._bar = Progress(
-            TextColumn("{task.percentage:>3.0f} %"), BarColumn(bar_width=None), console=err()
+            TextColumn("{task.percentage:>3.0f} %"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[left]}"),
+            console=err(),
         )
-        self._task = self._bar.add_task("run", total=1.0)
+        self._task = self._bar.add_task("run", total=1.0, left="")
 
     def __enter__(self) -> Self:
         if err().is_terminal:
@@ -92,14 +95,12 @@ class RunProgress:
         )
 
     def _line(self) -> str:
-        cost = (
-            "free"
-            if self._free
-            else f"${self._budget.spent:.4f}{'+ unknown' if self._budget.unknown else ''}"
-        )
+        cost = "free" if self._free else f"${self._budget.spent:.4f}"
+        if self._budget.unknown and not self._free:
+            cost = f"{cost} + unknown" if self._budget.spent else "cost unknown"
         return (
             f"{self._turns:,} turns · {self._tokens:,} tokens · {self._done}/{self._examples} examples · "
-            f"score so far {self._score():.2f}/{self._scenarios} · {cost}{self._left()}"
+            f"score so far {self._score():.2f}/{self._scenarios} · {cost}"
         )
 
     def _left(self) -> str:
@@ -108,7 +109,7 @@ class RunProgress:
         if fraction <= self._live_from or seconds < 1 or self._done == self._examples:
             return ""
         left = seconds * (1 - fraction) / (fraction - self._live_from)
-        return f" · {int(left // 3600)}:{int(left // 60 % 60):02}:{int(left % 60):02} left"
+        return f"{int(left // 3600)}:{int(left // 60 % 60):02}:{int(left % 60):02} left"
 
     def _show(self) -> None:
         now = time.monotonic()
@@ -117,7 +118,11 @@ class RunProgress:
         first = self._shown == 0.0
         self._shown = now
         if self._live is not None:
-            self._bar.update(self._task, completed=self._fraction())
-            self._live.update(Group(self._bar, Text(self._line())), refresh=True)
+            self._bar.update(self._task, completed=self._fraction(), left=self._left())
+            line = Text(self._line(), overflow="fold", no_wrap=False)  # else a narrow terminal would cut it
+            self._live.update(Group(self._bar, line), refresh=True)
         elif not first:
-            err().print(f"{self._fraction():4.0%} · {self._line()}", markup=False)
+            left = self._left()
+            err().print(
+                f"{self._fraction():4.0%} · {self._line()}{' · ' if left else ''}{left}", markup=False
+            )

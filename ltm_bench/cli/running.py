@@ -7,14 +7,12 @@ import json
 import platform
 import time
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from ltm_bench import config
+from ltm_bench.agent import Agent
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.planning import Wish, agent_maker, find_run, make_plan, plan_of, run_folder
 from ltm_bench.cli.progress import RunProgress
@@ -25,143 +23,26 @@ from ltm_bench.messages import Message
 from ltm_bench.prices import dollars
 from ltm_bench.runner import Budget, Plan, finished
 from ltm_bench.runner import run as run_plan
-from ltm_bench.tokens import DEFAULT
-
-MaxCost = Annotated[
-    str | None,
-    typer.Option("--max-cost", metavar="USD", envvar="LTM_BENCH_MAX_COST", help="Stop before spending more."),
-]
-FailUnder = Annotated[
-    float | None,
-    typer.Option(
-        "--fail-under",
-        metavar="SCORE",
-        envvar="LTM_BENCH_FAIL_UNDER",
-        help="Exit with 2 if the score is lower.",
-    ),
-]
 
 
-def run(
-    span: Annotated[
-        str,
-        typer.Option(
-            metavar="TOKENS",
-            envvar="LTM_BENCH_SPAN",
-            help="Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number.",
-        ),
-    ] = "32k",
-    agent: Annotated[
-        str,
-        typer.Option(
-            envvar="LTM_BENCH_AGENT", help="Who is asked: a preset or an adapter (see list agents)."
-        ),
-    ] = "vector_memory",
-    suite: Annotated[
-        str, typer.Option(envvar="LTM_BENCH_SUITE", help="What is asked (see list suites).")
-    ] = "standard",
-    scenario: Annotated[
-        list[str] | None,
-        typer.Option(envvar="LTM_BENCH_SCENARIO", help="Only this scenario; may be given several times."),
-    ] = None,
-    examples: Annotated[
-        int | None,
-        typer.Option(
-            min=1, envvar="LTM_BENCH_EXAMPLES", help="Examples per scenario, instead of the suite's."
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(envvar="LTM_BENCH_SEED", help="The same seed gives the same conversation.")
-    ] = 0,
-    isolated: Annotated[
-        bool,
-        typer.Option(
-            "--isolated",
-            envvar="LTM_BENCH_ISOLATED",
-            help="No filler: every example alone, with a fresh agent.",
-        ),
-    ] = False,
-    filler: Annotated[
-        str,
-        typer.Option(
-            envvar="LTM_BENCH_FILLER",
-            help="scripted (the agent only observes filler), live (it answers), and/or triviaqa:PATH.",
-        ),
-    ] = "scripted",
-    tokenizer: Annotated[
-        str, typer.Option(envvar="LTM_BENCH_TOKENIZER", help="The encoding that measures spans.")
-    ] = DEFAULT,
-    name: Annotated[
-        str | None, typer.Option(envvar="LTM_BENCH_NAME", help="Name of the folder in reports/.")
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
-    ] = False,
-    max_cost: MaxCost = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-A",
-            "--setting",
-            metavar="KEY=VALUE",
-            envvar="LTM_BENCH_SETTING",
-            help="A setting of the agent; may be given several times.",
-        ),
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option(envvar="LTM_BENCH_BASE_URL", help="A compatible server for the agent's adapter."),
-    ] = None,
-    fail_under: FailUnder = None,
+def start(
+    wish: Wish, name: str | None, *, fresh: bool, limit: Decimal | None, fail_under: float | None
 ) -> None:
-    """Hold one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
-    plan = make_plan(
-        Wish(
-            span=span,
-            agent=agent,
-            suite=suite,
-            scenarios=scenario or (),
-            examples=examples,
-            seed=seed,
-            isolated=isolated,
-            filler=filler,
-            tokenizer=tokenizer,
-            settings=setting or (),
-            base_url=base_url,
-        )
-    )
-    carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), _dollars(max_cost), fail_under)
+    """Begin a run, or go on with it if it was interrupted."""
+    plan = make_plan(wish)
+    carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), limit, fail_under)
 
 
-def resume(
-    run: Annotated[
-        str | None, typer.Argument(help="The run's name or folder; the newest if left out.")
-    ] = None,
-    max_cost: MaxCost = None,
-    fail_under: FailUnder = None,
-) -> None:
-    """Go on with a run that was interrupted, exactly where it stopped."""
+def go_on(run: str | None, *, limit: Decimal | None, fail_under: float | None) -> None:
+    """Go on with a run that exists."""
     folder = find_run(run)
-    carry_out(plan_of(folder), folder, _dollars(max_cost), fail_under)
-
-
-def _dollars(text: str | None) -> Decimal | None:
-    if text is None:
-        return None
-    try:
-        limit = Decimal(text.lstrip("$"))
-    except InvalidOperation:
-        raise ConfigError(f"--max-cost {text}: write US dollars, such as 2.50") from None
-    if not limit.is_finite() or limit < 0:
-        raise ConfigError(f"--max-cost {text}: write US dollars, 0 or more")
-    return limit
+    carry_out(plan_of(folder), folder, limit, fail_under)
 
 
 def carry_out(plan: Plan, folder: Path, limit: Decimal | None, fail_under: float | None) -> None:
     """Run a plan in its folder, or say that it is finished; then write and print what came of it."""
     manifest = plan.manifest
-    make_agent = agent_maker(manifest.agent)
-    _check_price(make_agent, limit, manifest.agent.name)
+    _check_price(agent_maker(manifest.agent)(), limit, manifest.agent.name)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         start_run(folder, manifest)
@@ -176,14 +57,16 @@ def carry_out(plan: Plan, folder: Path, limit: Decimal | None, fail_under: float
                 err().print(f"The run can be resumed: ltm-bench resume {folder.name}", markup=False)
                 raise failure
     summarise(results, folder)
-    if fail_under is not None and (results.score or 0.0) < fail_under:
-        raise ThresholdMissed(f"the score {results.score:.2f} is below --fail-under {fail_under:g}")
+    if fail_under is not None and (results.score is None or results.score < fail_under):
+        which = "score so far, of an incomplete run," if results.score is None else "score"
+        raise ThresholdMissed(
+            f"the {which} {results.score_so_far:.2f} of {results.out_of} is below --fail-under {fail_under:g}"
+        )
 
 
-def _check_price(make_agent: object, limit: Decimal | None, name: str) -> None:
+def _check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
     if limit is None:
         return
-    agent = make_agent()  # type: ignore[operator]
     most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
     if not agent.free and (most is None or dollars(most) is None):
         raise ConfigError(
@@ -214,6 +97,10 @@ def _talk(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchEr
             )
         except (RunIncomplete, BudgetReached) as error:
             return error
+        except KeyboardInterrupt:
+            raise RunIncomplete(
+                f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
+            ) from None
     return None
 
 

@@ -7,12 +7,10 @@ import json
 import os
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from ltm_bench import dropins
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.planning import abouts, find_run, reference_examples
 from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.log import Manifest, conversations, encode, read_manifest, read_turns
@@ -22,8 +20,6 @@ from ltm_bench.runner import score_alone
 from ltm_bench.scoring import Results
 
 REFERENCES = ("goldfish", "perfect")
-
-RunName = Annotated[str | None, typer.Argument(help="The run's name or folder; the newest if left out.")]
 
 
 def references(manifest: Manifest) -> dict[str, float]:
@@ -117,14 +113,14 @@ def summarise(results: Results, run: Path) -> None:
     out().print(f"page: {run / 'report.html'}", markup=False)
 
 
-def report(run: RunName = None) -> None:
+def write_page(run: str | None) -> None:
     """Write a run's page anew from its log."""
     folder = find_run(run)
     publish(folder)
     out().print(f"page: {folder / 'report.html'}", markup=False)
 
 
-def rescore(run: RunName = None) -> None:
+def score_anew(run: str | None) -> None:
     """Score a run anew from its log, without its agent, and say what has changed."""
     folder = find_run(run)
     before = _verdicts(folder)
@@ -141,21 +137,19 @@ def _verdicts(run: Path) -> dict[str, str]:
     path = run / "verdicts.jsonl"
     if not path.exists():
         return {}
-    records = (json.loads(line) for line in path.read_bytes().splitlines())
-    return {f"{r['example']} turn {r['turn']}": f"{r['outcome']} {r['score']}" for r in records}
+    try:
+        records = [json.loads(line) for line in path.read_bytes().splitlines()]
+        return {f"{r['example']} turn {r['turn']}": _spelt(r["outcome"], r["score"]) for r in records}
+    except (ValueError, LookupError, TypeError):  # a derived file: it is about to be written anew
+        return {}
 
 
-def show(
-    run: RunName = None,
-    example: Annotated[
-        str | None,
-        typer.Option(metavar="ID", envvar="LTM_BENCH_EXAMPLE", help="Only this example, e.g. colours/0."),
-    ] = None,
-    filler: Annotated[
-        bool, typer.Option("--filler", envvar="LTM_BENCH_SHOW_FILLER", help="Show filler in full as well.")
-    ] = False,
-) -> None:
-    """Print the transcript of a run, or of one example."""
+def _spelt(outcome: str, score: float | None) -> str:
+    return outcome if score is None else f"{outcome} {score:.2f}"
+
+
+def print_transcript(run: str | None, example: str | None, *, filler: bool) -> None:
+    """Print the turns of a run, or of one example, with the verdicts; without `filler`, of that the first lines."""
     folder = find_run(run)
     manifest = read_manifest(folder)
     known = [f"{entry.name}/{i}" for entry in manifest.suite.scenarios for i in range(entry.examples)]
@@ -163,10 +157,13 @@ def show(
         raise ConfigError(
             f"--example {example}: the run has none{nearest(example, known)} ({', '.join(known)})"
         )
+    verdicts = _verdicts(folder)
+    shown = 0
     for path in conversations(folder):
         for turn in read_turns(path):
             if example is not None and turn.example != example:
                 continue
+            shown += 1
             who = turn.example or "filler"
             out().rule(
                 f"turn {turn.message.turn} · {turn.message.at:%Y-%m-%d %H:%M} · {who} · {turn.kind}",
@@ -177,6 +174,10 @@ def show(
                 text, reply = _first_line(text), _first_line(reply)
             out().print(f"> {text}", markup=False)
             out().print(reply, markup=False)
+            if verdict := verdicts.get(f"{turn.example} turn {turn.message.turn}"):
+                out().print(f"= {verdict}", markup=False)
+    if not shown:
+        err().print(f"{folder}: {example or 'the run'} has no turns yet", markup=False)
 
 
 def _first_line(text: str) -> str:

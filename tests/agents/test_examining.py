@@ -1,6 +1,8 @@
 """What `doctor` hears of a provider: does the model exist, until when, how large is its window?"""
 
 import asyncio
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,6 +46,38 @@ def test_anthropics_retirement_and_window_are_told(server: "Provider", key: str)
 
 
 @BOTH
+@pytest.mark.parametrize("value", ["soon", 3, None, [], {"a": 1}, "\x00"])
+def test_strange_details_are_a_finding_and_no_failure(
+    server: "Provider", key: str, adapter: str, value: object
+) -> None:
+    fields = ("shutdown_date", "lifecycle", "retires_at", "max_input_tokens", "id")
+    server.details = dict.fromkeys(fields, value)
+    found = examine(adapter, server)
+    assert found[0].text.startswith("model some-model exists")
+
+
+@BOTH
+def test_an_answer_that_is_no_json_is_no_model(key: str, adapter: str) -> None:
+    class Hotel(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<html>Welcome</html>")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Hotel) as hotel:
+        threading.Thread(target=hotel.serve_forever, args=(0.01,), daemon=True).start()
+        agent = make_agent(adapter, {"model": "m", "base_url": f"http://127.0.0.1:{hotel.server_port}/v1"})
+        (found,) = asyncio.run(agent.examine())
+        hotel.shutdown()
+    assert not found.ok
+    assert "the answer could not be read" in found.text
+
+
+@BOTH
 def test_a_model_that_does_not_exist_is_said(server: "Provider", key: str, adapter: str) -> None:
     (found,) = examine(adapter, server, model="no-model")
     assert "no-model" in found.text
@@ -58,6 +92,7 @@ def test_a_server_that_cannot_be_reached_is_a_finding_and_no_failure(
     (found,) = asyncio.run(agent.examine())
     assert not found.ok
     assert "the connection failed" in found.text
+    assert "after 1 retry" in found.text  # doctor is in a hurry, whatever the agent's own settings are
 
 
 def test_doctor_says_all_of_it_and_never_the_key(server: "Provider", key: str, command: "Command") -> None:

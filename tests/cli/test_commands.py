@@ -50,6 +50,8 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
     done = command(*name.split(), "--help")
     assert done.exit_code == 0
     assert f"Usage: ltm-bench {name}" in done.out
+    assert name.startswith("list") or f"Examples:\n    ltm-bench {name}" in done.out
+    assert "<" not in done.out.replace("FILE <path>", "").replace("RUN] <str>", "")  # every value has a name
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,14 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
         (["run", "--tokenizer", "cl100k"], "--tokenizer cl100k: there is no such encoding"),
         (["run", "--name", "../x"], "--name ../x: use letters"),
         (["run", "--max-cost", "much"], "--max-cost much: write US dollars"),
-        (["run", "--examples", "0"], "greater than or equal to 1"),
+        (["run", "--max-cost", "-1"], "--max-cost -1: write US dollars"),
+        (["run", "--max-cost", "nan"], "--max-cost nan: write US dollars"),
+        (["run", "--fail-under", "nan"], "--fail-under nan: write a score such as 3.5"),
+        (["run", "--fail-under", "80%"], "--fail-under 80%: write a score such as 3.5"),
+        (["run", "--seed", "x"], "--seed x: write a whole number"),
+        (["run", "--examples", "1.5"], "--examples 1.5: write a whole number"),
+        (["run", "--span"], "Option '--span' requires an argument. (see ltm-bench --help)"),
+        (["run", "--examples", "0"], "--examples 0: write a whole number, 1 or more"),
         (["run", "--sapn", "2k"], "No such option"),
         (["rum"], "No such command"),
         (["resume"], "there is no run in"),
@@ -104,6 +113,20 @@ def test_a_variable_stands_for_its_option(
     assert command("run").exit_code == 0
     manifest = json.loads((place / "reports" / "v" / "events.jsonl").read_text("utf-8").splitlines()[0])
     assert (manifest["span"], manifest["agent"]["name"], manifest["seed"]) == (2000, "goldfish", 5)
+
+
+def test_a_variable_holds_several_values_between_spaces(
+    command: "Command", monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    monkeypatch.setenv("LTM_BENCH_SCENARIO", "colours jokes")
+    monkeypatch.setenv("LTM_BENCH_FAIL_UNDER", "1.5")
+    monkeypatch.setenv("LTM_BENCH_EXAMPLES", "2")
+    monkeypatch.setenv("LTM_BENCH_ISOLATED", "1")
+    done = command("run", "--span", "2k", "--agent", "perfect", "--name", "v")
+    assert done.exit_code == 0
+    assert "4/4 examples · score so far 2.00/2" in done.err
+    monkeypatch.setenv("LTM_BENCH_SEED", "x")
+    assert command("run").err == "ltm-bench: --seed x: write a whole number\n"
 
 
 def test_off_a_terminal_progress_is_plain_lines(command: "Command") -> None:
@@ -268,6 +291,9 @@ HEAVY = {
     "rapidfuzz",
     "json_repair",
     "genai_prices",
+    "httpx",
+    "rich",
+    "pydantic",
 }
 
 
@@ -275,7 +301,10 @@ HEAVY = {
     ("words", "loaded"),
     [
         (["--help"], set()),
-        (["run", "--span", "2k", "--agent", "goldfish"], {"jinja2", "rapidfuzz", "tiktoken"}),
+        (
+            ["run", "--span", "2k", "--agent", "perfect"],
+            {"jinja2", "pydantic", "rapidfuzz", "rich", "tiktoken"},
+        ),
     ],
 )
 def test_start_up_imports_no_provider_and_nothing_heavy(words: list[str], loaded: set[str]) -> None:

@@ -1,0 +1,363 @@
+"""What can be typed: every command with its flags, their variables and their help.
+
+Nothing is done here. A command imports what it needs when it is called, so that `--help` answers at once.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.errors import ConfigError
+from ltm_bench.tokens import DEFAULT
+
+
+def _group(about: str) -> typer.Typer:
+    return typer.Typer(help=about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+def _examples(*lines: str) -> str:
+    return "\n".join(["\b", "Examples:", *(f"  ltm-bench {line}" for line in lines)])
+
+
+app = typer.Typer(
+    name="ltm-bench",
+    help="Measure what a conversational agent still remembers after one long, live, seeded conversation.",
+    epilog=(
+        "\b\nStart here:\n  ltm-bench run                               an agent that needs no key\n"
+        "  ltm-bench doctor --agent gpt-4o             would that one work?\n"
+        "  ltm-bench run --span 120k --agent gpt-4o\n\n"
+        "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under, 3 run incomplete (resume it), "
+        "4 budget reached (resume it).\n\n"
+        "Every option can be set by a variable of the environment; each command's --help names them. Options that "
+        "may be given several times take their values from the variable separated by spaces."
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+listing = _group("List what there is.")
+filler = _group("Get other filler than the one that ships.")
+app.add_typer(listing, name="list")
+app.add_typer(filler, name="filler")
+
+
+def _whole(option: str, least: int | None = None) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ConfigError(f"{option} {text}: write a whole number") from None
+        if least is not None and value < least:
+            raise ConfigError(f"{option} {text}: write a whole number, {least} or more")
+        return value
+
+    return read
+
+
+def _score(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ConfigError(f"--fail-under {text}: write a score such as 3.5; every scenario adds at most 1")
+    return value
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        limit = Decimal(text.removeprefix("$"))
+    except InvalidOperation:
+        limit = Decimal("NaN")
+    if not limit.is_finite() or limit < 0:
+        raise ConfigError(f"--max-cost {text}: write US dollars, such as 2.50")
+    return limit
+
+
+Span = Annotated[
+    str,
+    typer.Option(
+        metavar="TOKENS",
+        envvar="LTM_BENCH_SPAN",
+        help="Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number.",
+    ),
+]
+AgentName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        envvar="LTM_BENCH_AGENT",
+        help="Who is asked: a preset or an adapter (see list agents).",
+    ),
+]
+Tokenizer = Annotated[
+    str,
+    typer.Option(metavar="ENCODING", envvar="LTM_BENCH_TOKENIZER", help="The encoding that measures spans."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-A",
+        "--setting",
+        metavar="KEY=VALUE",
+        envvar="LTM_BENCH_SETTING",
+        help="A setting of the agent; may be given several times.",
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", envvar="LTM_BENCH_BASE_URL", help="A compatible server for the agent's adapter."
+    ),
+]
+MaxCost = Annotated[
+    Decimal | None,
+    typer.Option(
+        metavar="USD",
+        parser=_dollars,
+        envvar="LTM_BENCH_MAX_COST",
+        help="Stop before spending more in all; the run can be resumed.",
+    ),
+]
+FailUnder = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SCORE",
+        parser=_score,
+        envvar="LTM_BENCH_FAIL_UNDER",
+        help="Exit with 2 if the score is lower. Every scenario adds at most 1.",
+    ),
+]
+RunName = Annotated[
+    str | None, typer.Argument(metavar="[RUN]", help="The run's name or folder; the newest if left out.")
+]
+Json = Annotated[bool, typer.Option("--json", envvar="LTM_BENCH_JSON", help="Print JSON.")]
+
+
+@app.command(
+    epilog=_examples(
+        "run",
+        "run --span 120k --agent gpt-4o --max-cost 40",
+        "run --span 2k --scenario colours --scenario jokes --examples 10",
+        "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
+    )
+)
+def run(
+    span: Span = "32k",
+    agent: AgentName = "vector_memory",
+    suite: Annotated[
+        str, typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="What is asked (see list suites).")
+    ] = "standard",
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_SCENARIO",
+            help="Only this scenario (see list scenarios); may be given several times.",
+        ),
+    ] = None,
+    examples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=_whole("--examples", 1),
+            envvar="LTM_BENCH_EXAMPLES",
+            help="Examples per scenario, instead of the suite's.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            parser=_whole("--seed"),
+            envvar="LTM_BENCH_SEED",
+            help="The same seed gives the same conversation.",
+        ),
+    ] = 0,
+    isolated: Annotated[
+        bool,
+        typer.Option(
+            "--isolated",
+            envvar="LTM_BENCH_ISOLATED",
+            help="No filler: every example alone, with a fresh agent.",
+        ),
+    ] = False,
+    filler: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            envvar="LTM_BENCH_FILLER",
+            help="scripted (the agent only observes filler) or live (it answers); triviaqa:FILE takes the trivia "
+            "from a file, and live,triviaqa:FILE is both.",
+        ),
+    ] = "scripted",
+    tokenizer: Tokenizer = DEFAULT,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_NAME",
+            help="Name of the folder in reports/; named after suite, span, agent and seed if left out.",
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
+    ] = False,
+    max_cost: MaxCost = None,
+    setting: Settings = None,
+    base_url: BaseUrl = None,
+    fail_under: FailUnder = None,
+) -> None:
+    """Hold one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
+    from ltm_bench.cli.planning import Wish
+    from ltm_bench.cli.running import start
+
+    start(
+        Wish(
+            span=span,
+            agent=agent,
+            suite=suite,
+            scenarios=scenario or (),
+            examples=examples,
+            seed=seed,
+            isolated=isolated,
+            filler=filler,
+            tokenizer=tokenizer,
+            settings=setting or (),
+            base_url=base_url,
+        ),
+        name,
+        fresh=fresh,
+        limit=max_cost,
+        fail_under=fail_under,
+    )
+
+
+@app.command(epilog=_examples("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))
+def resume(run: RunName = None, max_cost: MaxCost = None, fail_under: FailUnder = None) -> None:
+    """Go on with a run that was interrupted, exactly where it stopped."""
+    from ltm_bench.cli.running import go_on
+
+    go_on(run, limit=max_cost, fail_under=fail_under)
+
+
+@app.command(epilog=_examples("rescore", "rescore standard-32k-gpt-4o-seed0"))
+def rescore(run: RunName = None) -> None:
+    """Score a run anew from its log, and say what changed. No agent is asked."""
+    from ltm_bench.cli.showing import score_anew
+
+    score_anew(run)
+
+
+@app.command(epilog=_examples("report", "report standard-32k-gpt-4o-seed0"))
+def report(run: RunName = None) -> None:
+    """Write a run's page anew from its log."""
+    from ltm_bench.cli.showing import write_page
+
+    write_page(run)
+
+
+@app.command(epilog=_examples("show", "show --example colours/1", "show standard-32k-gpt-4o-seed0 --filler"))
+def show(
+    run: RunName = None,
+    example: Annotated[
+        str | None,
+        typer.Option(metavar="ID", envvar="LTM_BENCH_EXAMPLE", help="Only this example, e.g. colours/0."),
+    ] = None,
+    filler: Annotated[
+        bool, typer.Option("--filler", envvar="LTM_BENCH_SHOW_FILLER", help="Show filler in full as well.")
+    ] = False,
+) -> None:
+    """Print the transcript of a run or of one example."""
+    from ltm_bench.cli.showing import print_transcript
+
+    print_transcript(run, example, filler=filler)
+
+
+@listing.command("agents")
+def list_agents(as_json: Json = False) -> None:
+    """List agents: presets and adapters, yours included."""
+    from ltm_bench.cli.listing import agents, print_rows
+
+    print_rows(agents(), as_json=as_json)
+
+
+@listing.command("scenarios")
+def list_scenarios(as_json: Json = False) -> None:
+    """List scenarios, yours included."""
+    from ltm_bench.cli.listing import print_rows, scenarios
+
+    print_rows(scenarios(), as_json=as_json)
+
+
+@listing.command("suites")
+def list_suites(as_json: Json = False) -> None:
+    """List suites, yours included."""
+    from ltm_bench.cli.listing import print_rows, suites
+
+    print_rows(suites(), as_json=as_json)
+
+
+@listing.command("runs")
+def list_runs(as_json: Json = False) -> None:
+    """List the runs in reports/."""
+    from ltm_bench.cli.listing import print_rows, runs
+
+    print_rows(runs(), as_json=as_json)
+
+
+@app.command(epilog=_examples("check scenarios/parking.py", "check agents/notebook.py -A pages=50"))
+def check(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A scenario (scenarios/*.py) or an adapter (agents/*.py)."),
+    ],
+    setting: Settings = None,
+) -> None:
+    """Check a scenario or an adapter. The file is executed; an adapter is talked to for three turns."""
+    from ltm_bench.cli.checking import check_file
+
+    check_file(file, setting or [])
+
+
+@app.command(epilog=_examples("doctor", "doctor --agent gpt-4o --span 120k"))
+def doctor(
+    agent: AgentName = "vector_memory",
+    span: Span = "32k",
+    tokenizer: Tokenizer = DEFAULT,
+    setting: Settings = None,
+    base_url: BaseUrl = None,
+) -> None:
+    """Say whether a run would work, before it costs anything. Asks the provider, but makes no paid call."""
+    from ltm_bench.cli.doctor import examine
+
+    examine(agent, span, tokenizer, setting or [], base_url)
+
+
+@filler.callback()
+def _filler() -> None:
+    """Get other filler than the one that ships."""
+
+
+@filler.command(epilog=_examples("filler fetch", "run --filler triviaqa:triviaqa/unfiltered-web-dev.json"))
+def fetch(
+    into: Annotated[
+        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the file.")
+    ] = Path("triviaqa"),
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the archive.")
+    ] = None,
+    sha256: Annotated[
+        str | None,
+        typer.Option(metavar="HEX", envvar="LTM_BENCH_SHA256", help="The checksum of another archive."),
+    ] = None,
+) -> None:
+    """Download TriviaQA (Apache-2.0, 0.6 GB) and unpack its questions for --filler triviaqa:FILE."""
+    from ltm_bench.cli.fetching import SHA256, URL, fetch_into
+
+    fetch_into(into, url or URL, sha256 or SHA256)

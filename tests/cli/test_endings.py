@@ -1,0 +1,242 @@
+"""How a command ends: its exit code, what it says last, and what it leaves to a pipe or to a terminal."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TINY = ("--span", "2k", "--suite", "smoke", "--name", "r")
+COMMAND = [sys.executable, "-m", "ltm_bench"]
+
+STOPPABLE = '''"""Stoppable: fails for as long as there is a file `stop`, and is slow enough to be interrupted."""
+import asyncio
+from pathlib import Path
+from ltm_bench import Agent, AgentError, Message, Reply
+
+
+class Stoppable(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        if message.turn >= 10:
+            Path("here").touch()
+            if Path("wait").exists():
+                await asyncio.sleep(30)
+            if Path("stop").exists():
+                raise AgentError("the provider is\\ngone")
+        return Reply("I do not know.")
+'''
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "stoppable.py").write_text(STOPPABLE, "utf-8")
+    return tmp_path
+
+
+def test_a_finished_run_ends_with_0_also_when_it_is_run_again(command: "Command") -> None:
+    assert command("run", *TINY, "--agent", "perfect", "--fail-under", "5").exit_code == 0
+    again = command("run", *TINY, "--agent", "perfect", "--fail-under", "5")
+    assert again.exit_code == 0
+    assert "reports/r is finished already; --fresh starts beside it." in again.out
+    assert command("run", *TINY, "--agent", "perfect", "--fresh").exit_code == 0
+    assert sorted(path.name for path in Path("reports").iterdir()) == ["r", "r-2"]
+
+
+def test_another_run_of_the_same_name_is_not_touched(command: "Command") -> None:
+    assert command("run", *TINY, "--agent", "goldfish").exit_code == 0
+    before = Path("reports/r/events.jsonl").read_bytes()
+    done = command("run", *TINY, "--agent", "goldfish", "--seed", "1")
+    assert done.exit_code == 1
+    assert "reports/r holds another run (seed: 0 there, 1 now); use --fresh" in done.err
+    assert Path("reports/r/events.jsonl").read_bytes() == before
+
+
+def test_a_score_below_the_threshold_ends_with_2(command: "Command") -> None:
+    for verb in (("run", *TINY, "--agent", "goldfish"), ("resume", "r")):
+        done = command(*verb, "--fail-under", "0.5")
+        assert done.exit_code == 2
+        assert "the score 0.00 of 5 is below --fail-under 0.5" in done.err
+
+
+def test_an_agent_that_fails_ends_with_3_and_the_run_is_resumed(command: "Command", place: Path) -> None:
+    (place / "stop").touch()
+    done = command("run", *TINY, "--agent", "stoppable", "--fail-under", "0")
+    assert done.exit_code == 3
+    assert "The run can be resumed: ltm-bench resume r" in done.err
+    assert done.err.endswith("the provider is gone\n")
+    assert "sum so far (incomplete)" in done.out
+    assert "r stoppable smoke 2k 0 incomplete" in command("list", "runs").output
+    (place / "stop").unlink()
+    done = command("resume")
+    assert done.exit_code == 0
+    assert "5/5 examples" in done.err
+
+
+def test_a_budget_that_is_reached_ends_with_4(command: "Command", key: str) -> None:
+    done = command("run", *TINY, "--agent", "gpt-4o", "--max-cost", "0")
+    assert done.exit_code == 4
+    assert "could exceed --max-cost 0; resume with a larger one" in done.err
+    shown = command("show", "r", "--example", "colours/0")
+    assert "colours/0 has no turns yet" in shown.err
+
+
+def test_a_budget_that_cannot_be_held_is_refused_before_anything_is_written(
+    command: "Command", key: str
+) -> None:
+    words = ("-A", "model=nobody-knows-it", "--base-url", "http://127.0.0.1:9/v1")
+    done = command("run", *TINY, "--agent", "openai_chat", *words, "--max-cost", "$2.50")
+    assert done.exit_code == 1
+    assert "--max-cost 2.50 cannot be held" in done.err
+    assert not Path("reports").exists()
+
+
+def test_a_missing_key_is_said_before_anything_is_written(
+    command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    done = command("run", *TINY, "--agent", "gpt-4o")
+    assert done.exit_code == 1
+    assert "gpt-4o: OPENAI_API_KEY is not set; export it" in done.err
+    assert not Path("reports").exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
+    command: "Command", place: Path, how: signal.Signals
+) -> None:
+    (place / "wait").touch()
+    with subprocess.Popen(
+        [*COMMAND, "run", *TINY, "--agent", "stoppable"], stderr=subprocess.PIPE, text=True
+    ) as running:
+        end = time.monotonic() + 60
+        while not (place / "here").exists() and running.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        running.send_signal(how)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert "`ltm-bench resume r` goes on from here" in said
+    assert "Traceback" not in said
+    (place / "wait").unlink()
+    assert command("resume").exit_code == 0
+
+
+def test_what_is_interrupted_without_a_run_ends_as_a_shell_expects(
+    command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ltm_bench.cli.listing.suites", interrupt)
+    done = command("list", "suites")
+    assert (done.exit_code, done.err) == (130, "ltm-bench: interrupted\n")
+
+
+@pytest.mark.parametrize("words", [[], ["list"], ["filler"]])
+def test_without_a_command_it_shows_which_there_are(command: "Command", words: list[str]) -> None:
+    done = command(*words)
+    assert done.exit_code == 1
+    assert done.err.startswith(f"Usage: {' '.join(['ltm-bench', *words])} [OPTIONS] COMMAND")
+    assert "\nCommands:\n" in done.err
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*COMMAND, "list", "agents"], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def in_a_terminal(*words: str) -> str:
+    """Run a command in a terminal of 80 columns; return all that it wrote there."""
+    ours, theirs = pty.openpty()
+    written: list[bytes] = []
+
+    def read() -> None:
+        try:
+            while block := os.read(ours, 4096):
+                written.append(block)
+        except OSError:  # the other end is closed
+            return
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "LINES": "30"}
+    subprocess.run(
+        [*COMMAND, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=True
+    )
+    os.close(theirs)
+    reader.join()
+    os.close(ours)
+    return b"".join(written).decode()
+
+
+def test_on_a_terminal_progress_is_a_display_that_goes_away() -> None:
+    shown = in_a_terminal("run", *TINY, "--agent", "goldfish")
+    assert " % " in shown
+    assert "\x1b[2K" in shown  # a line is taken back
+    assert shown.index("\x1b[?25l") < shown.index("\x1b[?25h")  # the cursor is there again
+    assert shown.rpartition("\x1b[?25h")[2].count("score so far") == 1
+
+
+def test_a_cost_that_is_not_known_is_not_called_zero(command: "Command", place: Path) -> None:
+    path = place / "agents" / "stoppable.py"
+    path.write_text(STOPPABLE.replace("free = True", "free = False"), "utf-8")
+    done = command("run", *TINY, "--agent", "stoppable")
+    assert done.exit_code == 0
+    assert "· cost unknown" in done.err
+    assert "$" not in done.err
+
+
+def test_a_question_of_a_transcript_is_shown_with_its_verdict(command: "Command") -> None:
+    assert command("run", *TINY, "--agent", "perfect").exit_code == 0
+    assert command("show", "--example", "colours/0").out.endswith("\n= correct 1.00\n")
+
+
+def test_a_run_that_cannot_be_read_is_listed_and_named_and_others_are_not_cut(
+    command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "a-name-that-is-much-longer-than-any-column-would-be-if-it-were-cut-to-fit"
+    assert command("run", *TINY[:-1], long, "--agent", "goldfish").exit_code == 0
+    for name, content in {"torn": "{", "empty": "", "other": '{"kind": "other"}\n'}.items():
+        (Path("reports") / name).mkdir()
+        (Path("reports") / name / "events.jsonl").write_text(content, "utf-8")
+        for verb in ("show", "resume", "report", "rescore"):
+            done = command(verb, name)
+            assert done.exit_code == 1
+            assert done.err.startswith(f"ltm-bench: reports/{name}/events.jsonl")
+            assert done.err.count("\n") == 1
+    listed = command("list", "runs")
+    assert listed.exit_code == 0
+    assert f" {long} " in listed.out
+    rows = {row["name"]: row["agent"] for row in json.loads(command("list", "runs", "--json").out)}
+    assert {name for name, agent in rows.items() if agent.startswith("unreadable: ")} == {
+        "torn",
+        "empty",
+        "other",
+    }
+
+
+def test_damaged_results_are_no_reason_to_fail(command: "Command") -> None:
+    assert command("run", *TINY, "--agent", "goldfish").exit_code == 0
+    Path("reports/r/results.json").write_text("[]", "utf-8")
+    Path("reports/r/verdicts.jsonl").write_text('{"example"', "utf-8")
+    assert "unreadable: " in command("list", "runs").output
+    assert command("show", "r").exit_code == 0
+    assert command("rescore", "r").exit_code == 0
+    assert "5 verdicts, 0 changed" in command("rescore", "r").out

@@ -1,0 +1,167 @@
+"""Files of a user's own that cannot be used: one line with file and line, whoever raised, and never a traceback."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+HEAD = '"""Mine: it is broken."""\nfrom ltm_bench import *\n'
+TINY = ("--span", "2k", "--suite", "smoke")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("agents", "scenarios", "configs"):
+        (tmp_path / folder).mkdir()
+    return tmp_path
+
+
+def scenario(*lines: str, decorator: str = '@scenario(skills={"recall"})') -> str:
+    return "\n".join([HEAD, decorator, "def mine(dice):", *(f"    {line}" for line in lines), ""])
+
+
+ASK = 'yield Ask("x?", expect=names_only("a", among=("a", "b")))'
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("def x(:", "mine.py:1: SyntaxError: invalid syntax"),
+        (scenario("return 3"), "scenario mine: its script fails"),
+        (scenario('yield "hello"'), "mine.py: AttributeError: 'str' object has no attribute 'after'; a script yields"),
+        (scenario('yield Ask("x?", expect="blue")'), "an Ask expects a matcher"),
+        (scenario('yield Tell("x", at=0.5)', "yield 1 / 0"), "mine.py:7: ZeroDivisionError: division by zero"),
+        (scenario("open('nowhere.txt')", ASK), "mine.py:6: FileNotFoundError"),
+        (scenario(ASK, decorator="@scenario"), "mine.py:4: TypeError"),
+        (scenario(ASK, decorator="import sys; sys.exit(7)"), "mine.py:4: SystemExit: 7"),
+        (scenario(f"reply = {ASK}", "assert reply.text.startswith('It is')"), "mine.py:7: AssertionError"),
+        ('"""X."""', "the function under @scenario must be called 'mine', like its file (found: none)"),
+    ],
+)  # fmt: skip
+def test_a_scenario_that_fails_is_named_with_its_line(
+    command: "Command", place: Path, code: str, complaint: str
+) -> None:
+    (place / "scenarios" / "mine.py").write_text(code, "utf-8")
+    done = command("run", "--span", "2k", "--agent", "goldfish", "--scenario", "mine")
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert done.err.splitlines()[-1].startswith("ltm-bench: ")
+    assert "Traceback" not in done.err
+
+
+def test_check_finds_a_position_outside_the_span(command: "Command", place: Path) -> None:
+    (place / "scenarios" / "mine.py").write_text(scenario('yield Tell("x", at=7)', ASK), "utf-8")
+    done = command("check", "scenarios/mine.py")
+    assert done.exit_code == 1
+    assert "FAIL every at= lies within 0..1, but: 7" in done.output
+    assert done.err.endswith("mine.py: 1 rule is not kept; see the lines marked FAIL\n")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["yield Tell(' '.join({'one', 'two', 'three'}), at=0.0)", ASK],
+        [
+            "words = tuple({'one', 'two', 'three'})",
+            "yield Ask('x?', expect=names_only(words[0], among=words))",
+        ],
+        ["yield Tell(str(hash('one')), at=0.0)", ASK],
+    ],
+)
+def test_check_finds_a_script_that_hangs_on_the_hash_seed(
+    command: "Command", place: Path, lines: list[str]
+) -> None:
+    (place / "scenarios" / "mine.py").write_text(scenario(*lines), "utf-8")
+    assert "FAIL says the same in another process" in command("check", "scenarios/mine.py").output
+
+
+AGENT = "class Mine(Agent):\n    free = True\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "complaint"),
+    [
+        ("def agent(message", 1, "mine.py:3: SyntaxError: '(' was never closed"),
+        ("x = 1", 1, "there is no subclass of ltm_bench.Agent in it, and no function `agent`"),
+        (AGENT + AGENT.replace("Mine", "Yours"), 1, "one file holds one adapter, this one holds 2: Mine, Yours"),
+        ("import sys; sys.exit(7)", 1, "mine.py:3: SystemExit: 7"),
+        ("1 / 0", 1, "mine.py:3: ZeroDivisionError"),
+        (AGENT + "    def __init__(self): self.x = {}['x']", 1, "mine.py:5: KeyError: 'x'"),
+        (AGENT, 3, "the adapter Mine does not define reply()"),
+        (AGENT + "    def reply(self, message): return Reply('x')", 3, "TypeError: object Reply can't be used"),
+        ("def agent(message): return 3", 3, "the function returned int, not a string"),
+        ("def agent(message): raise RuntimeError('one\\ntwo')", 3, "RuntimeError: one two"),
+        ("import sys\ndef agent(message): sys.exit(7)", 1, "mine.py:4: SystemExit: 7"),
+    ],
+)  # fmt: skip
+def test_an_adapter_that_fails_is_named_with_its_line(
+    command: "Command", place: Path, code: str, exit_code: int, complaint: str
+) -> None:
+    (place / "agents" / "mine.py").write_text(HEAD + code, "utf-8")
+    for words in (("run", *TINY, "--agent", "mine"), ("check", "agents/mine.py")):
+        done = command(*words)
+        assert done.exit_code == (exit_code if words[0] == "run" else 1)
+        assert done.err.splitlines()[-1].startswith("ltm-bench: ")
+        assert "Traceback" not in done.output
+        if words[0] == "run":
+            assert complaint in done.err
+
+
+def test_an_adapter_with_the_name_of_a_preset_is_refused(command: "Command", place: Path) -> None:
+    (place / "agents" / "gpt-4o.py").write_text(HEAD, "utf-8")
+    done = command("run", *TINY, "--agent", "gpt-4o")
+    assert done.exit_code == 1
+    assert "both a preset and" in done.err
+
+
+def test_a_preset_may_have_the_name_of_its_adapter(command: "Command", place: Path) -> None:
+    (place / "configs" / "agents.toml").write_text('[perfect]\nadapter = "perfect"\n', "utf-8")
+    assert command("run", *TINY, "--agent", "perfect").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("mine = 3", "agents.toml: mine = 3: it is a table"),
+        ("[mine]\nmodel = 'x'", "agents.toml: mine.adapter: field required"),
+        ("[mine]\nadapter = 3", "agents.toml: mine.adapter = 3: input should be a valid string"),
+        ("[mine]\nadapter = 'perfct'", "no agent is called 'perfct'; did you mean 'perfect'?"),
+        ("[mine]\nadapter = 'perfect'\nx = 1", "agent perfect: no setting 'x' (it has: none)"),
+        ("[mine]\nadapter = 'openai_chat'\nmodel = 'm'\napi_key = 'x'", "api_key looks like a secret"),
+        ("[gpt-4o]\nadapter = 'perfect'", "the agent 'gpt-4o' is preset already; rename yours"),
+        ("[mine", "agents.toml: not valid TOML"),
+    ],
+)
+def test_a_mistake_in_a_preset_is_named_with_file_and_key(
+    command: "Command", place: Path, content: str, complaint: str
+) -> None:
+    (place / "configs" / "agents.toml").write_text(content, "utf-8")
+    done = command("run", *TINY, "--agent", "mine")
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("window=abc", "window='abc': this setting is a whole number"),
+        ("window=1.5", "window=1.5: this setting is a whole number"),
+        ("window=true", "window=True: this setting is a whole number"),
+        ("timeout=soon", "timeout='soon': this setting is a number"),
+        ("model=3", "model=3: this setting is a text; write -A 'model=\"3\"'"),
+        ("effort=[]", "effort=[]: this setting is a text"),
+        ("base_url=nonsense", "base_url 'nonsense' is not a URL"),
+        ("window=100", "window=100"),
+    ],
+)
+def test_a_setting_of_another_type_is_named_with_its_value(
+    command: "Command", key: str, setting: str, complaint: str
+) -> None:
+    done = command("run", *TINY, "--agent", "gpt-4o", "-A", setting)
+    assert done.exit_code == 1
+    assert complaint in done.err
