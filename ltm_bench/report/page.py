@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from html import escape
 from itertools import chain
+from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +27,22 @@ if TYPE_CHECKING:
     import jinja2
 
 LONGEST = 4000
-"""Characters of a text that the report shows; the transcript has all of them."""
+"""Characters of a text that the report shows at most; fewer where very many texts are long."""
+
+SHORTEST = 250
+"""Characters of a text that the report shows in any case."""
+
+BUDGET = 500_000
+"""Bytes that the texts of a report may take up together before each is cut shorter."""
+
+LONGEST_TURN = 100_000
+"""Characters of a message or a reply that the transcript shows; the event log has all of them."""
+
+LONGEST_MANIFEST = 60_000
+"""Characters of the manifest that the report shows; the event log starts with all of it."""
+
+LONGEST_SETTING = 400
+"""Characters of a parameter that the report shows beside its scenario."""
 
 MOST_NEEDLES = 40
 """Needles of an example that the report lists; all of them are in the strips and in the transcript."""
@@ -72,17 +89,38 @@ def _finalize(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def shortened(text: str) -> str:
-    """Cut a text that is too long for the report, and say how much was left out."""
-    left = len(text) - LONGEST
-    return text if left <= 0 else f"{text[:LONGEST]} … ({left:,} characters more, see the transcript)"
+def shortened(text: str, limit: int, whole: str = "the transcript") -> str:
+    """Cut a text that is too long for a page, and say how much was left out and where it can be read."""
+    left = len(text) - limit
+    return text if left <= 0 else f"{text[:limit]} … ({left:,} characters more, see {whole})"
+
+
+def longest(results: Results) -> int:
+    """Return how many characters of a text the report shows, so that all texts together stay within BUDGET."""
+    texts = [
+        text[:LONGEST]
+        for example in results.examples
+        for text in chain(
+            (needle.text for needle in example.needles[:MOST_NEEDLES]),
+            *((q.text, q.expected, q.reply or "", q.reason) for q in example.questions),
+        )
+    ]
+    limit = LONGEST
+    while limit > SHORTEST and sum(map(_size, (text[:limit] for text in texts))) > BUDGET:
+        limit //= 2
+    return max(limit, SHORTEST)
+
+
+def _size(text: str) -> int:
+    """Return the bytes that a text takes up on a page."""
+    return len(escape(visible(text)).encode())
 
 
 def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
     """Write a score with few digits, but never a full score, or none, that is not one."""
-    for precision in range(digits, 4):
+    for precision in range(digits, 10):
         text = f"{value:.{precision}f}"
-        if (float(text) == top) == (value == top) and (float(text) == 0) == (value == 0):
+        if all((float(text) == end) == isclose(value, end, rel_tol=0, abs_tol=1e-9) for end in (0, top)):
             break
     return text
 
@@ -111,12 +149,12 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def cost(dollars: float | None) -> str:
-    """Write what a run cost; an unknown price is never 0."""
+def cost(dollars: float | None, free: bool) -> str:
+    """Write what a run cost; an unknown price is never 0, and an agent that has a price is never free."""
     if dollars is None:
         return "unknown"
     if dollars == 0:
-        return "free"
+        return "free" if free else "$0.00"
     return (
         f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.4f}" if dollars >= 0.0001 else "under $0.0001"
     )
@@ -128,8 +166,8 @@ def moment(at: datetime) -> str:
 
 
 def slug(name: str) -> str:
-    """Turn a name into a part of an anchor."""
-    return re.sub(r"[^\w-]", "-", name, flags=re.ASCII)
+    """Turn a name into a part of an anchor. Names that differ have anchors that differ."""
+    return re.sub(r"[^\w/-]", lambda match: f".{ord(match[0]):x}.", name, flags=re.ASCII).replace("/", "-")
 
 
 def anchor(turn: int, example: str, *, isolated: bool) -> str:
@@ -151,6 +189,26 @@ def matched_parts(example: ExampleResult) -> Sequence[float]:
     """Return a score for every needle, where the example's last question has one for each; else nothing."""
     parts = example.questions[-1].parts if example.questions else ()
     return parts if len(parts) == len(example.needles) else ()
+
+
+def reached(example: ExampleResult) -> bool:
+    """Whether all its questions were asked and answered, so that its span and depths are known."""
+    unanswered = (Outcome.NOT_REACHED, Outcome.AGENT_ERROR)
+    return not any(question.outcome in unanswered for question in example.questions)
+
+
+def known_chance(of: Results | ScenarioResult) -> float | None:
+    """Return the chance level; None where questions that were not reached would have a part in it."""
+    return None if Outcome.NOT_REACHED in of.outcomes else of.chance
+
+
+def in_span(position: int, example: ExampleResult) -> str:
+    """Say where in its example's span a message stood: `33 %` of the way to the last question."""
+    if not reached(example):
+        return "–"
+    asked = [question.position for question in example.questions if question.position is not None]
+    start = min(asked + [needle.position for needle in example.needles])
+    return f"{100 * (position - start) / max(1, max(asked) - start):.0f} %"
 
 
 def ticks(example: ExampleResult, length: int) -> list[tuple[str, str]]:
@@ -179,6 +237,24 @@ def where(example: ExampleResult) -> str:
         for question in example.questions
     ]
     return f"{example.id}, in tokens: {'; '.join([needles, *asked])}"
+
+
+class Mark(NamedTuple):
+    """A figure that stands beside the score, for comparison."""
+
+    label: str
+    note: str
+    value: float | None
+    look: str
+
+
+def marks(results: Results) -> list[Mark]:
+    """Return chance, floor and ceiling, each with None where nobody knows it."""
+    agents = {"goldfish": "floor: remembers nothing", "perfect": "ceiling: forgets nothing"}
+    return [
+        Mark("chance", "blind guesses", known_chance(results), "chance"),
+        *(Mark(name, note, results.references.get(name), "reference") for name, note in agents.items()),
+    ]
 
 
 class Segment(NamedTuple):
@@ -251,6 +327,9 @@ def _templates() -> jinja2.Environment:
         flat,
         grade,
         moment,
+        in_span,
+        known_chance,
+        matched_parts,
         percent,
         plural,
         seconds,
@@ -267,13 +346,16 @@ def _templates() -> jinja2.Environment:
         "spoken": lambda value: spoken_duration(timedelta(seconds=value)),
     }
     environment.globals |= {
-        "Outcome": Outcome,
         "MEANINGS": MEANINGS,
         "MOST_NEEDLES": MOST_NEEDLES,
         "MOST_CELLS": MOST_CELLS,
+        "LONGEST_TURN": LONGEST_TURN,
+        "LONGEST_MANIFEST": LONGEST_MANIFEST,
+        "LONGEST_SETTING": LONGEST_SETTING,
         "STRIP": STRIP,
         "anchor": anchor,
         "matched_parts": matched_parts,
+        "reached": reached,
         "ticks": ticks,
     }
     return environment
@@ -306,6 +388,8 @@ def render_page(results: Results, manifest: Manifest, environment: Mapping[str, 
             groups=groups,
             isolated=manifest.suite.isolated,
             length=conversation_length(results, isolated=manifest.suite.isolated),
+            limit=longest(results),
+            marks=marks(results),
             scored=sum(example.score is not None for example in results.examples),
             unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
         )
@@ -319,6 +403,8 @@ class Line(NamedTuple):
     turn: int
     kind: str
     example: str
+    number: int | None
+    """Of its example among all; None for filler."""
     at: datetime
     position: int
     tokens: int
@@ -329,39 +415,44 @@ class Line(NamedTuple):
     question: Question | None
 
 
-def _lines(
-    events: Iterable[Event], questions: Mapping[tuple[str, int], Question], isolated: bool
-) -> Iterator[Line]:
+class _Known(NamedTuple):
+    """What the lines of a transcript take from the results."""
+
+    isolated: bool
+    numbers: Mapping[str, int]
+    questions: Mapping[tuple[str, int], Question]
+
+
+def _lines(events: Iterable[Event], known: _Known) -> Iterator[Line]:
     sent: Event | None = None
     for event in events:
         if event["event"] == "sent":
             sent = event
         elif event["event"] == "replied" and sent is not None:
-            yield _line(sent, event, questions, isolated)
+            yield _line(sent, event, known)
             sent = None
         elif event["event"] == "jumped":
             to = datetime.fromisoformat(event["to"])
-            yield Line("", -1, "jump", "", to, event["position"], 0, "", None, "", None)
+            yield Line("", -1, "jump", "", None, to, event["position"], 0, "", None, "", None)
     if sent is not None:
-        yield _line(sent, None, questions, isolated)
+        yield _line(sent, None, known)
 
 
-def _line(
-    sent: Event, replied: Event | None, questions: Mapping[tuple[str, int], Question], isolated: bool
-) -> Line:
+def _line(sent: Event, replied: Event | None, known: _Known) -> Line:
     example, turn = sent.get("example", ""), sent["turn"]
     return Line(
-        anchor(turn, example, isolated=isolated),
+        anchor(turn, example, isolated=known.isolated),
         turn,
         sent["kind"],
         example,
+        known.numbers.get(example),
         datetime.fromisoformat(sent["at"]),
         sent["position"],
         sent["tokens"] + (replied["tokens"] if replied else 0),
         sent["message"],
         replied["reply"] if replied else None,
         replied["finish"] if replied else "",
-        questions.get((example, turn)),
+        known.questions.get((example, turn)),
     )
 
 
@@ -371,15 +462,19 @@ class _Section(NamedTuple):
 
 
 def render_transcript(run: Path, results: Results, target: Path) -> None:
-    """Write `transcript.html`, every turn of a run in full, and hold no more than one turn while doing so."""
+    """Write `transcript.html`, every turn of a run, and hold no more than one turn while doing so."""
     manifest = read_manifest(run)
     isolated = manifest.suite.isolated
-    questions = {(e.id, q.turn): q for e in results.examples for q in e.questions if q.turn is not None}
+    known = _Known(
+        isolated,
+        {example.id: number for number, example in enumerate(results.examples)},
+        {(e.id, q.turn): q for e in results.examples for q in e.questions if q.turn is not None},
+    )
     names = {e.id.replace("/", "-"): e.id for e in results.examples}
     sections = (
         _Section(
             names.get(path.stem, path.stem) if isolated else "The conversation",
-            _lines(read_events(path), questions, isolated),
+            _lines(read_events(path), known),
         )
         for path in conversations(run)
     )

@@ -63,7 +63,8 @@ class _Open:
 
     def close(self, *, ended: bool) -> ExampleResult:
         """Return its result; what an unfinished example would still have asked stays in the denominator."""
-        if not ended:
+        failed = bool(self.questions) and self.questions[-1].outcome is Outcome.AGENT_ERROR
+        if not ended and not failed:  # a question that the agent failed at says as much already
             self.questions.append(_NOT_REACHED)
         last = max((q.position for q in self.questions if q.position is not None), default=0)
         for needle in self.needles:

@@ -1,7 +1,16 @@
-"""Results and manifests made by hand, for the tests of the pages."""
+"""Results and manifests made by hand, a run with a hostile agent, and a browser, for the tests of the pages."""
 
-from collections.abc import Callable, Mapping, Sequence
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,6 +230,7 @@ class Made:
 
     outcomes = SOME
     environment = ENVIRONMENT
+    at = staticmethod(at)
     needle = staticmethod(needle)
     question = staticmethod(question)
     example = staticmethod(example)
@@ -232,3 +242,213 @@ class Made:
 @pytest.fixture
 def made() -> Made:
     return Made()
+
+
+VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element that is opened must be closed, in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: Counter[str] = Counter()
+        self.ids: Counter[str] = Counter()
+        self.links: list[str] = []
+        self.attributes: set[str] = set()
+        self.text: list[str] = []
+        self.headings: list[int] = []
+        self.tables_without_caption = 0
+        self._open: list[str] = []
+        self._previous = ""
+        self.feed(html)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name == "id":
+                self.ids[str(value)] += 1
+            elif name in ("href", "src"):
+                self.links.append(str(value))
+        if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
+            self.headings.append(int(tag[1]))
+        self.tables_without_caption += self._previous == "table" and tag != "caption"
+        self._previous = tag
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self._open:
+            self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+
+@pytest.fixture
+def read() -> Callable[[str], Page]:
+    return Page
+
+
+NASTY = """
+from ltm_bench import Agent, Message, Reply
+
+TEXTS = ["<script>alert(1)</script>", "</p></main></body></html><h1>", "\\x00\\x1b[2J", "\\ud800", "", " \\n",
+         "\\u202eabc\\u2067", "\\u200fשלום مرحبا", "{{ 7 * 7 }}{% raw %}", "W" * 3000, ("x" * 50 + " ") * 2_200,
+         '"><img src=x onerror=alert(1)>', "&lt;b&gt;", "</style><style>*{display:none}"]
+
+class Nasty(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        return Reply(TEXTS[message.turn % len(TEXTS)])
+"""
+
+
+@pytest.fixture(scope="session")
+def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a real run with an agent that says whatever could break a page."""
+    place = tmp_path_factory.mktemp("hostile")
+    (place / "agents").mkdir()
+    (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "ltm_bench",
+        "run",
+        "--span",
+        "2k",
+        "--agent",
+        "nasty",
+        "--name",
+        "hostile",
+    ]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LTM_BENCH_")}
+    subprocess.run(command, cwd=place, env=environment, check=True, capture_output=True, timeout=120)
+    return place / "reports" / "hostile"
+
+
+class Browser:
+    """Headless Chromium, spoken to over its debugging pipe. Scripts of pages are switched off."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        here, there = os.pipe(), os.pipe()
+        # The browser reads from 3 and writes to 4: out of their way first, since either may be one of ours.
+        theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (here[0], there[1])]
+        words = [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
+        self._process = os.posix_spawn(
+            program,
+            [*words, f"--user-data-dir={profile}", "about:blank"],
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, theirs[0], 3),
+                (os.POSIX_SPAWN_DUP2, theirs[1], 4),
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+        )
+        for fd in (here[0], there[1], *theirs):
+            os.close(fd)
+        self._write, self._read = here[1], there[0]
+        self._received = b""
+        self._calls = 0
+        self._session = ""
+        self.events: list[dict[str, Any]] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.call("Emulation.setScriptExecutionDisabled", value=True)
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._received:
+            chunk = os.read(self._read, 1 << 16)
+            assert chunk, "the browser has gone"
+            self._received += chunk
+        message, _, self._received = self._received.partition(b"\0")
+        event: dict[str, Any] = json.loads(message)
+        return event
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._calls += 1
+        request = {"id": self._calls, "method": method, "params": parameters}
+        if self._session:
+            request["sessionId"] = self._session
+        left = json.dumps(request).encode() + b"\0"
+        while left:
+            left = left[os.write(self._write, left) :]
+        while (answer := self._next()).get("id") != self._calls:
+            self.events.append(answer)
+        assert "error" not in answer, answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def open(self, url: str, *, width: int = 1280, dark: bool = False, media: str = "") -> None:
+        """Load a page; `problems` and `requests` are about it from now on."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        for address in ("about:blank", url):  # a mere change of the fragment would load nothing
+            self.events.clear()
+            self.call("Page.navigate", url=address)
+            while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+                self.events.append(self._next())
+
+    def ask(self, expression: str) -> Any:
+        """Evaluate an expression in the page."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def tab(self) -> None:
+        """Press the tabulator key."""
+        self.call("Input.dispatchKeyEvent", type="rawKeyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
+
+    @property
+    def problems(self) -> list[str]:
+        """Whatever the console shows."""
+        methods = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
+        return [str(event) for event in self.events if event.get("method") in methods]
+
+    @property
+    def requests(self) -> list[str]:
+        """The addresses that the page has asked for."""
+        sent = [event for event in self.events if event.get("method") == "Network.requestWillBeSent"]
+        return [event["params"]["request"]["url"] for event in sent]
+
+    def close(self) -> None:
+        self._session = ""
+        self.call("Browser.close")
+        os.close(self._write)
+        while os.read(self._read, 1 << 16):
+            pass
+        os.close(self._read)
+        os.waitpid(self._process, 0)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    program = next(filter(None, map(shutil.which, names)), None)
+    if program is None:
+        pytest.skip("no chromium on this machine")
+    running = Browser(program, tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()

@@ -1,76 +1,42 @@
+import json
+import os
 import re
-import shutil
 import subprocess
-from collections import Counter
-from html.parser import HTMLParser
+import sys
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ltm_bench.messages import Outcome
-from ltm_bench.report.page import render_page, visible
+from ltm_bench.report.page import LONGEST, SHORTEST, figure, render_page, shortened, slug, visible
 from ltm_bench.scoring import Results
 
 if TYPE_CHECKING:
-    from tests.report.conftest import Made
+    from tests.report.conftest import Made, Page
 
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-CHROMIUM = shutil.which("chromium")
+Read = Callable[[str], "Page"]
 
-
-class Page(HTMLParser):
-    """Reads a page strictly: every element that is opened must be closed, in order."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: Counter[str] = Counter()
-        self.ids: Counter[str] = Counter()
-        self.links: list[str] = []
-        self.attributes: set[str] = set()
-        self.text: list[str] = []
-        self._open: list[str] = []
-        self.feed(html)
-        self.close()
-        assert not self._open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags[tag] += 1
-        for name, value in attrs:
-            self.attributes.add(name)
-            if name == "id":
-                self.ids[str(value)] += 1
-            elif name in ("href", "src"):
-                self.links.append(str(value))
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self._open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self._open:
-            self.text.append(data)
-
-    @property
-    def words(self) -> str:
-        return " ".join(" ".join(self.text).split())
+MEGABYTE = 1_000_000
 
 
-def page_of(made: "Made", results: Results, *, isolated: bool = False) -> str:
-    return render_page(results, made.manifest(results, isolated=isolated), made.environment)
+def page_of(made: "Made", results: Results, *, isolated: bool = False, free: bool = False) -> str:
+    return render_page(results, made.manifest(results, isolated=isolated, free=free), made.environment)
 
 
-def test_a_page_is_well_formed_and_complete_in_itself(made: "Made") -> None:
+def first_screen(html: str) -> str:
+    return html.partition('<nav class="contents"')[0]
+
+
+def test_a_page_is_well_formed_and_complete_in_itself(made: "Made", read: Read) -> None:
     html = page_of(made, made.results(made.many()))
-    page = Page(html)
+    page = read(html)
     assert page.tags["h1"] == page.tags["main"] == html.partition("</head>")[0].count("<title>") == 1
-    assert page.tags["script"] == page.tags["iframe"] == page.tags["img"] == 0
+    assert page.tags["script"] == page.tags["iframe"] == page.tags["img"] == page.tags["form"] == 0
     assert [name for name, times in page.ids.items() if times > 1] == []
     assert not [name for name in page.attributes if name.startswith("on")]
     outside = [link for link in page.links if not link.startswith(("#", "transcript.html", "data:"))]
@@ -78,25 +44,48 @@ def test_a_page_is_well_formed_and_complete_in_itself(made: "Made") -> None:
     assert all(link[1:] in page.ids for link in page.links if link.startswith("#"))
     assert "url(" not in html
     assert "@import" not in html
+    assert '<html lang="en">' in html
+    assert 'name="viewport"' in html
 
 
-def test_the_figures_on_the_page_are_those_of_the_results(made: "Made") -> None:
+def test_headings_skip_no_level_and_every_table_has_a_caption(made: "Made", read: Read) -> None:
+    page = read(page_of(made, made.results(made.many())))
+    assert page.headings[0] == 1
+    assert all(after <= before + 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
+    assert page.tags["table"] > len(made.many())
+    assert page.tables_without_caption == 0
+
+
+def test_the_figures_on_the_page_are_those_of_the_results(made: "Made", read: Read) -> None:
     results = made.results(made.many())
-    words = Page(page_of(made, results)).words
+    words = read(page_of(made, results)).words
     assert results.score is not None
-    assert f"{results.score:.1f}" in words
-    assert f"/ {results.out_of}" in words
+    assert f"{results.score:.1f} / {results.out_of}" in words
     assert results.interval is not None
     assert f"{results.interval.low:.1f}–{results.interval.high:.1f}" in words
-    assert "$9.12" in words
+    for shown in (
+        "$9.12",
+        "128,204 tokens",
+        "95 % of the tokens",
+        "104 calls",
+        "6,252,000 tokens in",
+        "9,120 out",
+    ):
+        assert shown in words
+    assert "goldfish (floor: remembers nothing) 0.5 perfect (ceiling: forgets nothing) 5.0" in words
+    assert f"chance (blind guesses) {results.chance:.1f}" in words
     for scenario in results.scenarios:
         assert scenario.score is not None
-        assert f"{scenario.name}" in words
+        assert scenario.interval is not None
+        low, high = scenario.interval.low, scenario.interval.high
+        assert f"{figure(scenario.score, digits=2)} {figure(low, digits=2)}–{figure(high, digits=2)}" in words
         assert f"n = {scenario.n}" in words
     for example in results.examples:
         assert example.id in words
+        assert f"span {example.span:,}" in words
         for needle in example.needles:
             assert needle.text in words
+            assert f"{needle.turn} {needle.depth:,}" in words
         for question in example.questions:
             assert question.text in words
             assert question.reason in words
@@ -104,20 +93,84 @@ def test_the_figures_on_the_page_are_those_of_the_results(made: "Made") -> None:
             assert question.reply in words
 
 
-def test_an_incomplete_run_has_no_headline(made: "Made") -> None:
-    for outcome in Outcome:
-        results = made.results(made.many([*made.outcomes, outcome], each=7))
-        words = Page(page_of(made, results)).words.lower()
-        assert ("incomplete" in words.partition("scores of the scenarios")[0]) == outcome.infrastructure
+def test_the_page_of_a_real_run_agrees_with_its_results_json(hostile_run: Path, read: Read) -> None:
+    page = read((hostile_run / "report.html").read_text("utf-8"))
+    results = json.loads((hostile_run / "results.json").read_text("utf-8"))
+    assert results["schema_version"] == 1
+    assert f"{results['score']:.1f} / {results['out_of']}" in page.words
+    assert f"{results['tokens']:,} tokens in {results['turns']} turns" in page.words
+    assert f"{results['overruns']} of {len(results['examples'])} examples" in page.words
+    for outcome, count in results["outcomes"].items():
+        assert f"{outcome} {count}" in page.words
+    for example in results["examples"]:
+        assert page.ids[f"e-{slug(example['id'])}"] == 1
+        for needle in example["needles"]:
+            assert f"{needle['turn']} {needle['depth']:,}" in page.words
+        for question in example["questions"]:
+            at = datetime.fromisoformat(question["at"])
+            assert (
+                f"turn {question['turn']} · {at:%Y-%m-%d %H:%M} · at {question['position']:,}" in page.words
+            )
+            assert " ".join(visible(question["expected"]).split()) in page.words
 
 
-def test_what_is_unknown_is_said_to_be_unknown(made: "Made") -> None:
+def test_needles_are_placed_between_the_first_of_them_and_the_last_question(made: "Made", read: Read) -> None:
+    example = made.example("jokes/0", Outcome.CORRECT, 0, 120_000)
+    words = read(page_of(made, made.results([example]))).words
+    placed = re.findall(r"(\d+) % 2026-01-05", words)
+    assert placed == ["0", "33", "67"]
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_a_run_without_all_its_verdicts_is_incomplete_and_has_no_headline(
+    made: "Made", read: Read, outcome: Outcome
+) -> None:
+    results = made.results(made.many([*made.outcomes, outcome], each=7))
+    html = page_of(made, results)
+    words = read(first_screen(html) + "</main></body></html>").words
+    title = html.partition("<title>")[2].partition("</title>")[0]
+    for text in (title, words):
+        assert ("incomplete" in text) == outcome.infrastructure
+        assert (f"/ {results.out_of}" in text.partition("So far")[0]) == (not outcome.infrastructure)
+    assert ("ltm-bench resume" in words) == (outcome in (Outcome.NOT_REACHED, Outcome.AGENT_ERROR))
+
+
+def test_what_is_unknown_is_said_to_be_unknown_and_never_nought(made: "Made", read: Read) -> None:
     results = made.results(made.many())
-    unknown = results.model_copy(update={"costs": results.costs.model_copy(update={"dollars": None})})
-    assert re.search(r"Cost unknown", Page(page_of(made, unknown)).words)
-    alone = made.results(made.many(each=1))
-    assert alone.interval is None
-    assert "0.0–0.0" not in Page(page_of(made, alone)).words
+    costs = results.costs.model_copy(update={"dollars": None, "usage": {}})
+    unknown = results.model_copy(update={"costs": costs, "references": {}, "latency": None, "interval": None})
+    words = read(page_of(made, unknown)).words
+    for text in (
+        "Cost unknown",
+        "goldfish (floor: remembers nothing) unknown",
+        "perfect (ceiling: forgets nothing) unknown",
+        "tokens in and out: unknown",
+        "Latency not measured",
+        "No interval",
+    ):
+        assert text in words
+
+
+def test_of_an_example_that_was_not_reached_nothing_is_claimed(made: "Made", read: Read) -> None:
+    results = made.results(made.many([Outcome.NOT_REACHED]))
+    words = read(page_of(made, results)).words
+    assert "chance (blind guesses) unknown" in words
+    assert "span unknown" in words
+    assert "span 0" not in words
+    assert re.search(r"\d+ – – 2026-01-05", words)  # turn, depth, place in its span, time
+    assert words.count("incomplete n = 0 of 3") == len(results.scenarios)
+    assert "0.00" not in words.partition("Every example")[0]
+
+
+@pytest.mark.parametrize(("free", "calls", "shown"), [(True, 9, "free"), (False, 0, "$0.00 no call yet")])
+def test_nothing_spent_is_free_only_where_the_agent_is(
+    made: "Made", read: Read, free: bool, calls: int, shown: str
+) -> None:
+    results = made.results(made.many())
+    costs = results.costs.model_copy(update={"dollars": 0.0, "calls": calls})
+    assert (
+        f"Cost {shown}" in read(page_of(made, results.model_copy(update={"costs": costs}), free=free)).words
+    )
 
 
 HOSTILE = [
@@ -126,84 +179,211 @@ HOSTILE = [
     "</style><style>*{display:none}</style>",
     '" onload="alert(1)" x="',
     "{{ results.__class__ }} {% include 'x' %}",
+    "{{ '' }}%s%n{0}",
     "<!-- <![CDATA[ ]]> &lt;b&gt; &#0; &amp;amp;",
     "javascript:alert(1)",
     "\x00\x07\x1b[31m\x7f",
     "\ud800 half a pair \udfff",
     "\u202etxet esrever\u2066",
-    "مرحبا שלום 你好 🦔",
+    "\u200fمرحبا שלום\u200e 你好 🦔",
 ]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_whatever_is_said_is_text_and_nothing_else(made: "Made", text: str) -> None:
+def test_whatever_is_said_is_text_and_nothing_else(made: "Made", read: Read, text: str) -> None:
     plain = page_of(made, made.results([made.example("colours/0", Outcome.WRONG, 0, 2000)]))
     said = {"reply": text, "text": text, "expected": text, "reason": text}
     html = page_of(made, made.results([made.example("colours/0", Outcome.WRONG, 0, 2000, **said)]))
     html.encode()  # no lone surrogates are left
-    before, page = Page(plain), Page(html)
+    before, page = read(plain), read(html)
     assert page.tags == before.tags
     assert page.attributes == before.attributes
     assert page.words.count(" ".join(visible(text).split())) >= 4
 
 
-def test_names_are_as_untrusted_as_replies(made: "Made") -> None:
-    bad = "<b>x</b>/../&"
+@pytest.mark.parametrize("text", HOSTILE)
+def test_names_are_as_untrusted_as_replies(made: "Made", read: Read, text: str) -> None:
+    plain = read(page_of(made, made.results([made.example("x/0", Outcome.CORRECT, 0, 2000)])))
     results = made.results(
-        [made.example(f"{bad}/0", Outcome.CORRECT, 0, 2000)], agent=bad, run=bad, suite=bad
+        [made.example(f"{text}/0", Outcome.CORRECT, 0, 2000)], agent=text, run=text, suite=text
     )
-    page = Page(page_of(made, results))
-    assert page.tags["b"] == Page(page_of(made, made.results(made.many()))).tags["b"]
-    assert bad in page.words
+    html = page_of(made, results)
+    html.encode()
+    page = read(html)
+    assert page.tags == plain.tags
+    assert page.attributes == plain.attributes
+    assert all(link[1:] in page.ids for link in page.links if link.startswith("#"))
+    assert page.words.count(" ".join(visible(text).split())) >= 8
 
 
-def test_a_reply_of_ten_megabytes_is_cut_and_the_page_says_so(made: "Made") -> None:
+def test_a_reply_of_ten_megabytes_is_cut_and_the_page_says_so(made: "Made", read: Read) -> None:
     results = made.results([made.example("colours/0", Outcome.WRONG, 0, 2000, reply="long " * 2_000_000)])
     html = page_of(made, results)
     assert len(html) < 200_000
-    assert "characters more, see the transcript" in html
+    assert f"({10_000_000 - LONGEST:,} characters more, see the transcript)" in read(html).words
 
 
 def test_a_page_of_a_120k_run_stays_under_a_megabyte(made: "Made") -> None:
-    examples = made.many(each=10)
-    assert len(page_of(made, made.results(examples)).encode()) < 1_000_000
+    examples = made.many(each=20)
+    assert sum(len(e.needles) + len(e.questions) for e in examples) >= 500
+    assert len(page_of(made, made.results(examples)).encode()) < MEGABYTE
 
 
-def test_the_same_results_give_the_same_bytes(made: "Made") -> None:
-    assert page_of(made, made.results(made.many())) == page_of(made, made.results(made.many()))
+@pytest.mark.parametrize("letter", ["x", "<", "語", "\u202e"])
+def test_long_replies_are_cut_shorter_where_there_are_many_of_them(
+    made: "Made", read: Read, letter: str
+) -> None:
+    said = {"reply": letter * 8000, "reason": letter * 8000}
+    examples = [made.example(f"colours/{i}", Outcome.WRONG, i, 120_000, **said) for i in range(60)]
+    html = page_of(made, made.results(examples))
+    assert len(html.encode()) < MEGABYTE
+    assert visible(letter) * SHORTEST in read(html).words
 
 
-def test_a_run_without_examples_and_an_isolated_one_are_pages_too(made: "Made") -> None:
-    Page(page_of(made, made.results([])))
-    assert "colours-0-turn-" in page_of(made, made.results(made.many(each=1)), isolated=True)
+def test_a_suite_with_a_large_pool_does_not_swell_the_page(made: "Made") -> None:
+    results = made.results(made.many())
+    manifest = made.manifest(results)
+    entries = [
+        entry.model_copy(update={"parameters": {"pool": ["word"] * 100_000}})
+        for entry in manifest.suite.scenarios
+    ]
+    manifest = manifest.model_copy(update={"suite": manifest.suite.model_copy(update={"scenarios": entries})})
+    html = render_page(results, manifest, made.environment)
+    assert len(html) < MEGABYTE // 2
+    assert "see the first line of events.jsonl" in html
 
 
-PROBE = """
-<script>
-addEventListener("load", () => setTimeout(() => {
-  const page = document.querySelector("iframe").contentDocument;
-  const seen = page.defaultView.getComputedStyle(page.body);
-  document.title = "probe " + page.documentElement.scrollWidth + " " + seen.backgroundColor + " " + seen.color;
-}, 300));
-</script>
+RENDER = """
+import json, sys
+from pathlib import Path
+from ltm_bench.log import Manifest
+from ltm_bench.report.page import render_page
+from ltm_bench.scoring import Results
+
+content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+page = render_page(Results(**content["results"]), Manifest(**content["manifest"]), content["environment"])
+sys.stdout.buffer.write(page.encode())
 """
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-@pytest.mark.parametrize(("width", "scheme"), [(390, 0), (390, 1), (1280, 0)])
-def test_in_a_browser_nothing_scrolls_sideways_in_light_and_in_dark(
-    made: "Made", tmp_path: Path, width: int, scheme: int
-) -> None:
-    (tmp_path / "report.html").write_text(page_of(made, made.results(made.many())), "utf-8")
-    frame = f'<iframe src="report.html" style="border:0;width:{width}px;height:900px"></iframe>'
-    (tmp_path / "probe.html").write_text(f"<!doctype html><body style='margin:0'>{frame}{PROBE}", "utf-8")
-    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", f"--blink-settings=preferredColorScheme={scheme}"]
-    command += ["--virtual-time-budget=3000", "--dump-dom", (tmp_path / "probe.html").as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    probed = re.search(r"<title>probe (\d+) rgb\((\d+),[^)]*\) rgb\((\d+),", done.stdout)
-    assert probed is not None, done.stderr[-2000:]
-    wide, paper, ink = map(int, probed.groups())
-    assert wide <= width
-    dark = scheme == 0  # Chromium's enumeration: 0 is dark, 1 is light
-    assert (paper < 80 and ink > 180) if dark else (paper > 230 and ink < 80)
+def test_the_same_results_give_the_same_bytes_in_any_process(made: "Made", tmp_path: Path) -> None:
+    results = made.results(made.many())
+    file = tmp_path / "content.json"
+    content = {
+        "results": results.model_dump(mode="json"),
+        "manifest": made.manifest(results).model_dump(mode="json"),
+        "environment": made.environment,
+    }
+    file.write_text(json.dumps(content), "utf-8")
+    zones = {"1": "Asia/Tokyo", "2": "America/Lima"}
+    pages = {
+        subprocess.run(
+            [sys.executable, "-c", RENDER, str(file)],
+            env=os.environ | {"PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed, zone in zones.items()
+    }
+    assert pages == {page_of(made, results).encode()}
+
+
+def test_a_run_without_examples_and_an_isolated_one_are_pages_too(made: "Made", read: Read) -> None:
+    assert "No examples." in read(page_of(made, made.results([]))).words
+    page = read(page_of(made, made.results(made.many(each=1)), isolated=True))
+    assert "transcript.html#colours-0-turn-0" in page.links
+    assert "a conversation of its own" in page.words
+
+
+def test_a_question_of_many_parts_shows_which_of_them_were_right(made: "Made", read: Read) -> None:
+    html = page_of(made, made.results([made.example("counting_stars/0", Outcome.PARTIAL, 0, 120_000)]))
+    assert html.count('class="found"') == 5
+    assert "5 of 8, from the first needle to the last" in read(html).words
+
+
+def test_the_manifest_is_on_the_page_in_full(made: "Made", read: Read) -> None:
+    results = made.results(made.many())
+    words = read(page_of(made, results)).words
+    for text in (
+        "cl100k_base",
+        "dd25e1f0295c82a1",
+        "9a0364b9e99bb480",
+        "5d41402abc4b2a76",
+        '"stagger": 0.01',
+    ):
+        assert text in words
+    assert "Linux-6.1-x86_64" in words
+
+
+def luminance(colour: str) -> float:
+    digits = colour.lstrip("#")
+    digits = "".join(2 * d for d in digits) if len(digits) == 3 else digits
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of the Web Content Accessibility Guidelines, from 1 to 21."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_colours_have_the_contrast_that_eyes_need(made: "Made", scheme: int) -> None:
+    style = page_of(made, made.results([])).partition("<style>")[2]
+    blocks = re.findall(r":root \{([^}]*)\}", style)
+    colours = dict(re.findall(r"--([\w-]+): (#\w+);", blocks[scheme]))
+    outcomes = "correct partial stale wrong abstained malformed overflow".split()
+    for ground in ("paper", "card"):
+        for text in ("ink", "soft", "link"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+        for drawn in (*outcomes, "infra", "edge", "focus"):
+            assert contrast(colours[drawn], colours[ground]) >= 3, (drawn, ground)
+    for outcome in outcomes:
+        assert contrast(colours[f"on-{outcome}"], colours[outcome]) >= 4.5, outcome
+    for bar in ("bar", "bar-so-far"):
+        assert contrast(colours["ink"], colours[bar]) >= 4.5, bar
+
+
+@given(text=st.text(st.characters(exclude_categories=[])))
+@settings(max_examples=200, deadline=None)
+def test_visible_text_can_be_encoded_and_holds_no_controls(text: str) -> None:
+    seen = visible(text)
+    seen.encode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", seen)
+
+
+@given(text=st.text(), limit=st.integers(1, 50))
+@settings(max_examples=100, deadline=None)
+def test_a_text_is_cut_only_where_it_is_too_long(text: str, limit: int) -> None:
+    cut = shortened(text, limit)
+    assert (cut == text) == (len(text) <= limit)
+    assert cut.startswith(text[:limit])
+
+
+@given(value=st.floats(2e-9, 11 - 2e-9) | st.sampled_from([0, 11, 11 - 1e-12]), digits=st.integers(1, 2))
+@settings(max_examples=300, deadline=None)
+def test_a_score_is_written_as_full_or_as_nought_only_if_it_is(value: float, digits: int) -> None:
+    shown = float(figure(value, 11, digits))
+    assert shown == pytest.approx(value, abs=0.5 * 10**-digits + 1e-9)
+    assert (shown == 11) == (value > 11 - 1e-9)
+    assert (shown == 0) == (value == 0)
+
+
+@given(names=st.lists(st.text(min_size=1), unique=True, max_size=5))
+@settings(max_examples=200, deadline=None)
+def test_examples_that_differ_have_anchors_that_differ(names: list[str]) -> None:
+    plain = [name.replace("/", "") for name in names]
+    ids = [f"{name}/{i}" for name in dict.fromkeys(plain) for i in range(2)]
+    anchors = [slug(each) for each in ids]
+    assert len(set(anchors)) == len(ids)
+    assert all(re.fullmatch(r"[\w.-]+", each, re.ASCII) for each in anchors)
+
+
+@pytest.mark.parametrize(
+    ("value", "top", "shown"),
+    [(4.96, 5, "4.96"), (5, 5, "5.0"), (0, 5, "0.0"), (0.004, 5, "0.004"), (7.42, 11, "7.4")],
+)
+def test_scores_are_short_and_honest(value: float, top: float, shown: str) -> None:
+    assert figure(value, top) == shown

@@ -1,0 +1,132 @@
+"""The pages in a real browser, its scripts switched off. Skipped where there is none."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench.messages import Outcome
+from ltm_bench.report.page import render_page
+
+if TYPE_CHECKING:
+    from tests.report.conftest import Browser, Made
+
+UNFOLD = "document.querySelectorAll('details').forEach(each => each.open = true)"
+WIDE = "document.documentElement.scrollWidth"
+GROUND = "getComputedStyle(document.body).backgroundColor"
+INK = "getComputedStyle(document.body).color"
+STRAY = """
+[...document.querySelectorAll('body *')].filter(each => each.checkVisibility() && !each.closest('.scroll, svg, .skip')
+  && each.getBoundingClientRect().right > WIDTH + 1).map(each => each.outerHTML.slice(0, 80)).join('; ')
+"""
+
+
+def light(colour: str) -> float:
+    """How light a colour such as `rgb(1, 2, 3)` is, from 0 to 255."""
+    return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("file", ["report.html", "transcript.html"])
+def test_a_page_fits_loads_nothing_and_complains_of_nothing(
+    browser: "Browser", hostile_run: Path, file: str, width: int, dark: bool
+) -> None:
+    address = (hostile_run / file).as_uri()
+    browser.open(address, width=width, dark=dark)
+    browser.ask(UNFOLD)
+    assert browser.ask(WIDE) <= width
+    assert browser.ask(STRAY.replace("WIDTH", str(width))) == ""
+    paper, ink = light(browser.ask(GROUND)), light(browser.ask(INK))
+    assert (paper < 60 and ink > 200) if dark else (paper > 230 and ink < 60)
+    assert browser.problems == []
+    assert {each for each in browser.requests if not each.startswith("data:")} == {address}
+
+
+def test_names_without_a_break_do_not_widen_the_page(
+    made: "Made", browser: "Browser", tmp_path: Path
+) -> None:
+    name = "W" * 200
+    examples = [made.example(f"{name}{i}/0", outcome, i, 120_000) for i, outcome in enumerate(Outcome)]
+    results = made.results(examples, agent=name, run=name, suite=name)
+    page = tmp_path / "report.html"
+    page.write_text(render_page(results, made.manifest(results), {name: name}), "utf-8")
+    for width in (390, 1280):
+        browser.open(page.as_uri(), width=width)
+        browser.ask(UNFOLD)
+        assert browser.ask(WIDE) <= width
+        assert browser.ask(STRAY.replace("WIDTH", str(width))) == ""
+
+
+def test_a_link_to_an_example_unfolds_it(browser: "Browser", hostile_run: Path) -> None:
+    browser.open((hostile_run / "report.html").as_uri() + "#e-jokes-1")
+    assert browser.ask("document.querySelectorAll('details[open] #e-jokes-1').length") == 1
+    assert browser.ask("document.querySelectorAll('details[open]').length") == 1
+
+
+def test_the_transcript_can_show_one_example_alone(browser: "Browser", hostile_run: Path) -> None:
+    address = (hostile_run / "transcript.html").as_uri()
+    shown = (
+        "[...document.querySelectorAll('.turn')].filter(each => each.checkVisibility())"
+        ".map(each => each.querySelector('.kind').textContent)"
+    )
+    browser.open(address)
+    everything = browser.ask(shown)
+    browser.open(address + "#only-jokes-1")
+    alone = browser.ask(shown)
+    assert alone == [each for each in everything if each.endswith("jokes/1")]
+    assert len(everything) > len(alone) > 3
+    notes = "[...document.querySelectorAll('.only')].filter(each => each.checkVisibility()).length"
+    assert browser.ask(notes) == 1
+    browser.open(address + "#main")
+    assert browser.ask(shown) == everything
+    assert browser.ask(notes) == 0
+
+
+def test_the_keyboard_reaches_everything_and_first_of_all_the_way_past_the_header(
+    browser: "Browser", hostile_run: Path
+) -> None:
+    browser.open((hostile_run / "report.html").as_uri())
+    browser.tab()
+    assert browser.ask("document.activeElement.className") == "skip"
+    assert browser.ask("document.activeElement.getBoundingClientRect().left") >= 0
+    reachable = browser.ask(
+        "[...document.querySelectorAll('a[href], summary, [tabindex]')].filter(e => e.checkVisibility()).length"
+    )
+    outlined = "getComputedStyle(document.activeElement).outlineStyle"
+    stops = 0
+    while browser.ask("document.activeElement !== document.body"):
+        stops += 1
+        assert browser.ask(outlined) == "solid"
+        assert stops <= reachable
+        browser.tab()
+    assert stops == reachable > 40
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_on_paper_everything_is_unfolded_and_dark_on_light(
+    browser: "Browser", hostile_run: Path, dark: bool
+) -> None:
+    browser.open((hostile_run / "report.html").as_uri(), dark=dark, media="print")
+    assert light(browser.ask(GROUND)) == 255
+    assert light(browser.ask(INK)) < 60
+    folded = "[...document.querySelectorAll('.question')].filter(each => !each.getBoundingClientRect().height).length"
+    assert browser.ask(folded) == 0
+
+
+def test_bars_are_as_long_as_the_scores_are_high(made: "Made", browser: "Browser", tmp_path: Path) -> None:
+    results = made.results(made.many(list(Outcome), each=4))
+    page = tmp_path / "report.html"
+    page.write_text(render_page(results, made.manifest(results), made.environment), "utf-8")
+    browser.open(page.as_uri())
+    share = "e.getBoundingClientRect().width / e.closest('svg').getBoundingClientRect().width"
+    drawn = browser.ask(f"[...document.querySelectorAll('.bars rect.fill')].map(e => {share})")
+    scores = [each.score_so_far for each in results.scenarios if each.score_so_far is not None]
+    assert drawn == pytest.approx(scores, abs=0.01)
+    assert len({round(score, 2) for score in scores}) > 2
+    rows = "[...document.querySelectorAll('.stack')].map(row => [...row.querySelectorAll('rect')]"
+    drawn = browser.ask(f"{rows}.map(e => {share}))")
+    assert drawn == [
+        pytest.approx([n / sum(each.outcomes.values()) for n in each.outcomes.values()], abs=0.01)
+        for each in results.scenarios
+    ]

@@ -1,0 +1,87 @@
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltm_bench.log import encode, read_events, read_manifest
+from ltm_bench.messages import Outcome
+from ltm_bench.report.page import LONGEST_TURN, render_transcript, visible
+
+if TYPE_CHECKING:
+    from tests.report.conftest import Made, Page
+
+Read = Callable[[str], "Page"]
+
+
+def transcript_of(made: "Made", tmp_path: Path, replies: list[str | None]) -> str:
+    """The transcript of a conversation about a colour; None is a message that was never answered."""
+    results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 2000)])
+    events: list[dict[str, Any]] = [made.manifest(results).event()]
+    for turn, reply in enumerate(replies):
+        sent = {"event": "sent", "turn": turn, "kind": "tell", "example": "colours/0", "position": 10 * turn}
+        at = made.at(10 * turn).isoformat()
+        events.append(sent | {"at": at, "message": f"message {turn}", "tokens": 2})
+        if reply is not None:
+            events.append({"event": "replied", "turn": turn, "reply": reply, "finish": "stop", "tokens": 8})
+    jump = made.at(0) + timedelta(days=2)
+    events.insert(1, {"event": "jumped", "to": jump.isoformat(), "position": 0})
+    (tmp_path / "events.jsonl").write_bytes(b"".join(map(encode, events)))
+    render_transcript(tmp_path, results, tmp_path / "transcript.html")
+    return (tmp_path / "transcript.html").read_text("utf-8")
+
+
+def test_every_turn_of_a_real_run_is_in_the_transcript_once(hostile_run: Path, read: Read) -> None:
+    html = (hostile_run / "transcript.html").read_text("utf-8")
+    page = read(html)
+    sent = [event for event in read_events(hostile_run / "events.jsonl") if event["event"] == "sent"]
+    assert [page.ids[f"turn-{event['turn']}"] for event in sent] == [1] * len(sent)
+    assert page.tags["article"] == len(sent)
+    assert page.tags["h1"] == page.tags["main"] == 1
+    assert page.tags["script"] == page.tags["img"] == 0
+    assert page.tags["style"] == 1
+    assert not [name for name in page.attributes if name.startswith("on")]
+    for event in sent:
+        assert " ".join(visible(event["message"]).split()) in page.words
+
+
+def test_links_between_the_pages_lead_somewhere(hostile_run: Path, read: Read) -> None:
+    pages = {
+        name: read((hostile_run / name).read_text("utf-8")) for name in ("report.html", "transcript.html")
+    }
+    for here, page in pages.items():
+        assert [name for name, times in page.ids.items() if times > 1] == []
+        for link in page.links:
+            file, _, fragment = link.partition("#")
+            if not link.startswith("data:"):
+                assert not fragment or fragment in pages[file or here].ids, link
+
+
+def test_the_page_says_where_and_with_which_seed_it_was_run(hostile_run: Path, read: Read) -> None:
+    manifest = read_manifest(hostile_run)
+    words = read((hostile_run / "report.html").read_text("utf-8")).words
+    assert f"seed {manifest.seed}" in words
+    recorded = json.loads((hostile_run / "environment.json").read_text("utf-8"))
+    assert all(value in words for value in recorded.values() if isinstance(value, str))
+
+
+def test_a_reply_of_ten_megabytes_is_cut_in_the_transcript_too(
+    made: "Made", tmp_path: Path, read: Read
+) -> None:
+    html = transcript_of(made, tmp_path, ["fine", "long " * 2_000_000])
+    assert len(html) < 3 * LONGEST_TURN
+    assert f"({10_000_000 - LONGEST_TURN:,} characters more, see events.jsonl)" in read(html).words
+
+
+def test_a_message_without_a_reply_an_empty_one_and_a_jump_are_told_apart(
+    made: "Made", tmp_path: Path, read: Read
+) -> None:
+    words = read(transcript_of(made, tmp_path, ["", " \n ", None])).words
+    assert words.count("(empty)") == words.count("(nothing but white space)") == 1
+    assert words.count("(no reply)") == 1
+    assert words.count("The clock jumps to Wednesday, 7 January 2026") == 1
+
+
+def test_the_same_log_gives_the_same_transcript(made: "Made", tmp_path: Path) -> None:
+    replies = ["<b>\x00", "\ud800", "\u202e", None]
+    assert transcript_of(made, tmp_path, replies) == transcript_of(made, tmp_path, replies)
