@@ -196,6 +196,16 @@ def test_a_finished_run_says_so_and_a_fresh_one_stands_beside_it(place: Path, ru
     assert len(list((place / "reports").iterdir())) == 2
 
 
+def test_every_star_has_its_depth_and_what_takes_leave_is_no_needle(place: Path, run: Run) -> None:
+    assert run("perfect").exit_code == 0
+    stars = next(e for e in results(place)["examples"] if e["scenario"] == "counting_stars")
+    assert len(stars["needles"]) == len(stars["questions"][0]["parts"]) == 8
+    depths = [needle["depth"] for needle in stars["needles"]]
+    assert depths == sorted(depths, reverse=True)
+    assert 1700 < depths[0] <= 2000
+    assert 100 < depths[-1] < 400
+
+
 def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run: Run) -> None:
     missed = run("goldfish", "--fail-under", "3")
     assert missed.exit_code == 2

@@ -67,6 +67,8 @@ class _Open:
         if not ended and not failed:  # a question that the agent failed at says as much already
             self.questions.append(_NOT_REACHED)
         last = max((q.position for q in self.questions if q.position is not None), default=0)
+        if ended:  # what is told after the last question is nothing to remember: it takes leave
+            self.needles = [needle for needle in self.needles if needle.position <= last]
         for needle in self.needles:
             needle.depth = max(0, last - needle.position)
         return ExampleResult(
