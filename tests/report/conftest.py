@@ -340,7 +340,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Browser:
-    """Headless Chromium, spoken to over its debugging pipe. Scripts of pages are switched off."""
+    """Headless Chromium, spoken to over its debugging pipe."""
 
     def __init__(self, program: str, profile: Path) -> None:
         here, there = os.pipe(), os.pipe()
@@ -369,7 +369,6 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Emulation.setScriptExecutionDisabled", value=True)
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._received:
@@ -394,8 +393,11 @@ class Browser:
         result: dict[str, Any] = answer["result"]
         return result
 
-    def open(self, url: str, *, width: int = 1280, dark: bool = False, media: str = "") -> None:
+    def open(
+        self, url: str, *, width: int = 1280, dark: bool = False, media: str = "", scripts: bool = False
+    ) -> None:
         """Load a page; `problems` and `requests` are about it from now on."""
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.call(

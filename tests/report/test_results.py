@@ -34,7 +34,8 @@ def test_a_run_that_was_cut_off_anywhere_has_pages_that_say_incomplete(
     manifest = read_manifest(run)
     results = results_of(run, {}, {})
     assert not results.complete
-    assert results.score is results.interval is None
+    assert results.score is None
+    assert results.interval is None
     assert len(results.examples) == sum(entry.examples for entry in manifest.suite.scenarios)
     assert all(example.questions for example in results.examples)
     page = read(render_page(results, manifest, {}))
