@@ -74,8 +74,10 @@ def summary(path: Path) -> str:
 
 
 def content_hash(path: Path) -> str:
-    """Return the first 16 hex digits of a file's SHA-256, line endings unified."""
-    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()[:16]
+    """Return the first 16 hex digits of the SHA-256 of a file and the data files beside it, line endings unified."""
+    beside = [p for p in sorted(path.parent.glob(f"{path.stem}.*")) if p != path and p.is_file()]
+    content = b"".join(p.read_bytes().replace(b"\r\n", b"\n") for p in (path, *beside))
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def load(path: Path) -> ModuleType:

@@ -123,6 +123,8 @@ class Outcome(StrEnum):
     """The agent said that it does not know, or declined."""
     MALFORMED = "malformed"
     """The right content in an unreadable form, or nothing that could be read at all."""
+    UNDECIDED = "undecided"
+    """Text alone cannot tell, and no judge has been asked: counts 0 until one is, and every figure says how many."""
     OVERFLOW = "overflow"
     """The conversation did not fit into the agent's window."""
     AGENT_ERROR = "agent_error"

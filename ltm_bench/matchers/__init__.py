@@ -9,11 +9,13 @@ from dataclasses import fields
 from typing import Any
 
 from ltm_bench.errors import LogError
+from ltm_bench.matchers.choices import Picks, picks
 from ltm_bench.matchers.counts import StarCounts, star_counts
 from ltm_bench.matchers.decoding import Decodes, decodes
 from ltm_bench.matchers.items import ItemCounts, item_counts
 from ltm_bench.matchers.lists import ListsAll, lists_all
 from ltm_bench.matchers.names import NamesOnly, names_only
+from ltm_bench.matchers.orders import Notices, Orders, notices, ordered, orders
 from ltm_bench.matchers.phrases import SaidIn, Says, said_in, says
 from ltm_bench.matchers.quotes import Retells, retells
 from ltm_bench.matchers.routes import FollowsRoute, follows_route
@@ -59,6 +61,9 @@ __all__ = [
     "ItemCounts",
     "ListsAll",
     "NamesOnly",
+    "Notices",
+    "Orders",
+    "Picks",
     "Retells",
     "SaidIn",
     "Says",
@@ -70,6 +75,10 @@ __all__ = [
     "lists_all",
     "load",
     "names_only",
+    "notices",
+    "ordered",
+    "orders",
+    "picks",
     "retells",
     "said_in",
     "says",

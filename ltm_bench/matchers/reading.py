@@ -70,6 +70,8 @@ def same_word(said: str, meant: str) -> bool:
     said, meant = singular(said), singular(meant)
     if said == meant:
         return True
+    if any(map(str.isdigit, said + meant)):  # a code has no slips: another letter is another code
+        return False
     if min(len(said), len(meant)) < 5 or abs(len(said) - len(meant)) > 1:
         return False
     if len(said) == len(meant):

@@ -60,6 +60,7 @@ MEANINGS = {
     Outcome.WRONG: "something else",
     Outcome.ABSTAINED: "the agent said that it does not know, or declined",
     Outcome.MALFORMED: "nothing that could be read as an answer",
+    Outcome.UNDECIDED: "text alone cannot tell, and no judge was asked; it counts 0",
     Outcome.OVERFLOW: "the conversation did not fit into the agent's window",
     Outcome.AGENT_ERROR: "the agent failed to reply",
     Outcome.JUDGE_ERROR: "the reply could not be judged",

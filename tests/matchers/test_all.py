@@ -8,7 +8,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ltm_bench import decodes, follows_route, item_counts, lists_all, names_only, retells, says, star_counts
+from ltm_bench import (
+    decodes,
+    follows_route,
+    item_counts,
+    lists_all,
+    names_only,
+    notices,
+    orders,
+    picks,
+    retells,
+    says,
+    star_counts,
+)
 from ltm_bench.matchers import dump, load
 from ltm_bench.messages import Matcher, Outcome
 
@@ -22,6 +34,9 @@ MATCHERS: list[Matcher] = [
     lists_all(["Ada Lovelace", "Barnaby"], among=("Ada Lovelace", "Barnaby", "Callum", "Delphine")),
     says("Look in the fruit bowl first.", among=("Look in the fruit bowl first.", "Bring in the tomatoes.")),
     star_counts([10, 20], mistaken=[11, 19]),
+    orders(("apple juice", "mint tea", "beer"), gone=("beer",)),
+    notices("lamb stew", served="plum tart"),
+    picks(3, of=6),
 ]  # fmt: skip
 EACH = pytest.mark.parametrize("matcher", MATCHERS, ids=lambda matcher: type(matcher).__name__)
 

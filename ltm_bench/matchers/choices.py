@@ -1,0 +1,137 @@
+"""`picks`: the reply picks one of several numbered options."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ltm_bench.matchers.reading import DENIAL, abstains, json_values, number, plain
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+_NUMBERS = "one two three four five six seven eight nine ten".split()
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_DIGITS = re.compile(r"(?<![\w.,])#?(\d{1,3})(?![\w]|[.,]\d|%)")
+_OPTION = re.compile(
+    rf"\b(?:option|number|choice|beginning|no\.?|answer(?: is| would be)?)\s*\W{{0,4}}"
+    rf"(\d{{1,3}}|{'|'.join(_NUMBERS)})\b"
+)
+_NTH = re.compile(rf"\b({'|'.join(_ORDINALS)}) (?:option|one|choice|beginning|of)\b")
+_WORDS = re.compile(rf"\b({'|'.join(_NUMBERS[1:])})\b")  # `one` alone is a pronoun
+_DECIDES = re.compile(
+    r"\b(?:answer|choose|choosing|pick|select|go with|going with|conclude|conclusion|therefore|final|believe|think|"
+    r"correct|right|true|best|likely)\b"
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def _value(text: str) -> int:
+    for known in (_NUMBERS, _ORDINALS):
+        if text in known:
+            return known.index(text) + 1
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Picks(Matcher):
+    """Right if the reply settles on this option, whatever else it says of the others."""
+
+    option: int
+    """From 1."""
+    of: int
+    """How many options there are."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by the option that the reply settles on."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        picked = self._picked(reply)
+        if picked == [self.option]:
+            return Verdict(Outcome.CORRECT, 1.0, f"option {self.option} is picked")
+        if len(picked) > 1:
+            return Verdict(Outcome.WRONG, 0.0, f"several options are picked: {', '.join(map(str, picked))}")
+        if picked:
+            return Verdict(Outcome.WRONG, 0.0, f"option {picked[0]} is picked, expected {self.option}")
+        if abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        return Verdict(Outcome.MALFORMED, 0.0, "no option is picked")
+
+    def _picked(self, reply: str) -> list[int]:
+        for value in json_values(reply):
+            held = list(value.values())[-1:] if isinstance(value, Mapping) else [value]
+            found = _whole(held[0]) if held else None
+            if found is not None:
+                return self._known([found])
+        text = plain(reply).replace("*", "").replace("_", " ")
+        sentences = [s for s in _SENTENCE.split(text) if s.strip()]
+        alone = self._known([n for s in sentences if (n := _alone(s)) is not None])
+        if len(alone) == 1:
+            return alone
+        for pattern in (_OPTION, _NTH, _DIGITS, _WORDS):
+            named = [(n, sentence) for sentence in sentences for n in self._asserted(pattern, sentence)]
+            if not named:
+                continue
+            every = self._known([n for n, _ in named])
+            deciding = self._known([n for n, sentence in named if _DECIDES.search(sentence)])
+            if len(every) == 1:
+                return every
+            if len(deciding) == 1:
+                return deciding
+            last = self._known([n for n, sentence in named if sentence == sentences[-1]])
+            return last if len(last) == 1 and _DECIDES.search(sentences[-1]) else every
+        return []
+
+    @staticmethod
+    def _asserted(pattern: re.Pattern[str], sentence: str) -> list[int]:
+        denied = DENIAL.search(sentence)
+        return [
+            _value(m.group(1)) for m in pattern.finditer(sentence[: denied.start()] if denied else sentence)
+        ]
+
+    def _known(self, numbers: Sequence[int]) -> list[int]:
+        return [n for n in dict.fromkeys(numbers) if 1 <= n <= self.of]
+
+    def right(self) -> Sequence[str]:
+        """Give the number alone, in a sentence, and among others that are put aside."""
+        other = self.option % self.of + 1
+        return (
+            str(self.option),
+            f"I think that it is option {self.option}.",
+            f"Option {other} contradicts the story. My answer is {self.option}.",
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Give another number, all of them, none, and an abstention."""
+        other = self.option % self.of + 1
+        return (
+            str(other),
+            " ".join(str(i + 1) for i in range(self.of)),
+            f"It is not option {self.option}.",
+            "I cannot tell.",
+            "",
+        )
+
+    @property
+    def chance(self) -> float:
+        """One in all options."""
+        return 1 / self.of
+
+
+def _alone(sentence: str) -> int | None:
+    """Read a sentence that is a number and nothing else: `3`, `3.`, `#3`, `three`."""
+    bare = sentence.strip(" .#():\"'")
+    return (
+        int(bare)
+        if bare.isdecimal() and len(bare) < 4
+        else _NUMBERS.index(bare) + 1
+        if bare in _NUMBERS
+        else None
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return None if isinstance(value, float) else number(value) if isinstance(value, int | str) else None
+
+
+def picks(option: int, *, of: int) -> Picks:
+    """Expect option number `option` of `of`, counted from 1."""
+    return Picks(option, of)

@@ -1,0 +1,176 @@
+"""`orders`: a guest orders something of the menu. `notices`: a guest notices that something else was served."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ltm_bench.matchers.reading import DENIAL, abstains, plain, same_word, words
+from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+_SENTENCE = re.compile(r"(?<=[.!?\n])")
+_CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
+_REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
+_GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
+_OUT_OF_ROLE = re.compile(
+    r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant|large language|digital|virtual)\b"
+    r"|\b(?:do not|don't|cannot|can't) (?:(?:actually|physically|really) )?(?:consume|eat or drink|drink or eat)\b"
+    r"|^\W*waiter\b|\btake your order\b|\bhere is (?:the|our) menu\b"
+)
+
+
+def _names(item: str, menu: Collection[str]) -> list[list[str]]:
+    """Return the ways to name an item: all words before its garnish, or its noun alone where no other item has it."""
+
+    def head(text: str) -> list[str]:
+        return words(_GARNISH.split(plain(text), maxsplit=1)[0]) or words(text)
+
+    own = head(item)
+    others = [word for other in menu if other != item for word in head(other)]
+    unique = not any(same_word(own[-1], word) for word in others)
+    return [own, own[-1:]] if unique else [own]
+
+
+def _position(said: Sequence[str], name: Sequence[str]) -> int | None:
+    for begin in range(len(said) - len(name) + 1):
+        if all(same_word(said[begin + i], part) for i, part in enumerate(name)):
+            return begin
+    return None
+
+
+def ordered(reply: str, menu: Collection[str]) -> list[str]:
+    """Return what of the menu a guest orders, in the order of speaking; what is asked about or declined is left out."""
+    found: dict[str, None] = {}
+    names = {item: _names(item, menu) for item in menu}
+    for sentence in _SENTENCE.split(plain(reply)):
+        if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
+            continue
+        for clause in _CLAUSE.split(sentence):
+            denied = DENIAL.search(clause)
+            said = words(clause[: denied.start()] if denied else clause)
+            places = [
+                (place, item)
+                for item in menu
+                if (
+                    place := min(
+                        (p for n in names[item] if (p := _position(said, n)) is not None), default=-1
+                    )
+                )
+                >= 0
+            ]
+            found.update((item, None) for _, item in sorted(places))
+    return list(found)
+
+
+def _in_role(reply: str) -> bool:
+    return _OUT_OF_ROLE.search(plain(reply)) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Orders(Matcher):
+    """Right if the reply is a guest's and orders something that is to be had; reciting the menu is no order."""
+
+    menu: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+    """What of the menu is no longer to be had."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by what of the menu is ordered."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        wanted = ordered(reply, self.menu)
+        if not _in_role(reply):
+            return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
+        if len(wanted) > max(1, len(self.menu) // 2):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites the menu")
+        had = [item for item in wanted if item not in self.gone]
+        if had:
+            return Verdict(Outcome.CORRECT, 1.0, f"the guest orders {' and '.join(had)}")
+        if wanted:
+            return Verdict(Outcome.STALE, 0.0, f"the guest orders {wanted[0]}, which is not to be had")
+        if abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
+        return Verdict(Outcome.WRONG, 0.0, "nothing of the menu is ordered")
+
+    def right(self) -> Sequence[str]:
+        """Order the first thing that is to be had, politely and curtly."""
+        item = next(item for item in self.menu if item not in self.gone)
+        return (f"I would like the {item}, please.", f"The {item}.", f"Could I have the {item}, please?")
+
+    def wrong(self) -> Sequence[str]:
+        """Recite the menu, order what is gone, answer as somebody else, ask, and say nothing."""
+        return (
+            "I would like " + ", ".join(self.menu) + ".",
+            *(f"I would like the {item}, please." for item in self.gone),
+            f"Waiter: the {self.menu[-1]}, very good!",
+            "As an AI, I do not eat or drink.",
+            "I would like a hamburger with fries.",
+            "",
+        )
+
+
+def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
+    """Expect an order of something of the menu that is not gone."""
+    return Orders(tuple(menu), tuple(gone))
+
+
+_OBJECTS = re.compile(
+    r"(?:\bnot|n't|\bnever)(?: \w+){0,3} (?:order(?:ed)?|ask(?:ed)? for|what|my|the one|the dish|right|correct|mine)\b"
+    r"|\bwrong|\bmistak|\bmix(?:ed)?(?: |-)?up\b|\bconfus|\bmisunderst|\berror\b|\bincorrect\b"
+    r"|\b(?:supposed|meant) to\b|\bsome(?:one|body) else\b"
+    r"|\b(?:another|different) (?:table|guest|customer|dish|order)\b"
+    r"|\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested|expect(?:ed|ing))\b"
+    r"|\bmy order was\b|\bshould (?:be|have been)\b|\binstead of\b"
+)
+_CONTENT = re.compile(
+    r"\b(?:exactly|just|precisely) (?:what|as|the one) (?:i|we) (?:ordered|asked|wanted|chose)"
+    r"|(?:\bno|\bnot|n't|\bnever)(?: \w+){0,2} (?:mistake|error|problem|wrong|mix-up)"
+    r"|\b(?:looks?|is|exactly|just) what i (?:had )?(?:ordered|asked for|wanted)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Notices(Matcher):
+    """Right if the guest, who ordered one dish, notices that another one was served."""
+
+    wanted: str
+    served: str
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by whether the guest objects; a guest who only names the other dish may be doing so."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        if not _in_role(reply):
+            return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
+        text = plain(reply)
+        if _CONTENT.search(text):
+            return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
+        if _OBJECTS.search(text):
+            return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
+        both = (self.wanted, self.served)
+        if any(_position(words(text), name) is not None for name in _names(self.wanted, both)):
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, f"the guest speaks of the {self.wanted}, but does not object"
+            )
+        return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
+
+    def right(self) -> Sequence[str]:
+        """Object politely, and curtly."""
+        return (
+            f"Excuse me, I ordered the {self.wanted}, not the {self.served}.",
+            "I am afraid that this is not what I ordered.",
+            "There seems to be a mix-up.",
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Be content, in several ways."""
+        return (
+            "Thank you, this looks delicious!",
+            f"Ah, the {self.served}, exactly what I ordered.",
+            f"Waiter: Here you are, the {self.served}.",
+            "",
+        )
+
+
+def notices(wanted: str, *, served: str) -> Notices:
+    """Expect that the guest objects to being served something else than `wanted`."""
+    return Notices(wanted, served)

@@ -1,0 +1,119 @@
+"""Chapter break: a story is read out, page by page; which of six beginnings is that of its next chapter?
+
+After ChapterBreak (Sun, Thai and Iyyer 2022), whose public data can be used as well, by `data = "PATH.json"`.
+The six stories that ship stand in `chapter_break.md`; each wrong beginning contradicts the story in one point.
+"""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench import Ask, Dice, Script, Tell, picks, scenario
+
+BEGIN = (
+    "I would like to read you a part of a book, a page now and then. Just listen; there will be a question at the end."
+    "\n\n{page}"
+)
+PAGE = "The book goes on:\n\n{page}"
+QUESTION = (
+    "That was the last page of the chapter of the book that I have read to you. Here are {count} beginnings of a "
+    "chapter, and only one of them is that of the next one.\n\n{options}\n\n"
+    "Which option is the true one? Answer with its number alone."
+)
+FORGET = "That is all of this book. If I read to you from another one, it is another story."
+
+SENTENCE = re.compile(r"(?<=[.!?”\"])\s+(?=[\w“\"])")
+
+
+class Story(NamedTuple):
+    """The end of a chapter, and beginnings of chapters of which one is the next."""
+
+    text: str
+    right: str
+    wrong: tuple[str, ...]
+
+
+@cache
+def shipped() -> tuple[Story, ...]:
+    """Read the stories beside this file: `# title`, the text, `## Next` and several `## Wrong`."""
+    stories = []
+    for chapter in re.split(r"^# ", Path(__file__).with_suffix(".md").read_text("utf-8"), flags=re.MULTILINE)[
+        1:
+    ]:
+        text, *parts = re.split(r"^## ", chapter.partition("\n")[2], flags=re.MULTILINE)
+        named = [part.partition("\n")[::2] for part in parts]
+        (right,) = (body.strip() for name, body in named if name.strip() == "Next")
+        wrong = tuple(body.strip() for name, body in named if name.strip() == "Wrong")
+        stories.append(Story(text.strip(), right, wrong))
+    return tuple(stories)
+
+
+@cache
+def public(path: str, split: str) -> tuple[Story, ...]:
+    """Read ChapterBreak's own file: `{split: {work: [{"ctx", "pos", "negs"}, …]}}`. Raises ValueError."""
+    try:
+        works = json.loads(Path(path).read_text("utf-8"))[split]
+        return tuple(
+            Story(each["ctx"].strip(), each["pos"].strip(), tuple(map(str.strip, each["negs"])))
+            for name in sorted(works)
+            for each in works[name]
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"data = {path!r}, split = {split!r}: not a ChapterBreak file with that split: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def pages(text: str, most: int) -> list[str]:
+    """Cut a text into pages of at most `most` characters, between sentences; a longer sentence is a page of its own."""
+    found = [""]
+    for paragraph in re.split(r"\n\s*\n", text):
+        for i, sentence in enumerate(SENTENCE.split(paragraph.strip())):
+            gap = "" if not found[-1] else "\n\n" if i == 0 else " "
+            if found[-1] and len(found[-1]) + len(gap) + len(sentence) > most:
+                found.append(sentence)
+            else:
+                found[-1] += gap + sentence
+    return found
+
+
+@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=FORGET)
+def chapter_break(
+    dice: Dice, *, data: str = "", split: str = "ao3", page: int = 600, most_option: int = 1000
+) -> Script:
+    """Read a story, its pages of `page` characters spread over the span; then ask how it goes on.
+
+    `data` is ChapterBreak's own file, `split` `ao3` or `pg19`; at most `most_option` characters of an option are shown.
+    """
+    if page < 100 or most_option < 100:
+        raise ValueError(f"page = {page}, most_option = {most_option}: 100 characters or more")
+    stories = public(data, split) if data else shipped()
+    story = stories[_place(dice, len(stories))]
+    read = pages(story.text, page)
+    for i, text in enumerate(read):
+        yield Tell((PAGE if i else BEGIN).format(page=text), at=i / len(read))
+    options = dice.shuffled([story.right, *story.wrong])
+    length = min(most_option, *map(len, options))  # equally long, so that none stands out
+    shown = "\n\n".join(f"Option {i}: {_cut(text, length)}" for i, text in enumerate(options, start=1))
+    yield Ask(
+        QUESTION.format(count=len(options), options=shown),
+        expect=picks(options.index(story.right) + 1, of=len(options)),
+        at=1.0,
+    )
+
+
+def _place(dice: Dice, count: int) -> int:
+    """Return which story an example reads: examples of one seed read different ones, as long as there are enough."""
+    whole, _, index = dice.name.rpartition("/")
+    return (
+        Dice(whole).shuffled(range(count))[int(index) % count]
+        if index.isdecimal()
+        else dice.integer(0, count - 1)
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text[: most + 1].rpartition(" ")[0] + " …"

@@ -1,0 +1,38 @@
+"""`picks`: which right answer would it refuse, which wrong one would it accept?"""
+
+import pytest
+
+from ltm_bench import Outcome, picks
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("3", Outcome.CORRECT),
+        ("3.", Outcome.CORRECT),
+        ("**3**", Outcome.CORRECT),
+        ("Option 3", Outcome.CORRECT),
+        ("Option 3 (after chapter 12)", Outcome.CORRECT),
+        ("Option three.", Outcome.CORRECT),
+        ("The third one.", Outcome.CORRECT),
+        ("Three", Outcome.CORRECT),
+        ('{"answer": 3}', Outcome.CORRECT),
+        ('{"answer": "Option 3"}', Outcome.CORRECT),
+        ("I believe that the true beginning is Option 3, not option 5.", Outcome.CORRECT),
+        ("Option 1 has the wrong day. Option 2 the wrong dish. So the answer is option 3.", Outcome.CORRECT),
+        ("3\n\nOption 5 mentions a cat, and there was none.", Outcome.CORRECT),
+        ("The answer is 3, since the 40 guests were there.", Outcome.CORRECT),
+        ("<think>Maybe 5? No.</think>3", Outcome.CORRECT),
+        ("5", Outcome.WRONG),
+        ("Option 5", Outcome.WRONG),
+        ("1, 2, 3, 4, 5, 6", Outcome.WRONG),
+        ("Either option 3 or option 5.", Outcome.WRONG),
+        ("Not option 3.", Outcome.MALFORMED),
+        ("13", Outcome.MALFORMED),
+        ("The one with the ferry.", Outcome.MALFORMED),
+        ("I cannot tell.", Outcome.ABSTAINED),
+        ("", Outcome.MALFORMED),
+    ],
+)
+def test_the_option_that_a_reply_settles_on_is_read(reply: str, outcome: Outcome) -> None:
+    assert picks(3, of=6).verdict(reply, []).outcome is outcome
