@@ -9,6 +9,7 @@ from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, CannotResume
 from ltm_bench.matchers import (
     decodes,
+    displaced,
     follows_route,
     item_counts,
     lists_all,
@@ -57,6 +58,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "decodes",
+    "displaced",
     "follows_route",
     "item_counts",
     "lists_all",

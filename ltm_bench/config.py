@@ -17,7 +17,7 @@ from ltm_bench.errors import ConfigError, nearest
 PRESETS = "agents"
 """The stem of the file that holds agent presets; every other file in configs/ is a suite."""
 
-_RESERVED = ("examples",)
+_RESERVED = ("examples", "least_span")
 
 
 class Suite(BaseModel):
@@ -33,11 +33,16 @@ class Suite(BaseModel):
     """The benchmark's time of the first message."""
     isolated: bool = False
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
-    """Parameters by scenario; the key `examples` overrides the suite's."""
+    """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out."""
 
     def count(self, scenario: str) -> int:
         """Return how many examples of a scenario there are."""
         return int(self.scenarios[scenario].get("examples", self.examples))
+
+    def least_span(self, scenario: str) -> int:
+        """Return the span in tokens below which a scenario is left out; 0 where it never is."""
+        least = self.scenarios[scenario].get("least_span")
+        return 0 if least is None else parse_span(str(least))
 
     def parameters(self, scenario: str) -> dict[str, Any]:
         """Return what the suite sets of a scenario."""
@@ -105,6 +110,13 @@ def read_suite(path: Path) -> Suite:
         count = table.get("examples", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise ConfigError(f"{path}: scenarios.{name}.examples = {count!r}: it is a whole number from 1")
+        try:
+            suite.least_span(name)
+        except ConfigError:
+            least = table["least_span"]
+            raise ConfigError(
+                f"{path}: scenarios.{name}.least_span = {least!r}: write a number of tokens such as 8k"
+            ) from None
     return suite
 
 

@@ -22,6 +22,8 @@ from ltm_bench.scenario import Scenario
 
 Kind = Literal["scenarios", "agents"]
 
+_ENDINGS: Mapping[Kind, tuple[str, ...]] = {"scenarios": (".py", ".toml"), "agents": (".py",)}
+
 _HERE = Path(__file__).resolve().parent
 
 _PREFIX = "ltm_bench._bundled."
@@ -41,16 +43,16 @@ def catalogue(kind: Kind) -> Mapping[str, Path]:
     """
     found: dict[str, Path] = {}
     for folder in dict.fromkeys((bundled(kind).resolve(), Path(kind).resolve())):
-        for path in sorted(folder.glob("[!_.]*.py")):
+        for path in sorted(p for p in folder.glob("[!_.]*") if p.suffix in _ENDINGS[kind] and p.is_file()):
             other = found.setdefault(path.stem, path)
-            if content_hash(other) != content_hash(path):
+            if other.suffix != path.suffix or content_hash(other) != content_hash(path):
                 raise DropInError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename yours")
     return found
 
 
 def find(kind: Kind, name: str) -> Path:
     """Return the file of a scenario or an adapter. Raises DropInError, with the nearest name, if there is none."""
-    if name.endswith(".py"):
+    if name.endswith(_ENDINGS[kind]):
         path = Path(name)
         if not path.is_file():
             raise DropInError(f"{name}: there is no such file")
@@ -67,6 +69,10 @@ def find(kind: Kind, name: str) -> Path:
 
 def summary(path: Path) -> str:
     """Return the first line of a file's docstring without executing the file."""
+    if path.suffix == ".toml":
+        from ltm_bench import recipes
+
+        return recipes.summary(path)
     try:
         return (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n")[0]
     except (SyntaxError, ValueError):
@@ -130,6 +136,10 @@ def blame(error: BaseException) -> DropInError | None:
 def scenario(name: str) -> Scenario:
     """Return the scenario of that name, or of that file."""
     path = find("scenarios", name)
+    if path.suffix == ".toml":
+        from ltm_bench import recipes
+
+        return recipes.read(path)
     module = load(path)
     found = [value for value in vars(module).values() if isinstance(value, Scenario)]
     for each in found:

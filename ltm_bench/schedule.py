@@ -44,7 +44,7 @@ GRAIN = 50
 RETRY = 0.05
 """An example that would make others late is tried again after this part of a span."""
 
-SLACK = 0.03
+SLACK = 0.02
 """All staggering together lengthens a conversation by at most this part of its lower bound."""
 
 

@@ -63,7 +63,8 @@ def prospective_memory(
     quotation = quotations[author]
     nth = dice.integer(least, most)
     yield Tell(dice.choice(TELL).format(author=author, quotation=quotation), at=0.0)
-    yield Chat(REQUEST.format(author=author, nth=ORDINALS[nth - 1]), at=1.0)
+    request = REQUEST.format(author=author, nth=ORDINALS[nth - 1])
+    yield Chat(request, at=0.9)  # there are several replies to come before the question
     talk = dice.sample(small_talk, nth)
     for i, text in enumerate(talk[:-1], start=2):
         yield Chat(text, ideal=f"{ANSWER} {quotation}" if i == nth else ANSWER)

@@ -39,6 +39,13 @@ def test_the_scenarios_of_the_readmes_pass_the_check_and_run(here: Path, code: s
     run("run", "--span", "2k", "--scenario", name)
 
 
+def test_the_scenario_without_programming_passes_the_check_and_runs(here: Path) -> None:
+    code = re.findall(r"```toml\n(.*?)```", (ROOT / "scenarios/README.md").read_text("utf-8"), re.DOTALL)[0]
+    (here / "scenarios" / "moving.toml").write_text(code, "utf-8")
+    run("check", "scenarios/moving.toml")
+    run("run", "--span", "2k", "--scenario", "moving", "--agent", "perfect", "--fail-under", "1")
+
+
 @pytest.mark.parametrize("code", [*snippets("README.md")[1:], *snippets("agents/README.md")])
 def test_the_adapters_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
     name = re.match('"""(\\w+)', code)

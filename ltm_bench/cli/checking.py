@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,9 @@ def check_file(file: Path, settings: list[str]) -> None:
     if not file.is_file():
         raise ConfigError(f"{file}: there is no such file")
     path = file.resolve()
+    if path.suffix == ".toml":
+        _report(file, check_scenario(path, None))
+        return
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError) as error:
@@ -45,7 +48,10 @@ def check_file(file: Path, settings: list[str]) -> None:
     is_scenario = path.parent.name == "scenarios" or any(
         isinstance(value, Scenario) for value in vars(module).values()
     )
-    findings = check_scenario(path, tree) if is_scenario else check_adapter(path, tree, settings)
+    _report(file, check_scenario(path, tree) if is_scenario else check_adapter(path, tree, settings))
+
+
+def _report(file: Path, findings: Iterable[Finding]) -> None:
     failed = 0
     for finding in findings:
         failed += not finding.ok
@@ -74,12 +80,15 @@ def _imports(tree: ast.Module) -> list[str]:
     return sorted({name.partition(".")[0] for name in names})
 
 
-def check_scenario(path: Path, tree: ast.Module) -> Iterator[Finding]:
-    """Give the findings about a scenario."""
-    yield _docstring(tree)
-    foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
-    yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
+def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
+    """Give the findings about a scenario; one that is written as data alone has no tree."""
+    if tree is not None:
+        yield _docstring(tree)
+        foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
+        yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
     scenario = dropins.scenario(str(path))
+    if tree is None:
+        yield Finding(True, f"can be read: {scenario.summary}")
     yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
     examples = [Example(scenario, i, 0, {}) for i in range(_SEEDS)]
     count = counter()

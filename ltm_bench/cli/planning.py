@@ -63,6 +63,26 @@ def find_suite(name: str) -> config.Suite:
     return config.read_suite(known[name])
 
 
+def fitting(suite: config.Suite, span: int) -> list[str]:
+    """Return the scenarios of a suite that are not left out at this span."""
+    return [name for name in suite.scenarios if suite.isolated or span >= suite.least_span(name)]
+
+
+def left_out(wish: Wish) -> list[str]:
+    """Return a line for every scenario of the suite that is left out at this span."""
+    if wish.scenarios:
+        return []
+    suite = find_suite(wish.suite)
+    chosen = fitting(suite, config.parse_span(wish.span))
+    least = {
+        name: config.spell_span(suite.least_span(name)) for name in suite.scenarios if name not in chosen
+    }
+    return [
+        f"{name} is left out: the suite {wish.suite} asks it from a span of {span} on."
+        for name, span in least.items()
+    ]
+
+
 def agent_entry(name: str, settings: Sequence[str], base_url: str | None) -> AgentEntry:
     """Resolve an agent's name, preset or adapter, and the settings given as key=value."""
     presets = config.presets(config_folders())
@@ -127,7 +147,12 @@ def _parse_filler(text: str) -> tuple[str, str]:
 def make_plan(wish: Wish) -> Plan:
     """Resolve everything that was asked for. Raises ConfigError."""
     suite = find_suite(wish.suite)
-    chosen = list(wish.scenarios) or list(suite.scenarios)
+    span = config.parse_span(wish.span)
+    chosen = list(wish.scenarios) or fitting(suite, span)
+    if not chosen:
+        raise ConfigError(
+            f"--span {wish.span}: no scenario of the suite {wish.suite} fits; take a larger one"
+        )
     entries = []
     for name in dict.fromkeys(chosen):
         scenario = dropins.scenario(name)
@@ -145,7 +170,7 @@ def make_plan(wish: Wish) -> Plan:
         format=FORMAT,
         version=version("ltm-bench"),
         seed=wish.seed,
-        span=config.parse_span(wish.span),
+        span=span,
         tokenizer=wish.tokenizer,
         suite=SuiteEntry(
             name=wish.suite,

@@ -14,7 +14,7 @@ from pathlib import Path
 from ltm_bench import config
 from ltm_bench.agent import Agent
 from ltm_bench.cli.console import err, out
-from ltm_bench.cli.planning import Wish, agent_maker, find_run, make_plan, plan_of, run_folder
+from ltm_bench.cli.planning import Wish, agent_maker, find_run, left_out, make_plan, plan_of, run_folder
 from ltm_bench.cli.progress import RunProgress
 from ltm_bench.cli.showing import publish, summarise
 from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, ThresholdMissed
@@ -30,6 +30,8 @@ def start(
 ) -> None:
     """Begin a run, or go on with it if it was interrupted."""
     plan = make_plan(wish)
+    for line in left_out(wish):
+        err().print(line, markup=False)
     carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), limit, fail_under)
 
 

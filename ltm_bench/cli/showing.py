@@ -107,9 +107,7 @@ def summarise(results: Results, run: Path) -> None:
             f"floor (goldfish) {floor:.2f}, ceiling (perfect) {ceiling:.2f}, chance {results.chance:.2f}"
         )
     if results.overruns:
-        out().print(
-            f"{results.overruns} examples got their last question after the end of their span (overrun)"
-        )
+        out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     out().print(f"page: {run / 'report.html'}", markup=False)
 
 

@@ -12,6 +12,7 @@ from ltm_bench.errors import LogError
 from ltm_bench.matchers.choices import Picks, picks
 from ltm_bench.matchers.counts import StarCounts, star_counts
 from ltm_bench.matchers.decoding import Decodes, decodes
+from ltm_bench.matchers.displacement import Displaced, displaced
 from ltm_bench.matchers.items import ItemCounts, item_counts
 from ltm_bench.matchers.lists import ListsAll, lists_all
 from ltm_bench.matchers.names import NamesOnly, names_only
@@ -57,6 +58,7 @@ def _descendants(kind: type[Any]) -> list[type[Any]]:
 
 __all__ = [
     "Decodes",
+    "Displaced",
     "FollowsRoute",
     "ItemCounts",
     "ListsAll",
@@ -69,6 +71,7 @@ __all__ = [
     "Says",
     "StarCounts",
     "decodes",
+    "displaced",
     "dump",
     "follows_route",
     "item_counts",

@@ -132,8 +132,8 @@ def test_a_variable_holds_several_values_between_spaces(
 def test_off_a_terminal_progress_is_plain_lines(command: "Command") -> None:
     done = command("run", "--span", "2k", "--agent", "perfect", "--suite", "smoke")
     assert "\x1b" not in done.out + done.err
-    assert "examples · score so far 5.00/5 · free" in done.err
-    assert "5.00 / 5" in done.output
+    assert "examples · score so far 11.00/11 · free" in done.err
+    assert "11.00 / 11" in done.output
     assert "page: reports/" in done.out
 
 
@@ -157,7 +157,7 @@ def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", finis
 def test_rescore_says_what_changed(command: "Command", finished: str, place: Path) -> None:
     done = command("rescore", finished)
     assert done.exit_code == 0
-    assert "5.00 / 5" in done.output
+    assert "11.00 / 11" in done.output
     results = place / "reports" / finished / "results.json"
     before = results.read_bytes()
     results.unlink()

@@ -69,7 +69,7 @@ def test_a_score_below_the_threshold_ends_with_2(command: "Command") -> None:
     for verb in (("run", *TINY, "--agent", "goldfish"), ("resume", "r")):
         done = command(*verb, "--fail-under", "0.5")
         assert done.exit_code == 2
-        assert "the score 0.00 of 5 is below --fail-under 0.5" in done.err
+        assert "the score 0.00 of 11 is below --fail-under 0.5" in done.err
 
 
 def test_an_agent_that_fails_ends_with_3_and_the_run_is_resumed(command: "Command", place: Path) -> None:
@@ -83,7 +83,7 @@ def test_an_agent_that_fails_ends_with_3_and_the_run_is_resumed(command: "Comman
     (place / "stop").unlink()
     done = command("resume")
     assert done.exit_code == 0
-    assert "5/5 examples" in done.err
+    assert "11/11 examples" in done.err
 
 
 def test_a_budget_that_is_reached_ends_with_4(command: "Command", key: str) -> None:
@@ -239,4 +239,4 @@ def test_damaged_results_are_no_reason_to_fail(command: "Command") -> None:
     assert "unreadable: " in command("list", "runs").output
     assert command("show", "r").exit_code == 0
     assert command("rescore", "r").exit_code == 0
-    assert "5 verdicts, 0 changed" in command("rescore", "r").out
+    assert "17 verdicts, 0 changed" in command("rescore", "r").out

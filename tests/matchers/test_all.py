@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ltm_bench import (
     decodes,
+    displaced,
     follows_route,
     item_counts,
     lists_all,
@@ -37,6 +38,7 @@ MATCHERS: list[Matcher] = [
     orders(("apple juice", "mint tea", "beer"), gone=("beer",)),
     notices("lamb stew", served="plum tart"),
     picks(3, of=6),
+    displaced(east=-2, north=3),
 ]  # fmt: skip
 EACH = pytest.mark.parametrize("matcher", MATCHERS, ids=lambda matcher: type(matcher).__name__)
 

@@ -19,7 +19,10 @@ from ltm_bench.scenario import Example, ideal_reply, rehearse
 from ltm_bench.scoring import judge
 from ltm_bench.tokens import counter
 
-NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / "scenarios").glob("*.py"))
+FILES = [
+    path for path in (Path(__file__).parents[2] / "scenarios").iterdir() if path.suffix in (".py", ".toml")
+]
+NAMES = sorted(path.stem for path in FILES)
 SEEDS = range(20)
 
 
