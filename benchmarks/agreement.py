@@ -2,155 +2,38 @@
 
     python benchmarks/agreement.py FOLDER [--show]
 
-FOLDER holds their definitions (`definitions-*/<Scenario>/<n>.def.json`) and results, one JSON object a line
-(`results-*.jsonl.gz`: scenario, example, actual, score, max_score, …). `--show` prints every reply on which the two
-differ. Published scores are not the truth: many were made by a substring match, some were corrected by hand.
+FOLDER holds their definitions and results, in their own layout or a compact one (`ltm_bench/goodai/files.py`). Equal is
+what differs by 0.02 at most. Published scores are not the truth: many were made by a substring match, some corrected by
+hand; so every difference that somebody has looked at is explained in `agreement.toml`. `--show` prints the replies.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import re
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+import sys
+import tomllib
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from ltm_bench import (
-    Matcher,
-    Message,
-    Reply,
-    Turn,
-    decodes,
-    follows_route,
-    item_counts,
-    lists_all,
-    names_only,
-    retells,
-    said_in,
-    says,
-)
+from ltm_bench.errors import ConfigError
+from ltm_bench.goodai import Published, definitions, expectations, find_definition, results
+from ltm_bench.goodai.expectations import READERS
+from ltm_bench.messages import Matcher, Message, Outcome, Reply, Turn
 
 CLOSE = 0.02
-AT = datetime(2024, 1, 1, tzinfo=UTC)
-COLOURS = (
-    "Red Green Blue Yellow Orange Purple Pink Brown Black White Grey Cyan Magenta Cream Tan Turquoise Gold Silver"
-).split()
 
-Definition = dict[str, Any]
-Result = dict[str, Any]
+EXPLAINED = Path(__file__).with_suffix(".toml")
+"""Why we differ: `[scenario]`, then `"benchmark, agent, example" = "published | ours | taste: reason"`."""
 
 
-class Asked(NamedTuple):
-    """One question of a published result, as our matchers see it."""
-
-    expect: Matcher
-    question: str
-    replies: Sequence[str]
-    """The replies up to the one that is judged."""
-
-
-def colours(definition: Definition, result: Result, _: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect the last colour alone."""
-    told = [
-        c
-        for line in definition["script"][:-1]
-        for c in COLOURS
-        if re.search(rf"\b{c}\b", line, re.IGNORECASE)
-    ]
-    yield Asked(
-        names_only(told[-1], among=COLOURS, stale=told[:-1]), definition["script"][-1], result["actual"]
-    )
-
-
-def name_list(definition: Definition, result: Result, every: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect all the names."""
-    among = dict.fromkeys(name for each in every for name in each["expected_responses"])
-    yield Asked(lists_all(result["expected"], among=among), definition["script"][-1], result["actual"])
-
-
-def jokes(definition: Definition, result: Result, _: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect one joke, and no other."""
-    told = [line for line in definition["script"] if line and result["expected"][0] not in line]
-    yield Asked(retells(result["expected"][0], among=told), "", result["actual"])
-
-
-def locations(definition: Definition, result: Result, _: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect the whole way."""
-    told = re.findall(r"From (.+?), go (\d+)km (\w+) to (.+?)\.", result["expected"][0])
-    legs = [(direction.lower(), int(distance), place) for _, distance, direction, place in told]
-    among = [told[0][0], *(place for _, _, place in legs)]
-    yield Asked(follows_route(told[0][0], legs, among=among), definition["script"][-1], result["actual"])
-
-
-def trigger_response(_: Definition, result: Result, every: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect the agreed sentence, three times."""
-    among = {phrase for each in every for phrase in each["expected_responses"]}
-    for phrase, reply in zip(result["expected"], result["actual"], strict=False):
-        yield Asked(says(phrase, among=sorted(among)), "", [reply])
-
-
-def sally_anne(definition: Definition, result: Result, _: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect one place of the story."""
-    told = re.findall(r"\bthe (\w+)", " ".join(definition["script"][1:-1]))
-    among = dict.fromkeys([*told, *result["expected"]])
-    yield Asked(names_only(result["expected"][0], among=among), definition["script"][-1], result["actual"])
-
-
-def shopping(definition: Definition, result: Result, _: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect things and amounts."""
-    expected = result["expected"] if isinstance(result["expected"][0][0], str) else result["expected"][0]
-    yield Asked(item_counts(dict(expected), among=dict(expected)), definition["script"][-1], result["actual"])
-
-
-def spy_meeting(definition: Definition, result: Result, every: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect three messages to be decoded."""
-    groups: dict[str, dict[str, Sequence[str]]] = {}
-    for each in every:
-        for line, words in zip(each["script"][1:4], each["expected_responses"], strict=True):
-            groups.setdefault(_about(line), {})[words[0]] = words
-    meant = {
-        _about(line): words[0]
-        for line, words in zip(definition["script"][1:4], result["expected"], strict=True)
-    }
-    for line, words in zip(definition["script"][1:4], result["expected"], strict=True):
-        groups[_about(line)][words[0]] = words
-    yield Asked(decodes(meant, groups), definition["script"][-1], result["actual"])
-
-
-def _about(line: str) -> str:
-    return "what" if re.search(r"\bbring\b", line, re.IGNORECASE) else "when" if "time" in line else "where"
-
-
-def prospective_memory(_: Definition, result: Result, every: Sequence[Definition]) -> Iterator[Asked]:
-    """Expect the quotation in the n-th reply. What came after that is not known of every result: nothing, then."""
-    quotation, _author, nth = result["expected"][0]
-    yield Asked(said_in(quotation, nth), "", [*result.get("replies_after_request", [])[:nth], ""])
-
-
-READERS: dict[str, Callable[[Definition, Result, Sequence[Definition]], Iterator[Asked]]] = {
-    "Colours": colours,
-    "NameList": name_list,
-    "Jokes": jokes,
-    "Locations Directions": locations,
-    "Prospective Memory": prospective_memory,
-    "SallyAnne": sally_anne,
-    "Shopping": shopping,
-    "Spy Meeting": spy_meeting,
-    "Trigger Response": trigger_response,
-}
-
-
-def ours(asked: Sequence[Asked]) -> tuple[float, str]:
+def ours(published: Published, asked: list[tuple[int, Matcher]]) -> tuple[float, str]:
     """Return the mean of our scores, and our reasons."""
-    verdicts = []
-    for expect, question, replies in asked:
-        turns = [Turn(Message(question, AT, i), Reply(str(text))) for i, text in enumerate(replies)]
-        verdicts.append(expect.verdict(turns[-1].reply.text if turns else "", turns))
+    turns = [Turn(Message(e.message, e.at, i), Reply(e.reply)) for i, e in enumerate(published.exchanges)]
+    verdicts = [expect.verdict(turns[i].reply.text, turns[: i + 1]) for i, expect in asked]
     reasons = "; ".join(dict.fromkeys(f"{v.outcome}: {v.reason}" for v in verdicts))
-    return sum(v.score or 0.0 for v in verdicts) / max(len(verdicts), 1), reasons
+    if any(v.outcome is Outcome.UNDECIDED for v in verdicts):
+        reasons += " (a judge would be asked)"
+    return sum(v.score or 0.0 for v in verdicts) / len(verdicts), reasons
 
 
 def main() -> None:
@@ -161,42 +44,51 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--show", action="store_true", help="print every reply on which the two differ")
     args = parser.parse_args()
-    definitions: dict[tuple[str, str, str], Definition] = {}
-    for path in sorted(args.folder.glob("definitions-*/*/*.def.json")):
-        benchmark = path.parts[-3].removeprefix("definitions-")
-        definitions[benchmark, path.parts[-2], path.name.partition(".")[0]] = json.loads(
-            path.read_text("utf-8")
+    explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
+
+    def complain(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    try:
+        known = definitions(args.folder, complain)
+    except ConfigError as error:
+        raise SystemExit(str(error)) from None
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    differing: list[str] = []
+    for each in results(args.folder, complain):
+        definition = find_definition(known, each.scenario, each.example, each.benchmark)
+        if each.scenario not in READERS or definition is None:
+            continue
+        counts = counted[each.scenario]
+        counts["n"] += 1
+        try:
+            score, reasons = ours(each, expectations(each, definition, known))
+        except (LookupError, ValueError) as error:
+            complain(f"{each.benchmark}, {each.agent}, {each.scenario} {each.example}: {error}")
+            continue
+        if abs(score - each.score) <= CLOSE:
+            counts["equal"] += 1
+            continue
+        key = f"{each.benchmark}, {each.agent}, {each.example}"
+        why = explained.get(each.scenario, {}).get(key, "not looked at yet")
+        counts[why.partition(":")[0]] += 1
+        by_hand = " by hand" if each.by_hand else ""
+        differing.append(
+            f"{each.scenario} | {key}\n    published {each.score:.2f}{by_hand}, ours {score:.2f}: {why}"
         )
-    if not definitions:
-        raise SystemExit(f"{args.folder}: there is no definitions-*/<Scenario>/<n>.def.json in it")
-    counted = dict.fromkeys(READERS, (0, 0))
-    for path in sorted(args.folder.glob("results-*.jsonl.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                result: Result = json.loads(line)
-                name = result["scenario"]
-                if name not in READERS:
-                    continue
-                known = {key: value for key, value in definitions.items() if key[1] == name}
-                definition = known.get((result["benchmark"], name, result["example"]))
-                definition = definition or next(v for k, v in known.items() if k[2] == result["example"])
-                asked = list(READERS[name](definition, result, list(known.values())))
-                score, reasons = ours(asked)
-                published = result["score"] / (result["max_score"] or 1)
-                n, equal = counted[name]
-                same = abs(score - published) <= CLOSE
-                counted[name] = (n + 1, equal + same)
-                if args.show and not same:
-                    by_hand = ", by hand" if result["manually_revised"] else ""
-                    print(f"{name} {result['example']} ({result['agent']})")
-                    print(f"    published {published:.2f}{by_hand}, ours {score:.2f}")
-                    print(f"    we say   {reasons[:300]}")
-                    print(f"    expected {str(result['expected'])[:300]}")
-                    print(f"    reply    {str(result['actual'])[:600]!r}")
-    print(f"{'scenario':<22} {'n':>5} {'equal':>6} {'share':>7}")
-    for name, (n, equal) in counted.items():
-        print(f"{name:<22} {n:>5} {equal:>6} {equal / max(n, 1):>7.1%}")
-    n, equal = (sum(each) for each in zip(*counted.values(), strict=True))
+        if args.show:
+            differing[-1] += f"\n    we say   {reasons[:300]}\n    expected {str(each.expected)[:300]}"
+            for i in sorted({i for i, _ in expectations(each, definition, known)}):
+                differing[-1] += f"\n    reply    {each.exchanges[i].reply[:700]!r}"
+    print("\n".join(differing))
+    kinds = ("published", "ours", "taste", "not looked at yet")
+    print(f"\n{'scenario':<22} {'n':>5} {'equal':>6} {'share':>7}   " + "  ".join(kinds))
+    for name, counts in sorted(counted.items()):
+        rest = "  ".join(f"{counts[kind]:>{len(kind)}}" for kind in kinds)
+        print(
+            f"{name:<22} {counts['n']:>5} {counts['equal']:>6} {counts['equal'] / counts['n']:>7.1%}   {rest}"
+        )
+    n, equal = (sum(c[key] for c in counted.values()) for key in ("n", "equal"))
     print(f"{'all':<22} {n:>5} {equal:>6} {equal / max(n, 1):>7.1%}")
 
 

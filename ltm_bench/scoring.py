@@ -91,6 +91,8 @@ class ExampleResult(BaseModel):
     """By how many tokens the last question missed the span that was asked for."""
     needles: list[Needle]
     questions: list[Question]
+    published: float | None = None
+    """What others gave for it, where it was imported."""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -152,6 +154,8 @@ class Results(BaseModel):
     chance: float
     references: dict[str, float]
     """What the floor and the ceiling score on the same examples: `goldfish` and `perfect`."""
+    published: float | None = None
+    """The sum over scenarios of what others gave, where the run was imported."""
     turns: int
     tokens: int
     filler_tokens: int

@@ -42,8 +42,10 @@ app = typer.Typer(
 )
 listing = _group("List what there is.")
 filler = _group("Get other filler than the one that ships.")
+importing = _group("Import what others have published.")
 app.add_typer(listing, name="list")
 app.add_typer(filler, name="filler")
+app.add_typer(importing, name="import")
 
 
 def _whole(option: str, least: int | None = None) -> Callable[[str], int]:
@@ -151,7 +153,12 @@ def run(
     span: Span = "32k",
     agent: AgentName = "vector_memory",
     suite: Annotated[
-        str, typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="What is asked (see list suites).")
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_SUITE",
+            help="What is asked (see list suites), or goodai:FOLDER.",
+        ),
     ] = "standard",
     scenario: Annotated[
         list[str] | None,
@@ -361,3 +368,20 @@ def fetch(
     from ltm_bench.cli.fetching import SHA256, URL, fetch_into
 
     fetch_into(into, url or URL, sha256 or SHA256)
+
+
+@importing.callback()
+def _import() -> None:
+    """Import what others have published."""
+
+
+@importing.command("goodai", epilog=_examples("import goodai goodai-ltm-benchmark/data/tests", "list runs"))
+def import_goodai(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Their definitions and results (v1 to v3, MIT licence).")
+    ],
+) -> None:
+    """Import GoodAI's published results: a run for every agent and span, scored by us, with their scores beside it."""
+    from ltm_bench.cli.importing import import_goodai
+
+    import_goodai(folder)

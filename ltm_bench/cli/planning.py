@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import config, dropins, filler, matchers
+from ltm_bench import config, dropins, filler, goodai, matchers
 from ltm_bench.agent import Agent
+from ltm_bench.cli.console import err
 from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, ManifestDiffers, nearest
 from ltm_bench.log import (
     FORMAT,
@@ -55,8 +57,41 @@ class Wish:
     base_url: str | None
 
 
+_GOODAI = "goodai:"
+"""What the name of a suite begins with that is a folder of GoodAI's definitions."""
+
+
+@cache
+def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
+    def complain(line: str) -> None:
+        err().print(f"skipped: {line}", markup=False)
+
+    if not Path(folder).is_dir():
+        raise ConfigError(f"--suite {_GOODAI}{folder}: there is no such folder")
+    return goodai.recipes(Path(folder), complain)
+
+
+def find_scenario(suite: str, name: str) -> tuple[Scenario, str]:
+    """Return a scenario that a suite names, and the hash of its content."""
+    if suite.startswith(_GOODAI):
+        known = _definitions(suite.removeprefix(_GOODAI))
+        if name not in known:
+            raise ConfigError(
+                f"{suite}: no scenario {name!r}{nearest(name, known)} (it has: {', '.join(known)})"
+            )
+        return known[name].scenario, known[name].hash
+    return dropins.scenario(name), dropins.content_hash(dropins.find("scenarios", name))
+
+
 def find_suite(name: str) -> config.Suite:
     """Return a suite by name. Raises ConfigError with the nearest name."""
+    if name.startswith(_GOODAI):
+        theirs = _definitions(name.removeprefix(_GOODAI))
+        return config.Suite(
+            about="GoodAI's definitions, all started at once as there",
+            stagger=0.0,
+            scenarios={key: {"examples": recipe.examples} for key, recipe in theirs.items()},
+        )
     known = config.suites(config_folders())
     if name not in known:
         raise ConfigError(f"--suite {name}: there is none{nearest(name, known)} (known: {', '.join(known)})")
@@ -155,11 +190,11 @@ def make_plan(wish: Wish) -> Plan:
         )
     entries = []
     for name in dict.fromkeys(chosen):
-        scenario = dropins.scenario(name)
         known = name in suite.scenarios
         entries.append(
             _scenario_entry(
-                scenario,
+                wish.suite,
+                name,
                 wish.examples or (suite.count(name) if known else suite.examples),
                 suite.parameters(name) if known else {},
             )
@@ -205,10 +240,18 @@ def rehearsal(example: Example, count: Counter) -> list[Step]:
         blamed = dropins.blame(error)
         if blamed is None:  # the script is fine, but not what it yields
             blamed = DropInError(
-                f"{dropins.find('scenarios', example.scenario.name)}: {type(error).__name__}: {error}; "
+                f"{_file_of(example.scenario.name)}: {type(error).__name__}: {error}; "
                 "a script yields Tell, Ask or Chat, and an Ask expects a matcher"
             )
         raise blamed from error
+
+
+def _file_of(scenario: str) -> str:
+    """Return where a scenario is written, for an error about it."""
+    try:
+        return str(dropins.find("scenarios", scenario))
+    except DropInError:
+        return f"scenario {scenario}"
 
 
 def _scorers() -> dict[str, int]:
@@ -218,11 +261,12 @@ def _scorers() -> dict[str, int]:
     return {kind.__name__: kind.version for kind in kinds}
 
 
-def _scenario_entry(scenario: Scenario, examples: int, parameters: Mapping[str, Any]) -> ScenarioEntry:
+def _scenario_entry(suite: str, name: str, examples: int, parameters: Mapping[str, Any]) -> ScenarioEntry:
+    scenario, digest = find_scenario(suite, name)
     return ScenarioEntry(
         name=scenario.name,
         version=scenario.version,
-        hash=dropins.content_hash(dropins.find("scenarios", scenario.name)),
+        hash=digest,
         examples=examples,
         parameters=dict(parameters),
     )
@@ -230,7 +274,7 @@ def _scenario_entry(scenario: Scenario, examples: int, parameters: Mapping[str, 
 
 def _examples(manifest: Manifest) -> list[Example]:
     return [
-        Example(dropins.scenario(entry.name), index, manifest.seed, entry.parameters)
+        Example(find_scenario(manifest.suite.name, entry.name)[0], index, manifest.seed, entry.parameters)
         for entry in manifest.suite.scenarios
         for index in range(entry.examples)
     ]
@@ -239,6 +283,8 @@ def _examples(manifest: Manifest) -> list[Example]:
 def plan_of(run: Path) -> Plan:
     """Return the plan of an existing run. Raises ManifestDiffers if its files have changed since."""
     manifest = read_manifest(run)
+    if manifest.agent.adapter == goodai.ADAPTER:
+        raise ConfigError(f"{run} was imported: its agent cannot be asked again; rescore and report work")
     bank = read_bank(manifest.filler.source)
     today = manifest.model_copy(
         update={
@@ -246,7 +292,7 @@ def plan_of(run: Path) -> Plan:
             "suite": manifest.suite.model_copy(
                 update={
                     "scenarios": [
-                        _scenario_entry(dropins.scenario(e.name), e.examples, e.parameters)
+                        _scenario_entry(manifest.suite.name, e.name, e.examples, e.parameters)
                         for e in manifest.suite.scenarios
                     ]
                 }
@@ -271,7 +317,7 @@ def abouts(manifest: Manifest) -> dict[str, About]:
     found = {}
     for entry in manifest.suite.scenarios:
         try:
-            scenario = dropins.scenario(entry.name)
+            scenario, _ = find_scenario(manifest.suite.name, entry.name)
         except LtmBenchError:
             continue
         found[entry.name] = About(scenario.summary, scenario.skills)
@@ -282,7 +328,7 @@ def reference_examples(manifest: Manifest) -> list[Example]:
     """Return a run's examples, for floor and ceiling; none if a scenario has changed since."""
     for entry in manifest.suite.scenarios:
         try:
-            if dropins.content_hash(dropins.find("scenarios", entry.name)) != entry.hash:
+            if find_scenario(manifest.suite.name, entry.name)[1] != entry.hash:
                 return []
         except LtmBenchError:
             return []
@@ -294,8 +340,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 def run_folder(manifest: Manifest, name: str | None, *, fresh: bool) -> Path:
     """Return the folder of a run: by its name, or named after what it is; `fresh` takes the first free one."""
+    suite = manifest.suite.name
+    if suite.startswith(_GOODAI):
+        suite = re.sub(r"[^A-Za-z0-9._-]+", "-", f"goodai-{Path(suite.removeprefix(_GOODAI)).resolve().name}")
     parts = [
-        manifest.suite.name,
+        suite,
         config.spell_span(manifest.span),
         manifest.agent.name,
         f"seed{manifest.seed}",

@@ -18,6 +18,7 @@ from ltm_bench.matchers.lists import ListsAll, lists_all
 from ltm_bench.matchers.names import NamesOnly, names_only
 from ltm_bench.matchers.orders import Notices, Orders, notices, ordered, orders
 from ltm_bench.matchers.phrases import SaidIn, Says, said_in, says
+from ltm_bench.matchers.published import Published
 from ltm_bench.matchers.quotes import Retells, retells
 from ltm_bench.matchers.routes import FollowsRoute, follows_route
 from ltm_bench.messages import Matcher
@@ -66,6 +67,7 @@ __all__ = [
     "Notices",
     "Orders",
     "Picks",
+    "Published",
     "Retells",
     "SaidIn",
     "Says",

@@ -3,9 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.matchers.reading import DENIAL, abstains, plain, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+_CANDIDATES = 2
+"""Meanings of a group that may be named, the right one among them."""
 
 _CLAUSE = re.compile(r"[.!?,;()\n]+|\b(?<!anything )but\b")
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
@@ -28,10 +32,12 @@ def _says(heard: Sequence[str], keyword: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Decodes(Matcher):
-    """An equal share for every meaning that is named, unless another meaning of its group is named beside it.
+    """An equal share for every meaning that is named, and one share less, once, if others are named: guessing costs.
 
-    A group in which only other meanings are named takes one share away, once: guessing does not pay.
+    A group of which everything is named, or three meanings and more, has not been decoded.
     """
+
+    version: ClassVar[int] = 2
 
     expected: tuple[tuple[str, str], ...]
     """Group and meaning, e.g. `("when", "midnight")`."""
@@ -46,12 +52,11 @@ class Decodes(Matcher):
         guessed = False
         for group, meaning in self.expected:
             named = self._named(heard, group)
+            most = min(_CANDIDATES, len(dict(self.groups)[group]) - 1)
+            hits.append(float(meaning in named and len(named) <= max(1, most)))
             if named == [meaning]:
-                hits.append(1.0)
                 continue
-            hits.append(0.0)
-            others = [each for each in named if each != meaning]
-            guessed = guessed or (bool(others) and meaning not in named)
+            guessed = guessed or bool(named)
             notes.append(f"{group}: {meaning} expected, {' and '.join(named) or 'nothing'} named")
         score = max(0.0, (sum(hits) - guessed) / len(hits))
         parts = tuple(hits)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ltm_bench.matchers.reading import abstains, gives_example, last_readable, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
@@ -37,7 +37,12 @@ def _read_one(entry: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ListsAll(Matcher):
-    """The share of the values that are listed, out of all that are listed or should be, whichever are more."""
+    """The share of the values that are listed, out of all that are listed or should be, whichever are more.
+
+    A value that is listed twice is one too many.
+    """
+
+    version: ClassVar[int] = 2
 
     values: tuple[str, ...]
     among: tuple[str, ...]
@@ -61,14 +66,13 @@ class ListsAll(Matcher):
         return [value for value in self.among if _within(said, words(value))]
 
     def _compare(self, listed: list[str]) -> Verdict:
-        distinct = list(dict.fromkeys(" ".join(words(text)) for text in listed))
-        left, hits = list(distinct), 0
+        left, hits = [" ".join(words(text)) for text in listed], 0
         for value in self.values:
             same = next((text for text in left if _same(text.split(), words(value))), None)
             if same is not None:
                 left.remove(same)
                 hits += 1
-        score = hits / max(len(self.values), len(distinct))
+        score = hits / max(len(self.values), len(listed))
         reason = f"{hits} of {len(self.values)} listed"
         if left:
             reason += f"; extra: {', '.join(each[:40] for each in left[:8])}"

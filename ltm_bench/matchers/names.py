@@ -24,6 +24,7 @@ _PRESENT = re.compile(
     r"\b(?:now|currently|current|latest|most recent(?:ly)?|recently|last(?:ly)?|final(?:ly)?|newest|nowadays|"
     r"these days|today|changed (?:it |your mind |that )?to|switched to|settled on|updated (?:it )?to|at the moment)\b"
 )
+_THEN = re.compile(r"\s*(?:and |but )?then\b")
 _UNDECIDED = re.compile(
     r"\b(?:not sure|unsure|not certain|uncertain|which (?:one|of)|either|or maybe|perhaps|confus\w+)\b"
 )
@@ -40,6 +41,8 @@ class _Mention(NamedTuple):
     past: int
     """0 if the clause speaks of today as far as one can tell, 1 if in the past tense, 2 if of earlier times."""
     present: bool
+    then: bool
+    """Whether it is told as what came next: `… and then red`."""
     on_topic: bool
     """Whether the sentence shares a word with the question, or speaks of now."""
 
@@ -92,13 +95,14 @@ class NamesOnly(Matcher):
                 said = words(clause)
                 past = max(past, own) if len(said) <= _ENUMERATED else own
                 present = _PRESENT.search(clause) is not None
+                then = _THEN.match(clause) is not None
                 starts = list(accumulate((len(word) + 1 for word in said), initial=0))
                 joined = " ".join(said)
                 denied = next((m.end() for m in DENIAL.finditer(joined)), len(joined))
                 *_, denied_later = -1, *(m.start() for m in _NEGATED_AFTER.finditer(joined))
                 for value, begin, end in self._candidates(said):
                     negated = denied <= starts[begin] or denied_later >= starts[end]
-                    found.append(_Mention(value, number, negated, past, present, on_topic))
+                    found.append(_Mention(value, number, negated, past, present, then, on_topic))
         return found
 
     def _candidates(self, said: list[str]) -> Iterator[tuple[str, int, int]]:
@@ -155,6 +159,8 @@ def _answers(mentions: list[_Mention]) -> list[str]:
     answers = _distinct(m.value for m in asserted)
     if len(answers) < 2:
         return answers
+    if asserted[-1].then and asserted[-1].past < 2:
+        return [asserted[-1].value]
     present = _distinct(m.value for m in asserted if m.present)
     if len(present) == 1:
         return present

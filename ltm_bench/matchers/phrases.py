@@ -63,17 +63,19 @@ def says(phrase: str, *, among: Collection[str] = ()) -> Says:
 
 @dataclass(frozen=True, slots=True)
 class SaidIn(Matcher):
-    """Right if the `nth` reply of the last `nth + 1` says `phrase`, and no other one does.
+    """Right if the `nth` reply of the last `nth + beyond` says `phrase`, and no other one does.
 
     The first of them may say it too: it answers the request, and repeating what was asked for is no mistake.
     """
 
     phrase: str
     nth: int
+    beyond: int = 1
+    """How many replies after the nth one are looked at; the last of them is the one that is judged."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by which of the replies say the phrase; the one that is judged is the reply after the nth."""
-        counted = [turn.reply.text for turn in turns[-self.nth - 1 :]]
+        """Judge by which of the replies say the phrase."""
+        counted = [turn.reply.text for turn in turns[-self.nth - self.beyond :]]
         said = [i for i, text in enumerate(counted, start=1) if contains(text, self.phrase)]
         if said == [self.nth] or said == [1, self.nth]:
             return Verdict(Outcome.CORRECT, 1.0, f"reply {self.nth} says it")
@@ -87,13 +89,13 @@ class SaidIn(Matcher):
 
     def right(self) -> Sequence[str]:
         """Give a reply that no longer says it."""
-        return ("Okay.",)
+        return ("Okay.",) if self.beyond else (self.phrase,)
 
     def wrong(self) -> Sequence[str]:
-        """Give a reply that says it too late, or again."""
-        return (self.phrase,)
+        """Give a reply that says it too late, or again, or not at all."""
+        return (self.phrase,) if self.beyond else ("Okay.",)
 
 
-def said_in(phrase: str, nth: int) -> SaidIn:
-    """Expect the reply before last, the `nth` since the request, to have said `phrase`, and no other."""
-    return SaidIn(phrase, nth)
+def said_in(phrase: str, nth: int, *, beyond: int = 1) -> SaidIn:
+    """Expect the `nth` reply since the request to have said `phrase`, and no other up to `beyond` replies later."""
+    return SaidIn(phrase, nth, beyond)

@@ -164,11 +164,13 @@ class FollowsRoute(Matcher):
             return None, 0
         said: list[str] = []
         best: tuple[str | None, int] = (None, 0)
-        for k in range(i, min(len(events), i + 2 * longest)):
+        for k in range(i, min(len(events), i + 2 * longest + 2)):
             if events[k].lastgroup != "word":
                 break
             word = events[k]["word"]
-            if word not in _LITTLE:
+            if word not in _LITTLE and not (
+                said and word.endswith(("'s", "’s"))
+            ):  # the statue of the town's founder
                 said.append(word)
                 for name, place in places.items():
                     if len(name) == len(said) and all(map(same_word, said, name)):

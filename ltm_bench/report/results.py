@@ -60,6 +60,7 @@ class _Open:
         self.questions: list[Question] = []
         self.span = 0
         self.overrun = 0
+        self.published: float | None = None
 
     def close(self, *, ended: bool) -> ExampleResult:
         """Return its result; what an unfinished example would still have asked stays in the denominator."""
@@ -79,6 +80,7 @@ class _Open:
             overrun=self.overrun,
             needles=self.needles,
             questions=self.questions,
+            published=self.published,
         )
 
 
@@ -108,6 +110,8 @@ class _Reading:
             elif kind == "replied" and sent is not None:
                 self._turn(sent, event, live_filler)
                 sent = None
+            elif kind == "published":
+                self.open[event["example"]].published = event["score"]
             elif kind == "ended":
                 example = self.open.pop(event["example"])
                 example.span, example.overrun = event["span"], event["overrun"]
@@ -218,6 +222,8 @@ def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, f
         s.name: [e.score for e in examples if e.scenario == s.name and e.score is not None] for s in scenarios
     }
     complete = all(s.score is not None for s in scenarios)
+    given = [[e.published for e in examples if e.scenario == s.name] for s in scenarios]
+    known = [[score for score in each if score is not None] for each in given]
     so_far = sum(s.score_so_far or 0.0 for s in scenarios)
     return Results(
         run=run.name,
@@ -232,6 +238,7 @@ def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, f
         interval=sum_interval(strata) if complete else None,
         chance=sum(s.chance for s in scenarios),
         references=dict(references),
+        published=sum(sum(each) / len(each) for each in known if each) if any(known) else None,
         turns=reading.turns,
         tokens=reading.tokens,
         filler_tokens=reading.filler_tokens,

@@ -51,7 +51,9 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
     assert done.exit_code == 0
     assert f"Usage: ltm-bench {name}" in done.out
     assert name.startswith("list") or f"Examples:\n    ltm-bench {name}" in done.out
-    assert "<" not in done.out.replace("FILE <path>", "").replace("RUN] <str>", "")  # every value has a name
+    assert "<" not in done.out.replace("FILE <path>", "").replace("FOLDER <path>", "").replace(
+        "RUN] <str>", ""
+    )  # every value has a name
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ TABLE = [
     ("They were Beatrice, Mary Jane and Silas.", 1.0, "prose"),
     ('["Beatrise", "Mary Jane", "Silas"]', 2 / 3, "another letter is another name"),
     ('["Beatricee", "Mary Jane", "Silas"]', 1.0, "a slip of the finger"),
-    ('["Beatrice", "Beatrice", "Mary Jane", "Silas"]', 1.0, "twice the same is once"),
+    ('["Beatrice", "Beatrice", "Mary Jane", "Silas"]', 0.75, "twice the same is one too many"),
     ('["Beatrice", "Mary Jane"]', 2 / 3, "one missing"),
     ('["Beatrice", "Mary Jane", "Silas", "Edmund"]', 3 / 4, "one too many"),
     ('["Beatrice", "Callum", "Mary Jane", "Delphine", "Edmund", "Silas"]', 0.5, "every candidate"),

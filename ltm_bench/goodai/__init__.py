@@ -1,0 +1,25 @@
+"""GoodAI's LTM Benchmark, the predecessor: its published definitions and results, read, imported and run.
+
+Published by GoodAI under the MIT licence: https://github.com/GoodAI/goodai-ltm-benchmark
+"""
+
+from ltm_bench.goodai.expectations import expectations
+from ltm_bench.goodai.files import Definition, Exchange, Published, definitions, find_definition, results
+from ltm_bench.goodai.importing import ADAPTER, events, run_name, runs
+from ltm_bench.goodai.suite import Recipe, recipes
+
+__all__ = [
+    "ADAPTER",
+    "Definition",
+    "Exchange",
+    "Published",
+    "Recipe",
+    "definitions",
+    "events",
+    "expectations",
+    "find_definition",
+    "recipes",
+    "results",
+    "run_name",
+    "runs",
+]
