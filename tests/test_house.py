@@ -139,6 +139,7 @@ PURE = (
     "schedule",
     "scenario",
     "scoring",
+    "statistics",
     "clock",
     "filler",
     "extractive",
