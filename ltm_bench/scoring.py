@@ -1,4 +1,4 @@
-"""Turns into verdicts, verdicts into results, results with honest statistics. Knows no files.
+"""Turns into verdicts, verdicts into results. Knows no files.
 
 The score of an example is the mean of its questions' verdicts, that of a scenario the mean over its examples, the
 headline the sum over scenarios. Infrastructure errors are never "wrong" and never leave the denominator: a result
@@ -7,21 +7,17 @@ with any of them is incomplete and has no headline score.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from ltm_bench.dice import Dice
 from ltm_bench.messages import Finish, Matcher, Outcome, Reply, Turn, Usage, Verdict
+from ltm_bench.statistics import Interval, wilson
 
 SCHEMA = 1
 """Version of the form of results.json."""
-
-RESAMPLES = 2000
-CONFIDENCE = 0.95
 
 
 def judge(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
@@ -36,15 +32,6 @@ def judge(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
         return Verdict(
             Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
         )
-
-
-class Interval(BaseModel):
-    """A two-sided confidence interval."""
-
-    model_config = ConfigDict(frozen=True)
-
-    low: float
-    high: float
 
 
 class Needle(BaseModel):
@@ -167,65 +154,6 @@ class Results(BaseModel):
     outcomes: dict[Outcome, int]
     scenarios: list[ScenarioResult]
     examples: list[ExampleResult]
-
-
-def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
-    """Return Wilson's interval for a mean of `n` scores in 0..1 (Wilson 1927); `n` may be an effective number.
-
-    Exact for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
-    """
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
-    return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
-
-
-def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE) -> Interval | None:
-    """Return an interval for the sum of the strata's means; None if a stratum has a single score.
-
-    The hull of two intervals, since each alone fails where the other holds (`benchmarks/coverage.py`):
-
-    - a bootstrap within strata, one score fewer than there are, which makes the variance unbiased for small strata
-      (Rao & Wu 1988). It follows partial scores, but knows nothing of a stratum whose scores are all alike;
-    - the strata's Wilson intervals, added by the squares of their arms (MOVER: Zou & Donner 2008). It never
-      collapses, but is too narrow for strata of three.
-    """
-    if not strata or any(len(scores) < 2 for scores in strata.values()):
-        return None
-    groups = list(strata.values())
-    drawn, added = _bootstrap(groups, confidence), _added(groups, confidence)
-    return Interval(
-        low=max(0.0, min(drawn.low, added.low)), high=min(len(groups), max(drawn.high, added.high))
-    )
-
-
-def _bootstrap(groups: Sequence[Sequence[float]], confidence: float) -> Interval:
-    dice = Dice("bootstrap")
-    sums = sorted(
-        sum(
-            sum(each[int(dice.fraction() * len(each))] for _ in range(len(each) - 1)) / (len(each) - 1)
-            for each in groups
-        )
-        for _ in range(RESAMPLES)
-    )
-    tail = (1 - confidence) / 2
-    return Interval(low=sums[int(tail * RESAMPLES)], high=sums[math.ceil((1 - tail) * RESAMPLES) - 1])
-
-
-def _added(groups: Sequence[Sequence[float]], confidence: float) -> Interval:
-    """Add Wilson's intervals. Partial scores vary less than right-or-wrong ones, as if there were more of them."""
-    below = above = total = 0.0
-    for scores in groups:
-        n, mean = len(scores), sum(scores) / len(scores)
-        most = mean * (1 - mean)
-        spread = (sum((score - mean) ** 2 for score in scores) + most) / n
-        each = wilson(mean, n * max(1.0, most / spread if spread > 0 else 1.0), confidence)
-        total += mean
-        below += (mean - each.low) ** 2
-        above += (each.high - mean) ** 2
-    return Interval(low=total - math.sqrt(below), high=total + math.sqrt(above))
 
 
 def example_score(questions: Sequence[Question]) -> float | None:

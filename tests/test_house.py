@@ -143,6 +143,7 @@ PURE = (
     "schedule",
     "scenario",
     "scoring",
+    "statistics",
     "clock",
     "filler",
     "extractive",

@@ -2,8 +2,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ltm_bench import Finish, Matcher, Outcome, Reply, Turn, Verdict, names_only
 from ltm_bench.scoring import (
@@ -11,9 +9,7 @@ from ltm_bench.scoring import (
     Question,
     example_score,
     judge,
-    sum_interval,
     summarise_scenario,
-    wilson,
 )
 
 EXPECT = names_only("red", among=("red", "blue"))
@@ -89,38 +85,3 @@ def test_what_could_not_be_scored_leaves_no_score_and_is_not_left_out() -> None:
     assert result.score_so_far == 1.0
     assert result.n == 2
     assert result.outcomes[Outcome.AGENT_ERROR] == 1
-
-
-@pytest.mark.parametrize(  # the second to fourth from Newcombe (1998), table I
-    ("right", "n", "low", "high"),
-    [(0, 3, 0.0, 0.5615), (81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)],
-)
-def test_wilsons_interval_is_the_published_one(right: int, n: int, low: float, high: float) -> None:
-    interval = wilson(right / n, n)
-    assert interval.low == pytest.approx(low, abs=5e-5)
-    assert interval.high == pytest.approx(high, abs=5e-5)
-
-
-STRATA = st.dictionaries(
-    st.text(max_size=3),
-    st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=6),
-    min_size=1,
-    max_size=5,
-)
-
-
-@given(strata=STRATA)
-@settings(max_examples=40, deadline=None)
-def test_the_interval_of_a_sum_holds_the_sum_and_never_collapses(strata: dict[str, list[float]]) -> None:
-    interval = sum_interval(strata)
-    assert interval is not None
-    total = sum(sum(scores) / len(scores) for scores in strata.values())
-    assert 0 <= interval.low <= total + 1e-9
-    assert total - 1e-9 <= interval.high <= len(strata)
-    assert interval.high - interval.low > 0.05
-    assert interval == sum_interval(strata)
-
-
-def test_a_single_example_has_no_interval() -> None:
-    assert sum_interval({"a": [1.0], "b": [0.0, 1.0]}) is None
-    assert sum_interval({}) is None

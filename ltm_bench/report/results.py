@@ -24,9 +24,9 @@ from ltm_bench.scoring import (
     count_outcomes,
     example_score,
     judge,
-    sum_interval,
     summarise_scenario,
 )
+from ltm_bench.statistics import sum_interval
 
 _NOT_REACHED = Question(
     turn=None,

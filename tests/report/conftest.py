@@ -26,9 +26,9 @@ from ltm_bench.scoring import (
     Results,
     count_outcomes,
     example_score,
-    sum_interval,
     summarise_scenario,
 )
+from ltm_bench.statistics import sum_interval
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SUMMARIES = {

@@ -1,0 +1,271 @@
+"""Intervals and tests: how much of a figure, or of a difference, is luck. Pure, seeded, and knows no files.
+
+Scores lie in 0..1. A *stratum* is a scenario: its examples are repetitions of each other, and the headline is the sum
+of the strata's means. A *cluster* is a run: what its examples share (the filler, the order, the agent's mood) makes
+them alike, so that five runs of 33 examples say less than 165 examples of as many runs would.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from statistics import NormalDist
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ltm_bench.dice import Dice
+
+RESAMPLES = 2000
+CONFIDENCE = 0.95
+
+FLIPS = 1 << 14
+"""Arrangements of signs that a permutation test looks at: all there are, or as many drawn at random."""
+
+
+class Interval(BaseModel):
+    """A two-sided confidence interval."""
+
+    model_config = ConfigDict(frozen=True)
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies in it, ends included."""
+        return self.low <= value <= self.high
+
+
+def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
+    """Return Wilson's interval for a mean of `n` scores in 0..1 (Wilson 1927); `n` may be an effective number.
+
+    Exact for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
+    """
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
+    return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
+
+
+def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE) -> Interval | None:
+    """Return an interval for the sum of the strata's means; None if a stratum has a single score.
+
+    The hull of two intervals, since each alone fails where the other holds (`benchmarks/coverage.py`):
+
+    - a bootstrap within strata, one score fewer than there are, which makes the variance unbiased for small strata
+      (Rao & Wu 1988). It follows partial scores, but knows nothing of a stratum whose scores are all alike;
+    - the strata's Wilson intervals, added by the squares of their arms (MOVER: Zou & Donner 2008). It never
+      collapses, but is too narrow for strata of three.
+    """
+    if not strata or any(len(scores) < 2 for scores in strata.values()):
+        return None
+    groups = list(strata.values())
+    drawn, added = _within_strata(groups, confidence), _added(groups, confidence)
+    return Interval(
+        low=max(0.0, min(drawn.low, added.low)), high=min(len(groups), max(drawn.high, added.high))
+    )
+
+
+def _within_strata(groups: Sequence[Sequence[float]], confidence: float) -> Interval:
+    dice = Dice("bootstrap")
+    sums = sorted(
+        sum(
+            sum(each[int(dice.fraction() * len(each))] for _ in range(len(each) - 1)) / (len(each) - 1)
+            for each in groups
+        )
+        for _ in range(RESAMPLES)
+    )
+    tail = (1 - confidence) / 2
+    return Interval(low=sums[int(tail * RESAMPLES)], high=sums[math.ceil((1 - tail) * RESAMPLES) - 1])
+
+
+def _added(groups: Sequence[Sequence[float]], confidence: float) -> Interval:
+    """Add Wilson's intervals. Partial scores vary less than right-or-wrong ones, as if there were more of them."""
+    below = above = total = 0.0
+    for scores in groups:
+        n, mean = len(scores), sum(scores) / len(scores)
+        most = mean * (1 - mean)
+        spread = (sum((score - mean) ** 2 for score in scores) + most) / n
+        each = wilson(mean, n * max(1.0, most / spread if spread > 0 else 1.0), confidence)
+        total += mean
+        below += (mean - each.low) ** 2
+        above += (each.high - mean) ** 2
+    return Interval(low=total - math.sqrt(below), high=total + math.sqrt(above))
+
+
+def bootstrap(
+    values: Sequence[float],
+    statistic: Callable[[Any, int], Any],
+    *,
+    method: Literal["percentile", "bca"] = "bca",
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+) -> Interval | None:
+    """Return a bootstrap interval for a statistic of one sample; None for fewer than two values, or all alike.
+
+    Args:
+        values: The sample, of any unit.
+        statistic: Takes an array and an axis, as `numpy.mean` and `numpy.median` do.
+        method: `percentile` takes the quantiles of the resampled statistic as they are. `bca` corrects them for bias
+            and for a spread that changes with the value (Efron 1987), which skewed samples such as seconds need.
+        confidence: How often it should hold the truth.
+        resamples: How many samples are drawn; the draws are the same each time.
+    """
+    import numpy as np
+
+    sample = np.asarray(values, float)
+    if len(sample) < 2 or np.ptp(sample) == 0:
+        return None
+    draws = np.sort(statistic(sample[_indices(len(sample), resamples)], 1))
+    normal, tail = NormalDist(), (1 - confidence) / 2
+    levels = [tail, 1 - tail]
+    if method == "bca":
+        observed = statistic(sample[np.newaxis], 1)[0]
+        below = (np.sum(draws < observed) + np.sum(draws <= observed)) / (2 * resamples)
+        bias = normal.inv_cdf(min(max(float(below), 0.5 / resamples), 1 - 0.5 / resamples))
+        kept = ~np.eye(len(sample), dtype=bool)
+        left_out = statistic(np.stack([sample[each] for each in kept]), 1)
+        lean = left_out.mean() - left_out
+        cubes, squares = float((lean**3).sum()), float((lean**2).sum())
+        acceleration = cubes / (6 * squares**1.5) if squares > 0 else 0.0
+        for i, level in enumerate(levels):
+            shifted = bias + normal.inv_cdf(level)
+            levels[i] = normal.cdf(bias + shifted / (1 - acceleration * shifted))
+    low, high = np.quantile(draws, levels)
+    return Interval(low=float(low), high=float(high))
+
+
+def _indices(n: int, resamples: int) -> Any:
+    """Draw rows of `n` indices. The raw stream of PCG64 is the same in every version of numpy."""
+    import numpy as np
+
+    raw = np.random.PCG64(n).random_raw(n * resamples)
+    return ((raw >> np.uint64(11)) * 2.0**-53 * n).astype(np.intp).reshape(resamples, n)
+
+
+class Paired(BaseModel):
+    """The difference between two agents that were asked the same, in points of the sum over strata."""
+
+    model_config = ConfigDict(frozen=True)
+
+    difference: float
+    interval: Interval | None
+    """None where a stratum has a single pair."""
+    p: float
+    """Of the permutation test: how often luck alone gives so large a mean difference."""
+    n: int
+    """Pairs."""
+    clusters: int
+    """Pairs of runs that they come from."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is a difference: the interval does not hold 0."""
+        return self.interval is not None and not self.interval.holds(0.0)
+
+
+def paired(clusters: Sequence[Mapping[str, Sequence[float]]], confidence: float = CONFIDENCE) -> Paired:
+    """Compare two agents by the differences of their scores, example by example.
+
+    The interval is the wider of two that treat the pairs of a stratum as independent: a normal one with the strata's
+    own variances, and one that never collapses, the differences being moved into 0..1 and their Wilson intervals
+    added. Where there are several runs its arms grow as far as `_stretch` says, since pairs of one run may resemble
+    each other.
+
+    Args:
+        clusters: For every pair of runs the differences by stratum, each in -1..1.
+        confidence: How often the interval should hold the truth.
+    """
+    names = list(dict.fromkeys(name for cluster in clusters for name in cluster))
+    strata = [[d for cluster in clusters for d in cluster.get(name, ())] for name in names]
+    means = [sum(each) / len(each) for each in strata]
+    total = sum(means)
+    pairs = [d for each in strata for d in each]
+    interval = None
+    if strata and all(len(each) > 1 for each in strata):
+        variance = sum(
+            sum((d - mean) ** 2 for d in each) / (len(each) - 1) / len(each)
+            for each, mean in zip(strata, means, strict=True)
+        )
+        half = NormalDist().inv_cdf(0.5 + confidence / 2) * math.sqrt(variance)
+        moved = _added([[(d + 1) / 2 for d in each] for each in strata], confidence)
+        stretch = _stretch(_between(clusters, names, strata, means), variance, len(clusters), confidence)
+        low = total - stretch * max(half, total - (2 * moved.low - len(strata)))
+        high = total + stretch * max(half, (2 * moved.high - len(strata)) - total)
+        interval = Interval(low=max(-len(strata), low), high=min(len(strata), high))
+    return Paired(
+        difference=total, interval=interval, p=permutation_test(pairs), n=len(pairs), clusters=len(clusters)
+    )
+
+
+def _between(
+    clusters: Sequence[Mapping[str, Sequence[float]]],
+    names: Sequence[str],
+    strata: Sequence[Sequence[float]],
+    means: Sequence[float],
+) -> float:
+    """Return the variance of the sum that the clusters show; 0 for a single one."""
+    if len(clusters) < 2:
+        return 0.0
+    parts = [
+        sum(
+            sum(d - mean for d in cluster.get(name, ())) / len(each)
+            for name, each, mean in zip(names, strata, means, strict=True)
+        )
+        for cluster in clusters
+    ]
+    return len(clusters) / (len(clusters) - 1) * sum(part**2 for part in parts)
+
+
+_PRIOR = 2
+"""How many degrees of freedom the variance that independence predicts is worth."""
+
+
+def _stretch(between: float, within: float, clusters: int, confidence: float) -> float:
+    """Return how many times longer an interval's arms are when its examples come in clusters; at least 1.
+
+    Three runs say little of how much runs vary. So what they show is averaged with what independence predicts, each
+    weighted with its degrees of freedom (moderated variance: Smyth 2004), and Student's quantile replaces the normal.
+    """
+    if clusters < 2 or within == 0:
+        return 1.0
+    freedom = _PRIOR + clusters - 1
+    variance = (_PRIOR * within + (clusters - 1) * between) / freedom
+    normal = NormalDist().inv_cdf(0.5 + confidence / 2)
+    return max(1.0, student(freedom, confidence) / normal * math.sqrt(variance / within))
+
+
+def student(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """Return the two-sided quantile of Student's t for three degrees of freedom or more (Fisher & Cornish 1960)."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return sum(term / freedom**power for power, term in enumerate(terms))
+
+
+def permutation_test(differences: Sequence[float]) -> float:
+    """Return the two-sided p-value of paired differences: how often exchanging the two of some pairs gives as much.
+
+    Exact for up to 14 pairs that differ; beyond that from draws that are the same each time, the observed arrangement
+    counted among them (Phipson & Smyth 2010).
+    """
+    import numpy as np
+
+    sample = np.asarray([d for d in differences if d != 0], float)
+    n = len(sample)
+    if n == 0:
+        return 1.0
+    observed = abs(sample.sum()) - 1e-9
+    exact = 1 << n <= FLIPS
+    if exact:
+        exchanged = (np.arange(1 << n)[:, np.newaxis] >> np.arange(n)) & 1 == 1
+    else:
+        exchanged = np.random.PCG64(n).random_raw(FLIPS * n).reshape(FLIPS, n) >> np.uint64(63) == 1
+    sums = np.where(exchanged, -sample, sample).sum(axis=1)
+    extreme = int((np.abs(sums) >= observed).sum())
+    return extreme / (1 << n) if exact else (extreme + 1) / (FLIPS + 1)
