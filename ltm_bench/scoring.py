@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel, Field
 
+from ltm_bench.judgements import Judgement, Opinion, Override, majority, reply_hash
 from ltm_bench.messages import Finish, Matcher, Outcome, Reply, Turn, Usage, Verdict
 from ltm_bench.statistics import Interval, wilson
 
@@ -63,6 +65,14 @@ class Question(BaseModel):
     position: int | None
     """Tokens of the conversation before it; None if it was not reached."""
     at: datetime | None
+    matched: Outcome | None = None
+    """What the matcher said, where a judge or a person has spoken since, or should."""
+    doubt: str = ""
+    """Why the matcher could not tell."""
+    opinions: tuple[Opinion, ...] = ()
+    """What judges said of the reply."""
+    override: Override | None = None
+    """The verdict by hand, which wins."""
 
 
 class ExampleResult(BaseModel):
@@ -112,6 +122,8 @@ class Costs(BaseModel):
     """Sums of the normalised token figures."""
     dollars: float | None = 0.0
     """None where a price is unknown."""
+    judge_dollars: float | None = 0.0
+    """What the judges cost, not among `dollars`; None where a price is unknown."""
     price_list: str = ""
 
 
@@ -121,6 +133,22 @@ class Latency(BaseModel):
     total: float
     median: float
     p95: float
+
+
+class JudgeNote(BaseModel):
+    """A judge that had a say in a run, and whether it has earned it."""
+
+    name: str
+    model: str | None
+    key: str
+    replies: int
+    """How many replies it judged."""
+    unreadable: int
+    sensitivity: float | None = None
+    """None where it was never checked."""
+    specificity: float | None = None
+    believed: bool = False
+    """Whether it was checked, and is good enough."""
 
 
 class Results(BaseModel):
@@ -141,6 +169,13 @@ class Results(BaseModel):
     chance: float
     references: dict[str, float]
     """What the floor and the ceiling score on the same examples: `goldfish` and `perfect`."""
+    undecided: int = 0
+    """Questions of which text alone cannot tell and no judge was asked; they count 0."""
+    undecided_worth: float = 0.0
+    """By how much the score would be higher if all of them were right."""
+    overridden: int = 0
+    """Verdicts by hand."""
+    judges: list[JudgeNote] = Field(default_factory=list)
     published: float | None = None
     """The sum over scenarios of what others gave, where the run was imported."""
     turns: int
@@ -182,6 +217,34 @@ def summarise_scenario(
         chance=sum(chances) / len(chances) if chances else 0.0,
         outcomes=count_outcomes(examples),
     )
+
+
+def decide(question: Question, judgement: Judgement | None, override: Override | None) -> Question:
+    """Return a question with the last word on it: a person's, else the judges', else the matcher's.
+
+    What was said of another reply than this one is left aside.
+    """
+    said = reply_hash(question.reply or "")
+    changes: dict[str, Any] = {}
+    if question.outcome is Outcome.UNDECIDED:
+        changes |= {"matched": question.outcome, "doubt": question.reason}
+        if judgement is not None and judgement.reply == said:
+            verdict = majority(judgement.opinions)
+            changes |= {
+                "outcome": verdict.outcome,
+                "score": verdict.score,
+                "reason": verdict.reason,
+                "opinions": judgement.opinions,
+            }
+    if override is not None and override.reply == said:
+        changes |= {
+            "matched": question.outcome,
+            "outcome": override.outcome,
+            "score": override.score,
+            "reason": f"{override.reviewer}, by hand: {override.reason}",
+            "override": override,
+        }
+    return question.model_copy(update=changes) if changes else question
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

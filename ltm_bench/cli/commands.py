@@ -42,9 +42,11 @@ app = typer.Typer(
 )
 listing = _group("List what there is.")
 filler = _group("Get other filler than the one that ships.")
+judging = _group("Check the judges.")
 importing = _group("Import what others have published.")
 app.add_typer(listing, name="list")
 app.add_typer(filler, name="filler")
+app.add_typer(judging, name="judge")
 app.add_typer(importing, name="import")
 
 
@@ -135,6 +137,15 @@ FailUnder = Annotated[
         help="Exit with 2 if the score is lower. Every scenario adds at most 1.",
     ),
 ]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        metavar="NAME",
+        envvar="LTM_BENCH_JUDGE",
+        help="An agent that decides where text alone cannot tell; may be given several times: the majority counts.",
+    ),
+]
 RunName = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="The run's name or folder; the newest if left out.")
 ]
@@ -218,6 +229,7 @@ def run(
     max_cost: MaxCost = None,
     setting: Settings = None,
     base_url: BaseUrl = None,
+    judge: Judges = None,
     fail_under: FailUnder = None,
 ) -> None:
     """Hold one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
@@ -242,23 +254,73 @@ def run(
         fresh=fresh,
         limit=max_cost,
         fail_under=fail_under,
+        judges=judge or (),
     )
 
 
 @app.command(epilog=_examples("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))
-def resume(run: RunName = None, max_cost: MaxCost = None, fail_under: FailUnder = None) -> None:
+def resume(
+    run: RunName = None, max_cost: MaxCost = None, judge: Judges = None, fail_under: FailUnder = None
+) -> None:
     """Go on with a run that was interrupted, exactly where it stopped."""
     from ltm_bench.cli.running import go_on
 
-    go_on(run, limit=max_cost, fail_under=fail_under)
+    go_on(run, limit=max_cost, fail_under=fail_under, judges=judge or ())
 
 
-@app.command(epilog=_examples("rescore", "rescore standard-32k-gpt-4o-seed0"))
-def rescore(run: RunName = None) -> None:
-    """Score a run anew from its log, and say what changed. No agent is asked."""
+@app.command(epilog=_examples("rescore", "rescore standard-32k-gpt-4o-seed0 --judge gpt-4o"))
+def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None) -> None:
+    """Score a run anew from its log, and say what changed. Its agent is not asked."""
     from ltm_bench.cli.showing import score_anew
 
-    score_anew(run)
+    score_anew(run, judge or (), max_cost)
+
+
+@app.command(epilog=_examples("review", "review standard-32k-gpt-4o-seed0 --reviewer Ada"))
+def review(
+    run: RunName = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who decides; your user name if left out."
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", envvar="LTM_BENCH_REVIEW_ALL", help="Walk through all verdicts.")
+    ] = False,
+) -> None:
+    """Walk through undecided and doubtful verdicts; what you decide is kept beside the original."""
+    from ltm_bench.cli.judging import review
+
+    review(run, reviewer, every=every)
+
+
+@judging.callback()
+def _judging() -> None:
+    """Check the judges."""
+
+
+@judging.command("check", epilog=_examples("judge check --judge gpt-4o"))
+def judge_check(
+    judge: Annotated[
+        list[str],
+        typer.Option("--judge", metavar="NAME", envvar="LTM_BENCH_JUDGE", help="An agent, as for --agent."),
+    ],
+    cases: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            parser=_whole("--cases", 10),
+            envvar="LTM_BENCH_CASES",
+            help="How many cases at most.",
+        ),
+    ] = 120,
+    max_cost: MaxCost = None,
+) -> None:
+    """Put replies before a judge of which it is known whether they are right, and say whether to believe it."""
+    from ltm_bench.cli.judging import check_judge
+
+    check_judge(judge, cases, max_cost)
 
 
 @app.command(epilog=_examples("report", "report standard-32k-gpt-4o-seed0"))

@@ -6,6 +6,7 @@ import asyncio
 import json
 import platform
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,7 @@ from pathlib import Path
 from ltm_bench import config
 from ltm_bench.agent import Agent
 from ltm_bench.cli.console import err, out
+from ltm_bench.cli.judging import have_judged, make_judges
 from ltm_bench.cli.planning import Wish, agent_maker, find_run, left_out, make_plan, plan_of, run_folder
 from ltm_bench.cli.progress import RunProgress
 from ltm_bench.cli.showing import publish, summarise
@@ -26,38 +28,51 @@ from ltm_bench.runner import run as run_plan
 
 
 def start(
-    wish: Wish, name: str | None, *, fresh: bool, limit: Decimal | None, fail_under: float | None
+    wish: Wish,
+    name: str | None,
+    *,
+    fresh: bool,
+    limit: Decimal | None,
+    fail_under: float | None,
+    judges: Sequence[str],
 ) -> None:
     """Begin a run, or go on with it if it was interrupted."""
+    make_judges(judges)
     plan = make_plan(wish)
     for line in left_out(wish):
         err().print(line, markup=False)
-    carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), limit, fail_under)
+    carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), limit, fail_under, judges)
 
 
-def go_on(run: str | None, *, limit: Decimal | None, fail_under: float | None) -> None:
+def go_on(run: str | None, *, limit: Decimal | None, fail_under: float | None, judges: Sequence[str]) -> None:
     """Go on with a run that exists."""
+    make_judges(judges)
     folder = find_run(run)
-    carry_out(plan_of(folder), folder, limit, fail_under)
+    carry_out(plan_of(folder), folder, limit, fail_under, judges)
 
 
-def carry_out(plan: Plan, folder: Path, limit: Decimal | None, fail_under: float | None) -> None:
+def carry_out(
+    plan: Plan, folder: Path, limit: Decimal | None, fail_under: float | None, judges: Sequence[str] = ()
+) -> None:
     """Run a plan in its folder, or say that it is finished; then write and print what came of it."""
     manifest = plan.manifest
     _check_price(agent_maker(manifest.agent)(), limit, manifest.agent.name)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         start_run(folder, manifest)
+        budget = Budget(limit)
         if finished(plan, folder):
             results = publish(folder)
             out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
         else:
-            failure = _talk(plan, folder, Budget(limit), free=manifest.agent.free)
+            failure = _talk(plan, folder, budget, free=manifest.agent.free)
             results = publish(folder)
             if failure is not None:
                 summarise(results, folder)
                 err().print(f"The run can be resumed: ltm-bench resume {folder.name}", markup=False)
                 raise failure
+        if have_judged(folder, results, make_judges(judges), budget):
+            results = publish(folder)
     summarise(results, folder)
     if fail_under is not None and (results.score is None or results.score < fail_under):
         which = "score so far, of an incomplete run," if results.score is None else "score"

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Sequence
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ltm_bench import dropins
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.planning import abouts, find_run, reference_examples
+from ltm_bench.cli.planning import REPORTS, abouts, find_run, reference_examples
 from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.log import Manifest, conversations, encode, read_manifest, read_turns
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.report.results import results_of
-from ltm_bench.runner import score_alone
-from ltm_bench.scoring import Results
+from ltm_bench.runner import Budget, score_alone
+from ltm_bench.scoring import Question, Results
 
 REFERENCES = ("goldfish", "perfect")
 
@@ -36,7 +38,7 @@ def references(manifest: Manifest) -> dict[str, float]:
 def publish(run: Path) -> Results:
     """Score a run and write verdicts.jsonl, results.json, report.html and transcript.html."""
     manifest = read_manifest(run)
-    results = results_of(run, abouts(manifest), references(manifest))
+    results = _with_calibrations(results_of(run, abouts(manifest), references(manifest)))
     verdicts = b"".join(
         encode(
             {
@@ -48,6 +50,7 @@ def publish(run: Path) -> Results:
                 "reason": question.reason,
                 "parts": list(question.parts),
             }
+            | _said_besides(question)
         )
         for example in results.examples
         for question in example.questions
@@ -59,6 +62,45 @@ def publish(run: Path) -> Results:
     )
     render_transcript(run, results, run / "transcript.html")
     return results
+
+
+def _said_besides(question: Question) -> dict[str, Any]:
+    """Return what judges and people said of a reply, for its verdict."""
+    besides: dict[str, Any] = {}
+    if question.matched is not None:
+        besides["matcher"] = question.matched.value
+    if question.opinions:
+        besides["opinions"] = [opinion.model_dump(mode="json") for opinion in question.opinions]
+    if question.override is not None:
+        besides["override"] = question.override.model_dump(mode="json")
+    return besides
+
+
+def _with_calibrations(results: Results) -> Results:
+    """Add how the judges of a run did when they were last checked."""
+    path = REPORTS / "judgements.sqlite"
+    if not results.judges or not path.exists():
+        return results
+    from ltm_bench.judging import Memory
+
+    memory = Memory(path)
+    try:
+        known = {note.key: memory.calibration(note.key) for note in results.judges}
+    finally:
+        memory.close()
+    notes = [
+        note.model_copy(
+            update={
+                "sensitivity": found.sensitivity,
+                "specificity": found.specificity,
+                "believed": found.believed,
+            }
+        )
+        if (found := known[note.key]) is not None
+        else note
+        for note in results.judges
+    ]
+    return results.model_copy(update={"judges": notes})
 
 
 def _json(results: Results) -> bytes:
@@ -108,6 +150,19 @@ def summarise(results: Results, run: Path) -> None:
         )
     if results.overruns:
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
+    if results.undecided:
+        out().print(
+            f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "
+            f"if all were right, the score would be {results.undecided_worth:.2f} higher: rescore --judge, or review"
+        )
+    for note in results.judges:
+        if not note.believed:
+            checked = "is below the threshold" if note.sensitivity is not None else "was never checked"
+            out().print(
+                f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}", markup=False
+            )
+    if results.overridden:
+        out().print(f"verdicts by hand: {results.overridden}")
     out().print(f"page: {run / 'report.html'}", markup=False)
 
 
@@ -118,11 +173,16 @@ def write_page(run: str | None) -> None:
     out().print(f"page: {folder / 'report.html'}", markup=False)
 
 
-def score_anew(run: str | None) -> None:
-    """Score a run anew from its log, without its agent, and say what has changed."""
+def score_anew(run: str | None, judges: Sequence[str], limit: Decimal | None) -> None:
+    """Score a run anew from its log, without its agent, and say what has changed; judges are asked where given."""
     folder = find_run(run)
     before = _verdicts(folder)
     results = publish(folder)
+    if judges:
+        from ltm_bench.cli.judging import have_judged, make_judges
+
+        if have_judged(folder, results, make_judges(judges), Budget(limit)):
+            results = publish(folder)
     after = _verdicts(folder)
     changed = [key for key in after if key in before and before[key] != after[key]]
     for key in changed:

@@ -10,6 +10,20 @@ _CLOSE = 88.0
 """rapidfuzz's partial ratio from which a phrase counts as said: a slip or a changed little word is allowed."""
 
 
+_NEAR = 66.0
+"""Ratio from which a phrase may have been said in other words."""
+
+
+def closeness(reply: str, phrase: str) -> float:
+    """Return how much of a phrase's words, in any order, stand near each other in a reply: 0 to 100."""
+    from rapidfuzz import fuzz
+
+    said, meant = words(reply), " ".join(sorted(words(phrase)))
+    size = len(meant.split()) + 2
+    windows = (" ".join(sorted(said[i : i + size])) for i in range(max(1, min(len(said), 2000) - size + 1)))
+    return max((fuzz.ratio(window, meant) for window in windows), default=0.0)
+
+
 def contains(reply: str, phrase: str) -> bool:
     """Whether a reply says a phrase, punctuation, case and quotation marks aside."""
     from rapidfuzz import fuzz
@@ -40,6 +54,12 @@ class Says(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        if (
+            closeness(reply, self.phrase)
+            >= _NEAR
+            > max((closeness(reply, o) for o in self.others), default=0.0)
+        ):
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be saying it in other words")
         return Verdict(Outcome.WRONG, 0.0, "the reply does not say it")
 
     def right(self) -> Sequence[str]:

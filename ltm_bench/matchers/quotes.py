@@ -10,6 +10,9 @@ from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 _CLOSE = 88.0
 """rapidfuzz's partial ratio from which a sentence counts as quoted, spelling slips allowed."""
 
+_FEW = 2
+"""Words of a text that a reply has to have in common with it to be about it, perhaps."""
+
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 _STOP = frozenset(
@@ -39,6 +42,12 @@ def _quotes(reply: str, text: str) -> bool:
     return False
 
 
+def _resembles(reply: str, text: str) -> bool:
+    """Whether a reply has at least two of the words with which a text is told, though not enough to be sure."""
+    heard = _content(answer(reply)[:_READ])
+    return len(heard & _content(text)) >= _FEW
+
+
 @dataclass(frozen=True, slots=True)
 class Retells(Matcher):
     """Right if the reply quotes or unmistakably describes `text`, and none of the others."""
@@ -60,6 +69,9 @@ class Retells(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        near = [text for text in (self.text, *self.others) if _resembles(reply, text)]
+        if near == [self.text]:
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
         return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
 
     def _retold(self, reply: str, text: str) -> bool:

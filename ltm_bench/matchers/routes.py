@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ltm_bench.matchers.reading import abstains, answer, plain, same_word
+from ltm_bench.matchers.reading import abstains, answer, plain, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 Leg = tuple[str, int, str]
@@ -63,6 +63,10 @@ class FollowsRoute(Matcher):
                 return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            if all(
+                any(same_word(word, part) for word in words(reply)) for part in _content(self.legs[-1][2])
+            ) and (sum(map(str.isdigit, answer(reply))) >= len(self.legs)):
+                return Verdict(Outcome.UNDECIDED, 0.0, "distances are told, but no way can be read from them")
             return Verdict(Outcome.WRONG, 0.0, "the reply tells no distances and directions")
         for i, expected in enumerate(self.legs):
             if i >= len(told):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+from ltm_bench.judgements import Judgement, Override, Place, judgements, overrides
 from ltm_bench.log import Event, Manifest, conversations, message_of, read_events, read_manifest, reply_of
 from ltm_bench.matchers import load
 from ltm_bench.messages import Outcome, Turn, Usage
@@ -16,12 +18,14 @@ from ltm_bench.prices import dollars, price_list
 from ltm_bench.scoring import (
     Costs,
     ExampleResult,
+    JudgeNote,
     Latency,
     Needle,
     Question,
     Results,
     add_usage,
     count_outcomes,
+    decide,
     example_score,
     judge,
     summarise_scenario,
@@ -87,8 +91,12 @@ class _Open:
 class _Reading:
     """Sums over all conversations of a run."""
 
-    def __init__(self, free: bool) -> None:
+    def __init__(
+        self, free: bool, judged: Mapping[Place, Judgement], by_hand: Mapping[Place, Override]
+    ) -> None:
         self.free = free
+        self._judged = judged
+        self._by_hand = by_hand
         self.open: dict[str, _Open] = {}
         self.done: dict[str, ExampleResult] = {}
         self.turns = self.tokens = self.filler_tokens = 0
@@ -179,6 +187,8 @@ class _Reading:
                 reason=verdict.reason,
                 parts=verdict.parts,
             )
+            place = (example.id, sent["turn"])
+            question = decide(question, self._judged.get(place), self._by_hand.get(place))
         example.questions.append(question)
 
     def _cost(self, usage: Usage | None) -> None:
@@ -205,7 +215,7 @@ def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, f
         references: What floor and ceiling score on the same examples.
     """
     manifest = read_manifest(run)
-    reading = _Reading(manifest.agent.free)
+    reading = _Reading(manifest.agent.free, judgements(run), overrides(run))
     for path in conversations(run):
         reading.conversation(path, manifest.filler.mode == "live")
     examples = [reading.done.get(name) or _Open(name).close(ended=False) for name in _planned(manifest)]
@@ -244,12 +254,49 @@ def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, f
         filler_tokens=reading.filler_tokens,
         seconds=reading.time.total_seconds(),
         overruns=sum(e.overrun > 0 for e in examples),
-        costs=reading.costs,
+        undecided=sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),
+        undecided_worth=_worth(examples),
+        overridden=sum(q.override is not None for e in examples for q in e.questions),
+        judges=_judges(examples),
+        costs=reading.costs.model_copy(update={"judge_dollars": _judge_dollars(examples)}),
         latency=_latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
         scenarios=scenarios,
         examples=examples,
     )
+
+
+def _worth(examples: Sequence[ExampleResult]) -> float:
+    """Return by how much the score would be higher if every undecided question were right."""
+    count = Counter(example.scenario for example in examples)
+    return sum(
+        (1.0 - (question.score or 0.0)) / len(example.questions) / count[example.scenario]
+        for example in examples
+        for question in example.questions
+        if question.outcome is Outcome.UNDECIDED
+    )
+
+
+def _judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
+    """Return who judged how many replies; whether they have earned it is for others to add."""
+    said = [opinion for e in examples for q in e.questions for opinion in q.opinions]
+    return [
+        JudgeNote(
+            name=name,
+            key=key,
+            model=next((o.model for o in said if (o.judge, o.key) == (name, key) and o.model), None),
+            replies=sum((o.judge, o.key) == (name, key) for o in said),
+            unreadable=sum(
+                (o.judge, o.key) == (name, key) and o.outcome is Outcome.JUDGE_ERROR for o in said
+            ),
+        )
+        for name, key in dict.fromkeys((o.judge, o.key) for o in said)
+    ]
+
+
+def _judge_dollars(examples: Sequence[ExampleResult]) -> float | None:
+    costs = [opinion.dollars for e in examples for q in e.questions for opinion in q.opinions]
+    return None if None in costs else round(sum(each or 0.0 for each in costs), 6)
 
 
 def _planned(manifest: Manifest) -> Iterator[str]:
