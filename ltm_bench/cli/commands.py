@@ -286,6 +286,28 @@ def show(
     print_transcript(run, example, filler=filler)
 
 
+@app.command(
+    epilog=_examples("compare gpt-4o-120k gpt-6-luna-120k -o compare.html", "compare --json > all.json")
+)
+def compare(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help="Names or folders of runs; all in reports/ if left out."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", envvar="LTM_BENCH_OUTPUT", help="Write a page to this file."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Put runs side by side: scores over spans, differences by example, what sets them apart. No agent is asked."""
+    from ltm_bench.cli.comparing import compare_runs
+
+    compare_runs(runs or [], output, as_json=as_json)
+
+
 @listing.command("agents")
 def list_agents(as_json: Json = False) -> None:
     """List agents: presets and adapters, yours included."""

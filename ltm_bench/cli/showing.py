@@ -52,11 +52,9 @@ def publish(run: Path) -> Results:
         for example in results.examples
         for question in example.questions
     )
-    _replace(run / "verdicts.jsonl", verdicts)
-    _replace(run / "results.json", _json(results))
-    _replace(
-        run / "report.html", render_page(results, manifest, _environment(run)).encode("utf-8", "replace")
-    )
+    replace(run / "verdicts.jsonl", verdicts)
+    replace(run / "results.json", _json(results))
+    replace(run / "report.html", render_page(results, manifest, _environment(run)).encode("utf-8", "replace"))
     render_transcript(run, results, run / "transcript.html")
     return results
 
@@ -67,7 +65,7 @@ def _json(results: Results) -> bytes:
     return text.encode() + b"\n"
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
     """Write a derived file whole or not at all."""
     draft = path.with_name(f".{path.name}.new")
     draft.write_bytes(content)

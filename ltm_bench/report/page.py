@@ -310,7 +310,8 @@ def conversation_length(results: Results, *, isolated: bool) -> int:
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def templates() -> jinja2.Environment:
+    """Return the environment of all pages: it escapes, and spells out what cannot be seen."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -380,7 +381,7 @@ def render_page(results: Results, manifest: Manifest, environment: Mapping[str, 
         for scenario in results.scenarios
     ]
     return (
-        _templates()
+        templates()
         .get_template("page.html.jinja")
         .render(
             results=results,
@@ -480,7 +481,7 @@ def render_transcript(run: Path, results: Results, target: Path) -> None:
         for path in conversations(run)
     )
     chunks = (
-        _templates()
+        templates()
         .get_template("transcript.html.jinja")
         .generate(results=results, manifest=manifest, sections=sections, isolated=isolated)
     )
