@@ -292,7 +292,7 @@ def show(
 def compare(
     runs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN]...", help="Names or folders of runs; all in reports/ if left out."),
+        typer.Argument(metavar="RUN", help="Names or folders of runs; all in reports/ if left out."),
     ] = None,
     output: Annotated[
         Path | None,
