@@ -143,6 +143,8 @@ class Results(BaseModel):
     """What the floor and the ceiling score on the same examples: `goldfish` and `perfect`."""
     published: float | None = None
     """The sum over scenarios of what others gave, where the run was imported."""
+    log: str = ""
+    """SHA-256 of the event log that this was derived from; that of several is of their hashes."""
     turns: int
     tokens: int
     filler_tokens: int
