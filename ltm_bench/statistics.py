@@ -123,8 +123,7 @@ def bootstrap(
         observed = statistic(sample[np.newaxis], 1)[0]
         below = (np.sum(draws < observed) + np.sum(draws <= observed)) / (2 * resamples)
         bias = normal.inv_cdf(min(max(float(below), 0.5 / resamples), 1 - 0.5 / resamples))
-        kept = ~np.eye(len(sample), dtype=bool)
-        left_out = statistic(np.stack([sample[each] for each in kept]), 1)
+        left_out = np.array([statistic(np.delete(sample, i)[np.newaxis], 1)[0] for i in range(len(sample))])
         lean = left_out.mean() - left_out
         cubes, squares = float((lean**3).sum()), float((lean**2).sum())
         acceleration = cubes / (6 * squares**1.5) if squares > 0 else 0.0

@@ -14,6 +14,7 @@ from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.planning import abouts, find_run, reference_examples
 from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.log import Manifest, conversations, encode, read_manifest, read_turns
+from ltm_bench.report.course import course_of
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.report.results import results_of
 from ltm_bench.runner import score_alone
@@ -54,7 +55,10 @@ def publish(run: Path) -> Results:
     )
     replace(run / "verdicts.jsonl", verdicts)
     replace(run / "results.json", _json(results))
-    replace(run / "report.html", render_page(results, manifest, _environment(run)).encode("utf-8", "replace"))
+    replace(
+        run / "report.html",
+        render_page(results, manifest, _environment(run), course_of(run)).encode("utf-8", "replace"),
+    )
     render_transcript(run, results, run / "transcript.html")
     return results
 
