@@ -190,6 +190,11 @@ class FunctionAgent(Agent):
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
 
 
+def looks_secret(name: str) -> bool:
+    """Whether a setting or a variable of this name holds what must not be written down."""
+    return _SECRET.search(name) is not None
+
+
 def _annotations(make: Callable[..., Agent]) -> dict[str, Any]:
     """Return the types of the settings, as far as they can be found out."""
     try:
@@ -229,7 +234,7 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
     known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
     annotations = _annotations(make)
     for name in settings:
-        if _SECRET.search(name):
+        if looks_secret(name):
             raise ConfigError(
                 f"agent {adapter}: {name} looks like a secret; give it through the environment, "
                 "settings are written into the log"

@@ -8,7 +8,8 @@
         ManifestDiffers                      the run exists already, with another manifest
         ReplayDiverged                       the scripts no longer say what the log recorded
         RunLocked                            another process is working on this run
-      ThresholdMissed               exit 2   the score is below --fail-under
+        NotVerified                          a run or a bundle does not agree with itself
+      ThresholdMissed               exit 2   the score is below --fail-under or --baseline
       RunIncomplete                 exit 3   the run stopped early and can be resumed
         AgentError                           the agent could not reply
         CannotResume                         the agent cannot be brought back to the logged turns
@@ -55,8 +56,12 @@ class RunLocked(LogError):
     """Another process holds this run."""
 
 
+class NotVerified(LogError):
+    """What a run or a bundle says of itself is not what its log gives."""
+
+
 class ThresholdMissed(LtmBenchError):
-    """The run is complete, and its score is below the threshold that was asked for."""
+    """The score is below the threshold that was asked for, or too far below the baseline."""
 
     exit_code = 2
 

@@ -7,6 +7,7 @@ of its own, `isolated/<scenario>-<index>.jsonl`, beside an `events.jsonl` that h
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -162,6 +163,16 @@ def conversations(run: Path) -> list[Path]:
     if read_manifest(run).suite.isolated:
         return sorted((run / "isolated").glob("*.jsonl"))
     return [run / "events.jsonl"]
+
+
+def log_digest(run: Path) -> str:
+    """Return the SHA-256 of a run's event log; in an isolated run, of the hashes of all its logs, by name."""
+    paths = dict.fromkeys([run / "events.jsonl", *conversations(run)])
+    hashes = []
+    for path in paths:
+        with path.open("rb") as file:
+            hashes.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
 def is_finished(path: Path) -> bool:

@@ -178,6 +178,8 @@ class Results(BaseModel):
     judges: list[JudgeNote] = Field(default_factory=list)
     published: float | None = None
     """The sum over scenarios of what others gave, where the run was imported."""
+    log: str = ""
+    """SHA-256 of the event log that this was derived from; that of several is of their hashes."""
     turns: int
     tokens: int
     filler_tokens: int

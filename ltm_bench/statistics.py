@@ -41,7 +41,7 @@ def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
 
     Exact for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
     """
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    z = _normal(confidence)
     centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
@@ -123,8 +123,7 @@ def bootstrap(
         observed = statistic(sample[np.newaxis], 1)[0]
         below = (np.sum(draws < observed) + np.sum(draws <= observed)) / (2 * resamples)
         bias = normal.inv_cdf(min(max(float(below), 0.5 / resamples), 1 - 0.5 / resamples))
-        kept = ~np.eye(len(sample), dtype=bool)
-        left_out = statistic(np.stack([sample[each] for each in kept]), 1)
+        left_out = np.array([statistic(np.delete(sample, i)[np.newaxis], 1)[0] for i in range(len(sample))])
         lean = left_out.mean() - left_out
         cubes, squares = float((lean**3).sum()), float((lean**2).sum())
         acceleration = cubes / (6 * squares**1.5) if squares > 0 else 0.0
@@ -141,6 +140,10 @@ def _indices(n: int, resamples: int) -> Any:
 
     raw = np.random.PCG64(n).random_raw(n * resamples)
     return ((raw >> np.uint64(11)) * 2.0**-53 * n).astype(np.intp).reshape(resamples, n)
+
+
+Clusters = Sequence[Mapping[str, Sequence[float]]]
+"""For every run, or pair of runs, its figures by stratum."""
 
 
 class Paired(BaseModel):
@@ -164,80 +167,106 @@ class Paired(BaseModel):
         return self.interval is not None and not self.interval.holds(0.0)
 
 
-def paired(clusters: Sequence[Mapping[str, Sequence[float]]], confidence: float = CONFIDENCE) -> Paired:
-    """Compare two agents by the differences of their scores, example by example.
+class _Pool:
+    """The strata of all clusters together."""
 
-    The interval is the wider of two that treat the pairs of a stratum as independent: a normal one with the strata's
-    own variances, and one that never collapses, the differences being moved into 0..1 and their Wilson intervals
-    added. Where there are several runs its arms grow as far as `_stretch` says, since pairs of one run may resemble
-    each other.
+    def __init__(self, clusters: Clusters) -> None:
+        self.clusters = clusters
+        names = list(dict.fromkeys(name for cluster in clusters for name in cluster if cluster[name]))
+        self.strata = {name: [d for cluster in clusters for d in cluster.get(name, ())] for name in names}
+        self.means = {name: sum(each) / len(each) for name, each in self.strata.items()}
+        self.total = sum(self.means.values())
 
-    Args:
-        clusters: For every pair of runs the differences by stratum, each in -1..1.
-        confidence: How often the interval should hold the truth.
-    """
-    names = list(dict.fromkeys(name for cluster in clusters for name in cluster))
-    strata = [[d for cluster in clusters for d in cluster.get(name, ())] for name in names]
-    means = [sum(each) / len(each) for each in strata]
-    total = sum(means)
-    pairs = [d for each in strata for d in each]
-    interval = None
-    if strata and all(len(each) > 1 for each in strata):
-        variance = sum(
-            sum((d - mean) ** 2 for d in each) / (len(each) - 1) / len(each)
-            for each, mean in zip(strata, means, strict=True)
+    @property
+    def within(self) -> float:
+        """The variance of the sum of means, if examples are independent."""
+        return sum(
+            sum((d - self.means[name]) ** 2 for d in each) / (len(each) - 1) / len(each)
+            for name, each in self.strata.items()
         )
-        half = NormalDist().inv_cdf(0.5 + confidence / 2) * math.sqrt(variance)
-        moved = _added([[(d + 1) / 2 for d in each] for each in strata], confidence)
-        stretch = _stretch(_between(clusters, names, strata, means), variance, len(clusters), confidence)
-        low = total - stretch * max(half, total - (2 * moved.low - len(strata)))
-        high = total + stretch * max(half, (2 * moved.high - len(strata)) - total)
-        interval = Interval(low=max(-len(strata), low), high=min(len(strata), high))
-    return Paired(
-        difference=total, interval=interval, p=permutation_test(pairs), n=len(pairs), clusters=len(clusters)
-    )
 
+    @property
+    def between(self) -> float:
+        """The variance of the sum of means that the clusters show, of which there are two or more."""
+        parts = [
+            sum(
+                sum(d - self.means[name] for d in cluster.get(name, ())) / len(each)
+                for name, each in self.strata.items()
+            )
+            for cluster in self.clusters
+        ]
+        return len(parts) / (len(parts) - 1) * sum(part**2 for part in parts)
 
-def _between(
-    clusters: Sequence[Mapping[str, Sequence[float]]],
-    names: Sequence[str],
-    strata: Sequence[Sequence[float]],
-    means: Sequence[float],
-) -> float:
-    """Return the variance of the sum that the clusters show; 0 for a single one."""
-    if len(clusters) < 2:
-        return 0.0
-    parts = [
-        sum(
-            sum(d - mean for d in cluster.get(name, ())) / len(each)
-            for name, each, mean in zip(names, strata, means, strict=True)
-        )
-        for cluster in clusters
-    ]
-    return len(clusters) / (len(clusters) - 1) * sum(part**2 for part in parts)
+    def stretch(self) -> float:
+        """Return how many times longer an interval's arms are because examples come in clusters; at least 1.
+
+        Three runs say little of how much runs vary. So what they show is averaged with what independence predicts,
+        each weighted with its degrees of freedom (moderated variance: Smyth 2004), and Student's quantile replaces
+        the normal one. At 95 % for any confidence: what lies further out would be all prior.
+        """
+        count, within = len(self.clusters), self.within
+        if count < 2 or within == 0:
+            return 1.0
+        freedom = _PRIOR + count - 1
+        variance = (_PRIOR * within + (count - 1) * self.between) / freedom
+        return max(1.0, student(freedom) / _normal(CONFIDENCE) * math.sqrt(variance / within))
 
 
 _PRIOR = 2
 """How many degrees of freedom the variance that independence predicts is worth."""
 
 
-def _stretch(between: float, within: float, clusters: int, confidence: float) -> float:
-    """Return how many times longer an interval's arms are when its examples come in clusters; at least 1.
+def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -> Interval | None:
+    """Return an interval for the sum of the strata's means over several runs; None if a stratum has a single score."""
+    pool = _Pool(clusters)
+    interval = sum_interval(pool.strata, confidence)
+    if interval is None or len(clusters) < 2:
+        return interval
+    stretch = pool.stretch()
+    return Interval(
+        low=max(0.0, pool.total - stretch * (pool.total - interval.low)),
+        high=min(len(pool.strata), pool.total + stretch * (interval.high - pool.total)),
+    )
 
-    Three runs say little of how much runs vary. So what they show is averaged with what independence predicts, each
-    weighted with its degrees of freedom (moderated variance: Smyth 2004), and Student's quantile replaces the normal.
+
+def paired(clusters: Clusters, confidence: float = CONFIDENCE) -> Paired:
+    """Compare two agents by the differences of their scores, example by example.
+
+    The interval is the wider of two that treat the pairs of a stratum as independent: a normal one with the strata's
+    own variances, and one that never collapses: Wilson's for all pairs alike, their differences moved into 0..1.
+    Where there are several pairs of runs its arms grow, since what happens in one run has something in common.
+
+    Args:
+        clusters: For every pair of runs the differences by stratum, each in -1..1.
+        confidence: How often the interval should hold the truth.
     """
-    if clusters < 2 or within == 0:
-        return 1.0
-    freedom = _PRIOR + clusters - 1
-    variance = (_PRIOR * within + (clusters - 1) * between) / freedom
-    normal = NormalDist().inv_cdf(0.5 + confidence / 2)
-    return max(1.0, student(freedom, confidence) / normal * math.sqrt(variance / within))
+    pool = _Pool(clusters)
+    pairs = [d for each in pool.strata.values() for d in each]
+    interval = None
+    if pairs and all(len(each) > 1 for each in pool.strata.values()):
+        most = len(pool.strata)
+        half = _normal(confidence) * math.sqrt(pool.within)
+        mean, moved = sum(pairs) / len(pairs), _added([[(d + 1) / 2 for d in pairs]], confidence)
+        stretch = pool.stretch()
+        below = stretch * max(half, most * (mean - (2 * moved.low - 1)))
+        above = stretch * max(half, most * ((2 * moved.high - 1) - mean))
+        interval = Interval(low=max(-most, pool.total - below), high=min(most, pool.total + above))
+    return Paired(
+        difference=pool.total,
+        interval=interval,
+        p=permutation_test(pairs),
+        n=len(pairs),
+        clusters=len(clusters),
+    )
+
+
+def _normal(confidence: float) -> float:
+    return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
 def student(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return the two-sided quantile of Student's t for three degrees of freedom or more (Fisher & Cornish 1960)."""
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    z = _normal(confidence)
     terms = (
         z,
         (z**3 + z) / 4,

@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ltm_bench.statistics import bootstrap, paired, permutation_test, student, sum_interval, wilson
+from ltm_bench.statistics import (
+    bootstrap,
+    clustered_sum_interval,
+    paired,
+    permutation_test,
+    student,
+    sum_interval,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(  # the second to fourth from Newcombe (1998), table I
@@ -149,6 +157,17 @@ def test_runs_that_disagree_widen_the_interval_and_runs_that_agree_do_not_narrow
     agree = width([{"a": one[:8] + other[:8]}, {"a": one[8:] + other[8:]}])
     disagree = width([{"a": one}, {"a": other}])
     assert pooled <= agree < 0.6 * disagree
+
+
+def test_several_runs_together_have_an_interval_that_knows_how_much_they_vary() -> None:
+    alike, apart = [{"a": [1.0, 0.0] * 8}] * 2, [{"a": [1.0] * 16}, {"a": [0.0] * 16}]
+    narrow, wide, one = clustered_sum_interval(alike), clustered_sum_interval(apart), sum_interval(alike[0])
+    assert narrow is not None
+    assert wide is not None
+    assert narrow.holds(0.5)
+    assert (wide.low, wide.high) == (0.0, 1.0)
+    assert clustered_sum_interval(alike[:1]) == one
+    assert clustered_sum_interval([{"a": [1.0]}]) is None
 
 
 PAIRS = st.dictionaries(

@@ -30,8 +30,8 @@ app = typer.Typer(
         "\b\nStart here:\n  ltm-bench run                               an agent that needs no key\n"
         "  ltm-bench doctor --agent gpt-4o             would that one work?\n"
         "  ltm-bench run --span 120k --agent gpt-4o\n\n"
-        "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under, 3 run incomplete (resume it), "
-        "4 budget reached (resume it).\n\n"
+        "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under or --baseline, 3 run incomplete "
+        "(resume it), 4 budget reached (resume it).\n\n"
         "Every option can be set by a variable of the environment; each command's --help names them. Options that "
         "may be given several times take their values from the variable separated by spaces."
     ),
@@ -70,6 +70,16 @@ def _score(text: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise ConfigError(f"--fail-under {text}: write a score such as 3.5; every scenario adds at most 1")
+    return value
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise ConfigError(f"--max-drop {text}: write a share from 0 to 1, such as 0.05")
     return value
 
 
@@ -144,6 +154,23 @@ Judges = Annotated[
         metavar="NAME",
         envvar="LTM_BENCH_JUDGE",
         help="An agent that decides where text alone cannot tell; may be given several times: the majority counts.",
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RUN",
+        envvar="LTM_BENCH_BASELINE",
+        help="Exit with 2 if the score is further below this run's than --max-drop allows.",
+    ),
+]
+MaxDrop = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        parser=_share,
+        envvar="LTM_BENCH_MAX_DROP",
+        help="How far below the baseline the score may lie, as a share of the highest one.",
     ),
 ]
 RunName = Annotated[
@@ -231,8 +258,11 @@ def run(
     base_url: BaseUrl = None,
     judge: Judges = None,
     fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    max_drop: MaxDrop = 0.05,
 ) -> None:
     """Hold one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
+    from ltm_bench.cli.demands import Demands
     from ltm_bench.cli.planning import Wish
     from ltm_bench.cli.running import start
 
@@ -253,19 +283,25 @@ def run(
         name,
         fresh=fresh,
         limit=max_cost,
-        fail_under=fail_under,
+        demands=Demands(fail_under, baseline, max_drop),
         judges=judge or (),
     )
 
 
 @app.command(epilog=_examples("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))
 def resume(
-    run: RunName = None, max_cost: MaxCost = None, judge: Judges = None, fail_under: FailUnder = None
+    run: RunName = None,
+    max_cost: MaxCost = None,
+    judge: Judges = None,
+    fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    max_drop: MaxDrop = 0.05,
 ) -> None:
     """Go on with a run that was interrupted, exactly where it stopped."""
+    from ltm_bench.cli.demands import Demands
     from ltm_bench.cli.running import go_on
 
-    go_on(run, limit=max_cost, fail_under=fail_under, judges=judge or ())
+    go_on(run, limit=max_cost, demands=Demands(fail_under, baseline, max_drop), judges=judge or ())
 
 
 @app.command(epilog=_examples("rescore", "rescore standard-32k-gpt-4o-seed0 --judge gpt-4o"))
@@ -346,6 +382,91 @@ def show(
     from ltm_bench.cli.showing import print_transcript
 
     print_transcript(run, example, filler=filler)
+
+
+@app.command(
+    epilog=_examples("compare gpt-4o-120k gpt-6-luna-120k -o compare.html", "compare --json > all.json")
+)
+def compare(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN", help="Names or folders of runs; all in reports/ if left out."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", envvar="LTM_BENCH_OUTPUT", help="Write a page to this file."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Put runs side by side: scores over spans, differences by example, what sets them apart. No agent is asked."""
+    from ltm_bench.cli.comparing import compare_runs
+
+    compare_runs(runs or [], output, as_json=as_json)
+
+
+@app.command(
+    epilog=_examples("export --format csv", "export standard-32k-gpt-4o-seed0 --format junit -o junit.xml")
+)
+def export(
+    run: RunName = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            envvar="LTM_BENCH_FORMAT",
+            help="csv, jsonl or parquet (a row for every question), junit (XML), or inspect (Inspect's log).",
+        ),
+    ] = "csv",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            envvar="LTM_BENCH_OUTPUT",
+            help="Where to write it, - for standard output; into the run's folder exports/ if left out.",
+        ),
+    ] = None,
+) -> None:
+    """Write a run's results in a form that other programs read."""
+    from ltm_bench.cli.exporting import export_run
+
+    export_run(run, form, output)
+
+
+@app.command(epilog=_examples("bundle", "bundle standard-32k-gpt-4o-seed0 -o gpt-4o.zip"))
+def bundle(
+    run: RunName = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            envvar="LTM_BENCH_OUTPUT",
+            help="The zip to write; into the run's folder if left out.",
+        ),
+    ] = None,
+) -> None:
+    """Put a run into one file that can be passed on and verified; what looks like a secret is removed."""
+    from ltm_bench.cli.exporting import bundle_run
+
+    bundle_run(run, output)
+
+
+@app.command(epilog=_examples("verify gpt-4o.zip", "verify standard-32k-gpt-4o-seed0"))
+def verify(
+    run: Annotated[
+        str, typer.Argument(metavar="BUNDLE_OR_RUN", help="A bundle's file, or a run's name or folder.")
+    ],
+) -> None:
+    """Recompute every score of a bundle or a run, and say whether it agrees. No agent is asked."""
+    from ltm_bench.cli.exporting import verify_run
+
+    verify_run(run)
 
 
 @listing.command("agents")

@@ -15,11 +15,12 @@ from pathlib import Path
 from ltm_bench import config
 from ltm_bench.agent import Agent
 from ltm_bench.cli.console import err, out
+from ltm_bench.cli.demands import Demands
 from ltm_bench.cli.judging import have_judged, make_judges
 from ltm_bench.cli.planning import Wish, agent_maker, find_run, left_out, make_plan, plan_of, run_folder
 from ltm_bench.cli.progress import RunProgress
 from ltm_bench.cli.showing import publish, summarise
-from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, ThresholdMissed
+from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
 from ltm_bench.log import locked, start_run
 from ltm_bench.messages import Message
 from ltm_bench.prices import dollars
@@ -33,7 +34,7 @@ def start(
     *,
     fresh: bool,
     limit: Decimal | None,
-    fail_under: float | None,
+    demands: Demands,
     judges: Sequence[str],
 ) -> None:
     """Begin a run, or go on with it if it was interrupted."""
@@ -41,21 +42,22 @@ def start(
     plan = make_plan(wish)
     for line in left_out(wish):
         err().print(line, markup=False)
-    carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), limit, fail_under, judges)
+    carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), limit, demands, judges)
 
 
-def go_on(run: str | None, *, limit: Decimal | None, fail_under: float | None, judges: Sequence[str]) -> None:
+def go_on(run: str | None, *, limit: Decimal | None, demands: Demands, judges: Sequence[str]) -> None:
     """Go on with a run that exists."""
     make_judges(judges)
     folder = find_run(run)
-    carry_out(plan_of(folder), folder, limit, fail_under, judges)
+    carry_out(plan_of(folder), folder, limit, demands, judges)
 
 
 def carry_out(
-    plan: Plan, folder: Path, limit: Decimal | None, fail_under: float | None, judges: Sequence[str] = ()
+    plan: Plan, folder: Path, limit: Decimal | None, demands: Demands, judges: Sequence[str] = ()
 ) -> None:
     """Run a plan in its folder, or say that it is finished; then write and print what came of it."""
     manifest = plan.manifest
+    baseline = demands.find_baseline()
     _check_price(agent_maker(manifest.agent)(), limit, manifest.agent.name)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
@@ -74,11 +76,7 @@ def carry_out(
         if have_judged(folder, results, make_judges(judges), budget):
             results = publish(folder)
     summarise(results, folder)
-    if fail_under is not None and (results.score is None or results.score < fail_under):
-        which = "score so far, of an incomplete run," if results.score is None else "score"
-        raise ThresholdMissed(
-            f"the {which} {results.score_so_far:.2f} of {results.out_of} is below --fail-under {fail_under:g}"
-        )
+    demands.check(folder, results, baseline)
 
 
 def _check_price(agent: Agent, limit: Decimal | None, name: str) -> None:

@@ -16,6 +16,7 @@ from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.planning import REPORTS, abouts, find_run, reference_examples
 from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.log import Manifest, conversations, encode, read_manifest, read_turns
+from ltm_bench.report.course import course_of
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.report.results import results_of
 from ltm_bench.runner import Budget, score_alone
@@ -55,10 +56,11 @@ def publish(run: Path) -> Results:
         for example in results.examples
         for question in example.questions
     )
-    _replace(run / "verdicts.jsonl", verdicts)
-    _replace(run / "results.json", _json(results))
-    _replace(
-        run / "report.html", render_page(results, manifest, _environment(run)).encode("utf-8", "replace")
+    replace(run / "verdicts.jsonl", verdicts)
+    replace(run / "results.json", _json(results))
+    replace(
+        run / "report.html",
+        render_page(results, manifest, _environment(run), course_of(run)).encode("utf-8", "replace"),
     )
     render_transcript(run, results, run / "transcript.html")
     return results
@@ -109,7 +111,7 @@ def _json(results: Results) -> bytes:
     return text.encode() + b"\n"
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
     """Write a derived file whole or not at all."""
     draft = path.with_name(f".{path.name}.new")
     draft.write_bytes(content)

@@ -1,4 +1,7 @@
-"""Results in, pages out: `report.html` and `transcript.html`, each complete in itself and free of scripts.
+"""Results in, pages out: `report.html` and `transcript.html`, each complete in itself.
+
+The report has one small script, which filters examples; everything can be read without it, and the page's policy lets
+no other run.
 
 Whatever an agent or a scenario said is text and nothing else: it is escaped by the template engine, and characters
 that cannot be seen, cannot be encoded or turn the direction of their surroundings are spelled out. The same input
@@ -7,12 +10,15 @@ gives the same bytes.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from html import escape
+from importlib import resources
 from itertools import chain
 from math import isclose
 from pathlib import Path
@@ -21,6 +27,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltm_bench.clock import spoken_duration, stamp
 from ltm_bench.log import Event, Manifest, conversations, read_events, read_manifest
 from ltm_bench.messages import Outcome
+from ltm_bench.report.course import Course, Step
+from ltm_bench.report.figures import bins, heats, matched_parts, points, skills
 from ltm_bench.scoring import ExampleResult, Question, Results, ScenarioResult
 
 if TYPE_CHECKING:
@@ -186,12 +194,6 @@ def grade(score: float) -> str:
     return "found" if score >= 1 else "lost" if score <= 0 else "half"
 
 
-def matched_parts(example: ExampleResult) -> Sequence[float]:
-    """Return a score for every needle, where the example's last question has one for each; else nothing."""
-    parts = example.questions[-1].parts if example.questions else ()
-    return parts if len(parts) == len(example.needles) else ()
-
-
 def reached(example: ExampleResult) -> bool:
     """Whether all its questions were asked and answered, so that its span and depths are known."""
     unanswered = (Outcome.NOT_REACHED, Outcome.AGENT_ERROR)
@@ -220,6 +222,32 @@ def ticks(example: ExampleResult, length: int) -> list[tuple[str, str]]:
         x = round(STRIP * min(1.0, needle.position / max(1, length)), 1)
         paths.setdefault(grade(parts[i]) if parts else "told", []).append(f"M{x:g} 3v14")
     return [(look, "".join(moves)) for look, moves in paths.items()]
+
+
+def heat_paths(parts: Sequence[float]) -> list[tuple[str, str]]:
+    """Draw a row of a heat map as one path for each look; every part is one unit wide and high."""
+    paths: dict[str, list[str]] = {}
+    for i, part in enumerate(parts):
+        paths.setdefault(grade(part), []).append(f"M{i + 0.05:g} .05h.9v.9h-.9z")
+    return [(look, "".join(moves)) for look, moves in paths.items()]
+
+
+def course_line(steps: Sequence[Step], what: str) -> str:
+    """Draw a figure along the conversation as a line, its greatest value at the top."""
+    values = [getattr(step, what) or 0.0 for step in steps]
+    whole = max(max(step.prompt for step in steps) if what in ("prompt", "cached") else max(values), 1e-12)
+    end = max(1, steps[-1].position)
+    places = (
+        f"{STRIP * step.position / end:.1f} {100 - 100 * value / whole:.1f}"
+        for step, value in zip(steps, values, strict=True)
+    )
+    return "M" + "L".join(places)
+
+
+def course_area(steps: Sequence[Step], what: str) -> str:
+    """Draw what lies under `course_line`."""
+    end = max(1, steps[-1].position)
+    return f"{course_line(steps, what)}L{STRIP} 100L{STRIP * steps[0].position / end:.1f} 100Z"
 
 
 def where(example: ExampleResult) -> str:
@@ -310,7 +338,8 @@ def conversation_length(results: Results, *, isolated: bool) -> int:
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def templates() -> jinja2.Environment:
+    """Return the environment of all pages: it escapes, and spells out what cannot be seen."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -324,9 +353,12 @@ def _templates() -> jinja2.Environment:
     filters: Sequence[Callable[..., Any]] = (
         cost,
         counted,
+        course_area,
+        course_line,
         figure,
         flat,
         grade,
+        heat_paths,
         moment,
         in_span,
         known_chance,
@@ -362,25 +394,35 @@ def _templates() -> jinja2.Environment:
     return environment
 
 
+@cache
+def _script() -> tuple[str, str]:
+    """Return the page's only script, and the hash by which a browser knows it from any other."""
+    text = resources.files("ltm_bench.report").joinpath("filter.js").read_text("utf-8")
+    return text, base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 class _Group(NamedTuple):
     scenario: ScenarioResult
     examples: list[ExampleResult]
 
 
-def render_page(results: Results, manifest: Manifest, environment: Mapping[str, Any]) -> str:
+def render_page(
+    results: Results, manifest: Manifest, environment: Mapping[str, Any], course: Course | None = None
+) -> str:
     """Return `report.html`.
 
     Args:
         results: What the page shows.
         manifest: Of the same run.
         environment: Where it ran; shown as it is, at the end of the page.
+        course: What the agent used along the conversation, where that is known.
     """
     groups = [
         _Group(scenario, [e for e in results.examples if e.scenario == scenario.name])
         for scenario in results.scenarios
     ]
     return (
-        _templates()
+        templates()
         .get_template("page.html.jinja")
         .render(
             results=results,
@@ -391,6 +433,11 @@ def render_page(results: Results, manifest: Manifest, environment: Mapping[str, 
             length=conversation_length(results, isolated=manifest.suite.isolated),
             limit=longest(results),
             marks=marks(results),
+            skills=skills(results),
+            bins=bins(list(points(results))),
+            heats=heats(results),
+            course=course or Course((), None),
+            script=_script(),
             scored=sum(example.score is not None for example in results.examples),
             unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
         )
@@ -480,7 +527,7 @@ def render_transcript(run: Path, results: Results, target: Path) -> None:
         for path in conversations(run)
     )
     chunks = (
-        _templates()
+        templates()
         .get_template("transcript.html.jinja")
         .generate(results=results, manifest=manifest, sections=sections, isolated=isolated)
     )

@@ -11,7 +11,16 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ltm_bench.judgements import Judgement, Override, Place, judgements, overrides
-from ltm_bench.log import Event, Manifest, conversations, message_of, read_events, read_manifest, reply_of
+from ltm_bench.log import (
+    Event,
+    Manifest,
+    conversations,
+    log_digest,
+    message_of,
+    read_events,
+    read_manifest,
+    reply_of,
+)
 from ltm_bench.matchers import load
 from ltm_bench.messages import Outcome, Turn, Usage
 from ltm_bench.prices import dollars, price_list
@@ -249,6 +258,7 @@ def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, f
         chance=sum(s.chance for s in scenarios),
         references=dict(references),
         published=sum(sum(each) / len(each) for each in known if each) if any(known) else None,
+        log=log_digest(run),
         turns=reading.turns,
         tokens=reading.tokens,
         filler_tokens=reading.filler_tokens,

@@ -1,0 +1,63 @@
+"""What is demanded of a finished run in continuous integration: `--fail-under`, and `--baseline` with `--max-drop`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ltm_bench.cli.comparing import read_run
+from ltm_bench.cli.console import err, safe
+from ltm_bench.cli.planning import find_run
+from ltm_bench.errors import ConfigError, ThresholdMissed
+from ltm_bench.log import read_manifest
+from ltm_bench.report.comparison import Run, compare
+from ltm_bench.scoring import Results
+
+
+@dataclass(frozen=True)
+class Demands:
+    """How good a run has to be."""
+
+    fail_under: float | None = None
+    baseline: str | None = None
+    """Name or folder of another run."""
+    max_drop: float = 0.0
+    """How far below the baseline the score may lie, as a share of the highest one."""
+
+    def find_baseline(self) -> Run | None:
+        """Return the baseline, before anything has been paid. Raises ConfigError if it is no measure."""
+        if self.baseline is None:
+            return None
+        run = read_run(find_run(self.baseline))
+        if not run.results.complete:
+            raise ConfigError(
+                f"--baseline {self.baseline}: that run is incomplete; resume it, or take another"
+            )
+        return run
+
+    def check(self, folder: Path, results: Results, baseline: Run | None) -> None:
+        """Raise ThresholdMissed if a run is not good enough."""
+        if self.fail_under is not None and (results.score is None or results.score < self.fail_under):
+            which = "score so far, of an incomplete run," if results.score is None else "score"
+            raise ThresholdMissed(
+                f"the {which} {results.score_so_far:.2f} of {results.out_of} is below --fail-under {self.fail_under:g}"
+            )
+        if baseline is not None:
+            self._check_drop(Run(read_manifest(folder), results), baseline)
+
+    def _check_drop(self, run: Run, baseline: Run) -> None:
+        for warning in compare([baseline, run]).warnings:
+            err().print(f"warning: not made alike: {safe(warning)}", markup=False)
+        shared = {s.name for s in run.results.scenarios} & {s.name for s in baseline.results.scenarios}
+        if not shared:
+            raise ConfigError(f"--baseline {self.baseline}: that run has no scenario in common with this one")
+        before, now = (
+            sum(s.score_so_far or 0.0 for s in each.results.scenarios if s.name in shared) / len(shared)
+            for each in (baseline, run)
+        )
+        if before - now > self.max_drop + 1e-9:
+            raise ThresholdMissed(
+                f"the score fell from {before:.3f} (baseline {baseline.results.run}) to {now:.3f} of 1, by "
+                f"{before - now:.3f}; --max-drop is {self.max_drop:g} (see ltm-bench compare "
+                f"{baseline.results.run} {run.results.run})"
+            )

@@ -1,0 +1,139 @@
+"""A comparison in, `compare.html` out: complete in itself and free of scripts, in the manner of the run page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ltm_bench.report.comparison import Cell, Comparison, Pair, Row
+from ltm_bench.report.page import short_tokens, templates
+
+WIDTH, HEIGHT = 260, 130
+"""Of one chart, in its own units."""
+
+
+class Curve(NamedTuple):
+    """An entrant's score over the spans, as parts of an SVG."""
+
+    entrant: str
+    line: str
+    band: str
+    dots: Sequence[tuple[float, float, str]]
+    """Place and description of every point."""
+    words: str
+
+
+def _x(comparison: Comparison, span: int) -> float:
+    """Place a span on a logarithmic axis."""
+    low, high = math.log(comparison.spans[0]), math.log(comparison.spans[-1])
+    return round(WIDTH * (0.5 if high == low else 0.04 + 0.92 * (math.log(span) - low) / (high - low)), 1)
+
+
+def _y(share: float) -> float:
+    return round(HEIGHT * (1 - share), 1)
+
+
+def curve(comparison: Comparison, entrant: str) -> Curve:
+    """Draw an entrant's scores, as shares of what could be had, with their intervals as a band."""
+    cells = [c for c in comparison.cells if c.entrant == entrant and c.complete]
+    points = [(_x(comparison, c.span), _y(c.score / c.out_of), c) for c in cells]
+    low = [(x, _y(c.interval.low / c.out_of)) for x, _, c in points if c.interval]
+    high = [(x, _y(c.interval.high / c.out_of)) for x, _, c in points if c.interval]
+    around = [*high, *reversed(low)]
+    if len(high) == 1:  # a bar, where there is nothing to span
+        (x, top), (_, bottom) = high[0], low[0]
+        around = [(x - 5, top), (x + 5, top), (x + 5, bottom), (x - 5, bottom)]
+    return Curve(
+        entrant,
+        _path([(x, y) for x, y, _ in points]),
+        _path(around, closed=True),
+        [(x, y, _described(cell)) for x, y, cell in points],
+        "; ".join(_described(cell) for cell in cells) or "no complete run",
+    )
+
+
+def _path(points: Sequence[tuple[float, float]], *, closed: bool = False) -> str:
+    moves = "L".join(f"{x:g} {y:g}" for x, y in points)
+    return f"M{moves}{'Z' if closed else ''}" if points else ""
+
+
+def _described(cell: Cell) -> str:
+    text = f"{short_tokens(cell.span)}: {cell.score:.2f} of {cell.out_of}"
+    return f"{text}, {cell.interval.low:.2f} to {cell.interval.high:.2f}" if cell.interval else text
+
+
+class Dot(NamedTuple):
+    """An entrant among the costs, in percent of the chart."""
+
+    number: int
+    cell: Cell
+    x: float
+    y: float
+
+
+def costs(comparison: Comparison, span: int) -> list[Dot]:
+    """Place the entrants of a span by cost (logarithmic, what is free at the left edge) and score."""
+    cells = [(n, c) for n, c in enumerate(comparison.at(span), 1) if c.complete and c.dollars is not None]
+    paid = [math.log(cell.dollars) for _, cell in cells if cell.dollars]
+    if not paid:
+        return []
+    low, high = min(paid), max(paid)
+
+    def place(dollars: float) -> float:
+        return (
+            5.0
+            if not dollars
+            else 55.0
+            if high == low
+            else 15 + 80 * (math.log(dollars) - low) / (high - low)
+        )
+
+    return [
+        Dot(n, c, round(place(c.dollars or 0.0), 1), round(100 - 100 * c.score / c.out_of, 1))
+        for n, c in cells
+    ]
+
+
+class Span(NamedTuple):
+    """All that the page says of one span."""
+
+    span: int
+    cells: Sequence[Cell]
+    dots: Sequence[Dot]
+    pairs: Mapping[tuple[str, str], Pair]
+    """By the names of both, in either order."""
+    rows: Sequence[Row]
+
+
+def _span(comparison: Comparison, span: int) -> Span:
+    pairs = [pair for pair in comparison.pairs if pair.span == span]
+    return Span(
+        span,
+        comparison.at(span),
+        costs(comparison, span),
+        {names: p for p in pairs for names in ((p.first, p.second), (p.second, p.first))},
+        [row for row in comparison.rows if row.span == span],
+    )
+
+
+def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str:
+    """Return `compare.html`.
+
+    Args:
+        comparison: What the page shows.
+        reports: Where the pages of the runs lie, relative to this one; a run without one is not linked.
+    """
+    return (
+        templates()
+        .get_template("compare.html.jinja")
+        .render(
+            comparison=comparison,
+            curves=[curve(comparison, entrant) for entrant in comparison.entrants],
+            places=[(_x(comparison, span), span) for span in comparison.spans],
+            spans=[_span(comparison, span) for span in comparison.spans],
+            reports=reports,
+            WIDTH=WIDTH,
+            HEIGHT=HEIGHT,
+        )
+    )

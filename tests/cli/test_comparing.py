@@ -1,0 +1,63 @@
+"""`compare`, as it is typed."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Path:
+    monkeypatch.chdir(tmp_path)
+    for agent in ("perfect", "goldfish"):
+        done = command(
+            "run",
+            "--span",
+            "2k",
+            "--scenario",
+            "colours",
+            "--examples",
+            "6",
+            "--agent",
+            agent,
+            "--name",
+            agent,
+        )
+        assert done.exit_code == 0, done.output
+    return tmp_path
+
+
+def test_runs_are_compared_in_the_terminal_as_json_and_as_a_page(two_runs: Path, command: "Command") -> None:
+    done = command("compare", "perfect", "goldfish", "-o", "compare.html")
+    assert done.exit_code == 0, done.output
+    assert "perfect against goldfish: difference, +1.00" in done.output
+    assert "page: compare.html" in done.output
+    assert 'href="reports/perfect/report.html#e-colours-0"' in (two_runs / "compare.html").read_text("utf-8")
+    everything = json.loads(command("compare", "--json").out)
+    assert everything["entrants"] == ["goldfish", "perfect"]
+    assert everything["cells"][1]["rank"] == [1, 1]
+
+
+def test_a_run_that_is_not_there_is_named_with_its_neighbour(two_runs: Path, command: "Command") -> None:
+    done = command("compare", "perfekt", "goldfish")
+    assert done.exit_code == 1
+    assert "no run is called 'perfekt'; did you mean 'perfect'?" in done.output
+
+
+def test_the_same_run_twice_is_refused(two_runs: Path, command: "Command") -> None:
+    done = command("compare", "perfect", "reports/perfect")
+    assert done.exit_code == 1
+    assert "two runs are called perfect" in done.output
+
+
+def test_nothing_to_compare_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command("compare")
+    assert done.exit_code == 1
+    assert "no run in reports/ to compare" in done.output

@@ -1,0 +1,289 @@
+"""`export`, `bundle`, `verify` and `--baseline`, as they are typed, on runs that were really made."""
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+NASTY = """
+from ltm_bench import Agent, Message, Reply
+
+TEXTS = ["=1+1", "<script>&", "\\x00\\x1b[2J", "\\ud800", "", "-5", "\\u202eabc", "a\\r\\nb",
+         '"quoted", and more', "fine sk-{}"]
+
+class Nasty(Agent):
+    free = True
+    async def reply(self, message: Message) -> Reply:
+        return Reply(TEXTS[message.turn % len(TEXTS)].replace("{}", "A1b2C3d4" * 4))
+"""
+KEY = "sk-" + "A1b2C3d4" * 4
+SECRET = "hunter2-hunter2"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Path:
+    """The folder of a run whose agent says whatever could break a format, and a key that looks like one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "nasty.py").write_text(NASTY, "utf-8")
+    words = ["run", "--span", "2k", "--scenario", "colours", "--scenario", "jokes", "--agent", "nasty"]
+    assert command(*words, "--name", "nasty").exit_code == 0
+    return tmp_path / "reports" / "nasty"
+
+
+def exported(command: "Command", form: str, file: Path) -> bytes:
+    done = command("export", "nasty", "--format", form, "-o", str(file))
+    assert done.exit_code == 0, done.output
+    return file.read_bytes()
+
+
+def verdicts(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "verdicts.jsonl").read_bytes().splitlines()]
+
+
+def test_csv_has_a_row_for_every_question_and_no_formula(
+    run: Path, command: "Command", tmp_path: Path
+) -> None:
+    text = exported(command, "csv", tmp_path / "x.csv").decode()
+    found = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [(r["example"], r["outcome"]) for r in found] == [
+        (v["example"], v["outcome"]) for v in verdicts(run)
+    ]
+    cells = [cell for row in found for cell in row.values()]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+
+
+def test_json_lines_hold_what_was_said_to_the_letter(run: Path, command: "Command", tmp_path: Path) -> None:
+    lines = exported(command, "jsonl", tmp_path / "x.jsonl").splitlines()
+    replies = {json.loads(line)["turn"]: json.loads(line)["reply"] for line in lines}
+    events = [json.loads(line) for line in (run / "events.jsonl").read_bytes().splitlines()]
+    said = {e["turn"]: e["reply"] for e in events if e["event"] == "replied"}
+    assert replies == {turn: said[turn] for turn in replies}
+    assert len(replies) == 6
+
+
+def test_parquet_is_read_back(run: Path, command: "Command", tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    exported(command, "parquet", tmp_path / "x.parquet")
+    found = parquet.read_table(tmp_path / "x.parquet").to_pylist()
+    assert [row["score"] for row in found] == [each["score"] for each in verdicts(run)]
+    assert all(row["needles"] and min(row["needles"]) > 0 for row in found)
+
+
+def test_junit_fails_what_is_not_right_and_is_well_formed(
+    run: Path, command: "Command", tmp_path: Path
+) -> None:
+    root = ElementTree.fromstring(exported(command, "junit", tmp_path / "x.xml"))
+    wrong = sum(each["score"] != 1 for each in verdicts(run))
+    assert len(root.findall(".//testcase")) == 6
+    assert len(root.findall(".//failure")) == wrong == sum(int(s.get("failures", 0)) for s in root) > 0
+    assert [suite.get("name") for suite in root] == ["colours", "jokes"]
+
+
+def test_inspects_log_has_a_sample_for_every_example_and_one_for_all(
+    run: Path, command: "Command", tmp_path: Path
+) -> None:
+    log = json.loads(exported(command, "inspect", tmp_path / "x.json"))
+    assert (log["version"], log["status"]) == (2, "success")
+    ids = [sample["id"] for sample in log["samples"]]
+    assert ids == [each["example"] for each in verdicts(run)] + ["conversation"]
+    for sample in log["samples"][:-1]:
+        assert {m["metadata"]["example"] for m in sample["messages"] if m["role"] == "user"} == {sample["id"]}
+    results = json.loads((run / "results.json").read_text("utf-8"))
+    assert len(log["samples"][-1]["messages"]) == 2 * results["turns"]
+    mean = log["results"]["scores"][0]["metrics"]["mean"]["value"]
+    assert mean == pytest.approx(sum(e["score"] for e in results["examples"]) / 6)
+
+
+def test_inspects_own_reader_opens_the_log(run: Path, command: "Command", tmp_path: Path) -> None:
+    reader = pytest.importorskip("inspect_ai.log")
+    exported(command, "inspect", tmp_path / "x.json")
+    log = reader.read_eval_log(str(tmp_path / "x.json"))
+    assert log.status == "success"
+    assert [s.scores["ltm_bench"].value for s in log.samples[:-1]] == [v["score"] for v in verdicts(run)]
+
+
+def test_an_unknown_format_is_named_with_its_neighbour(run: Path, command: "Command") -> None:
+    done = command("export", "--format", "junid")
+    assert done.exit_code == 1
+    assert "--format junid: there is none; did you mean 'junit'?" in done.output
+
+
+def bundled(command: "Command", target: Path) -> Path:
+    done = command("bundle", "nasty", "-o", str(target))
+    assert done.exit_code == 0, done.output
+    assert hashlib.sha256(target.read_bytes()).hexdigest() in done.output
+    return target
+
+
+def test_a_bundle_is_verified_far_from_its_run(
+    run: Path, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = bundled(command, tmp_path / "b.zip")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    done = command("verify", str(bundle))
+    assert done.exit_code == 0, done.output
+    assert "nasty agrees: 6 verdicts given again" in done.output
+    with zipfile.ZipFile(bundle) as archive:
+        names = {name.removeprefix("nasty/") for name in archive.namelist()}
+        assert {"manifest.json", "events.jsonl", "verdicts.jsonl", "report.html", "SHA256SUMS"} <= names
+        assert not any(name.startswith((".", "agent", "exports")) for name in names)
+
+
+def test_a_bundle_holds_no_secret(
+    run: Path, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", SECRET)
+    log = (run / "events.jsonl").read_bytes()
+    assert KEY.encode() in log
+    (run / "environment.json").write_text(json.dumps({"started": ["now"], "platform": SECRET}), "utf-8")
+    bundle = bundled(command, tmp_path / "b.zip")
+    with zipfile.ZipFile(bundle) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            assert KEY.encode() not in content, name
+            assert SECRET.encode() not in content, name
+    assert (run / "events.jsonl").read_bytes() == log
+    assert command("verify", str(bundle)).exit_code == 0
+
+
+def test_equal_runs_give_equal_bundles(run: Path, command: "Command", tmp_path: Path) -> None:
+    assert (
+        bundled(command, tmp_path / "a.zip").read_bytes() == bundled(command, tmp_path / "b.zip").read_bytes()
+    )
+
+
+Change = Callable[[dict[str, bytes]], None]
+
+
+def tampered(bundle: Path, target: Path, change: Change, *, honest_sums: bool) -> Path:
+    """Change the files of a bundle; with `honest_sums` the hashes are made to fit."""
+    with zipfile.ZipFile(bundle) as archive:
+        contents = {name.removeprefix("nasty/"): archive.read(name) for name in archive.namelist()}
+    change(contents)
+    if honest_sums:
+        del contents["SHA256SUMS"]
+        sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items()]
+        contents["SHA256SUMS"] = "".join(sums).encode()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(f"nasty/{name}", content)
+    return target
+
+
+def change_reply(contents: dict[str, bytes]) -> None:
+    assert b'"reply":"=1+1"' in contents["events.jsonl"]
+    contents["events.jsonl"] = contents["events.jsonl"].replace(
+        b'"reply":"=1+1"', b'"reply":"It is blue, I think."'
+    )
+
+
+def change_reply_and_what_was_scored(contents: dict[str, bytes]) -> None:
+    change_reply(contents)
+    digest = hashlib.sha256(contents["events.jsonl"]).hexdigest()
+    results = json.loads(contents["results.json"]) | {"log": digest}
+    contents["results.json"] = json.dumps(results).encode()
+
+
+def change_score(contents: dict[str, bytes]) -> None:
+    results = json.loads(contents["results.json"])
+    results["examples"][0]["score"] = 0.875
+    contents["results.json"] = json.dumps(results).encode()
+
+
+def change_verdict(contents: dict[str, bytes]) -> None:
+    assert b'"outcome":"wrong"' in contents["verdicts.jsonl"]
+    contents["verdicts.jsonl"] = contents["verdicts.jsonl"].replace(
+        b'"outcome":"wrong"', b'"outcome":"correct"', 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "honest_sums", "complaint"),
+    [
+        (change_reply, False, "events.jsonl was changed: its SHA-256 is"),
+        (change_reply, True, "the event log is not the one that was scored"),
+        (change_reply_and_what_was_scored, True, "tokens, the log says"),
+        (change_score, True, "colours/0: 0.875 in results.json, 0.0 now"),
+        (change_verdict, True, "in verdicts.jsonl"),
+        (lambda contents: contents.pop("report.html"), False, "report.html is missing"),
+        (lambda contents: contents.pop("SHA256SUMS"), False, "has no SHA256SUMS"),
+        (lambda contents: contents.update({"../../evil.txt": b"x"}), False, "outside of its folder"),
+    ],
+)
+def test_a_bundle_that_was_changed_is_refused(
+    run: Path, command: "Command", tmp_path: Path, change: Change, honest_sums: bool, complaint: str
+) -> None:
+    bundle = tampered(
+        bundled(command, tmp_path / "b.zip"), tmp_path / "t.zip", change, honest_sums=honest_sums
+    )
+    done = command("verify", str(bundle))
+    assert done.exit_code == 1
+    assert complaint in done.output
+
+
+def test_a_run_whose_reply_was_changed_is_refused_until_it_is_scored_anew(
+    run: Path, command: "Command"
+) -> None:
+    assert command("verify", "nasty").exit_code == 0
+    log = run / "events.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"reply":"-5"', b'"reply":"-7"'))
+    done = command("verify", "nasty")
+    assert done.exit_code == 1
+    assert "the event log is not the one that was scored" in done.output
+    assert command("rescore", "nasty").exit_code == 0
+    assert command("verify", "nasty").exit_code == 0
+
+
+def test_what_is_no_bundle_is_refused(tmp_path: Path, command: "Command") -> None:
+    (tmp_path / "x.zip").write_bytes(b"PK or not")
+    done = command("verify", str(tmp_path / "x.zip"))
+    assert done.exit_code == 1
+    assert "no bundle" in done.output
+
+
+def attempt(command: "Command", agent: str, *more: str) -> Any:
+    return command(
+        "run", "--span", "2k", "--scenario", "colours", "--agent", agent, "--name", f"{agent}-now", *more
+    )
+
+
+def test_a_run_too_far_below_its_baseline_exits_with_two(run: Path, command: "Command") -> None:
+    assert attempt(command, "perfect").exit_code == 0
+    shutil.copytree("reports/perfect-now", "reports/before")
+    assert attempt(command, "perfect", "--baseline", "before").exit_code == 0
+    done = attempt(command, "goldfish", "--baseline", "before", "--max-drop", "0.5")
+    assert done.exit_code == 2
+    assert (
+        "the score fell from 1.000 (baseline before) to 0.000 of 1, by 1.000; --max-drop is 0.5"
+        in done.output
+    )
+    assert attempt(command, "goldfish", "--baseline", "before", "--max-drop", "1").exit_code == 0
+    done = attempt(command, "goldfish", "--baseline", "nasty", "--max-drop", "1")
+    assert "warning: not made alike: there being a scenario jokes differs" in done.output
+
+
+def test_a_baseline_that_is_none_is_refused_before_the_agent_is_asked(run: Path, command: "Command") -> None:
+    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "events.jsonl").write_bytes(b"".join(lines[:20]))
+    for words, complaint in (
+        (["--baseline", "nothing"], "no run is called 'nothing'"),
+        (["--baseline", "nasty"], "that run is incomplete"),
+        (["--baseline", "nasty", "--max-drop", "5"], "--max-drop 5: write a share from 0 to 1"),
+    ):
+        done = attempt(command, "perfect", *words)
+        assert done.exit_code == 1
+        assert complaint in done.output
+    assert not Path("reports/perfect-now").exists()
