@@ -10,7 +10,7 @@ from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-_DIGITS = re.compile(r"(?<![\w.,])#?(\d{1,3})(?![\w]|[.,]\d|%)")
+_DIGITS = re.compile(r"(?<![\w.,/⁄])#?(\d{1,3})(?![\w/⁄]|[.,]\d|%)")
 _OPTION = re.compile(
     rf"\b(?:option|number|choice|beginning|no\.?|answer(?: is| would be)?)\s*\W{{0,4}}"
     rf"(\d{{1,3}}|{'|'.join(_NUMBERS)})\b"
@@ -21,6 +21,9 @@ _DECIDES = re.compile(
     r"\b(?:answer|choose|choosing|pick|select|go with|going with|conclude|conclusion|therefore|final|believe|think|"
     r"correct|right|true|best|likely)\b"
 )
+_BRIEF = 4
+"""Words, figures aside, of a sentence that is hardly more than a number."""
+
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -67,7 +70,8 @@ class Picks(Matcher):
         if len(alone) == 1:
             return alone
         for pattern in (_OPTION, _NTH, _DIGITS, _WORDS):
-            named = [(n, sentence) for sentence in sentences for n in self._asserted(pattern, sentence)]
+            spoken = [s for s in sentences if _may_decide(pattern, s)]
+            named = [(n, sentence) for sentence in spoken for n in self._asserted(pattern, sentence)]
             if not named:
                 continue
             every = self._known([n for n, _ in named])
@@ -114,6 +118,14 @@ class Picks(Matcher):
     def chance(self) -> float:
         """One in all options."""
         return 1 / self.of
+
+
+def _may_decide(pattern: re.Pattern[str], sentence: str) -> bool:
+    """Whether a number in this sentence can be the choice: a story is full of numbers that are none."""
+    brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
+    if pattern is _DIGITS:
+        return brief or _DECIDES.search(sentence) is not None
+    return pattern is not _WORDS or brief
 
 
 def _alone(sentence: str) -> int | None:

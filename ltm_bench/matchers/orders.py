@@ -11,6 +11,9 @@ _SENTENCE = re.compile(r"(?<=[.!?\n])")
 _CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
 _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
 _GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
+_ADDRESS = ("waiter", "waitress")
+"""Whom the guest speaks to; otherwise a waiter would be water with a slip of the finger."""
+
 _OUT_OF_ROLE = re.compile(
     r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant|large language|digital|virtual)\b"
     r"|\b(?:do not|don't|cannot|can't) (?:(?:actually|physically|really) )?(?:consume|eat or drink|drink or eat)\b"
@@ -46,7 +49,7 @@ def ordered(reply: str, menu: Collection[str]) -> list[str]:
             continue
         for clause in _CLAUSE.split(sentence):
             denied = DENIAL.search(clause)
-            said = words(clause[: denied.start()] if denied else clause)
+            said = [w for w in words(clause[: denied.start()] if denied else clause) if w not in _ADDRESS]
             places = [
                 (place, item)
                 for item in menu

@@ -213,13 +213,21 @@ def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
     )
 
 
-def _asked(runs: Sequence[Run]) -> dict[int, dict[str, float]]:
+_Asked = tuple[str, str]
+"""An example's name, and what its scenario said: only the same question can be compared."""
+
+
+def _asked(runs: Sequence[Run]) -> dict[int, dict[_Asked, float]]:
     """Return the scores by seed and example; runs of the same seed are averaged."""
-    found: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[int, dict[_Asked, list[float]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
+        content = {
+            entry.name: json.dumps([entry.version, entry.hash, entry.parameters], sort_keys=True, default=str)
+            for entry in run.manifest.suite.scenarios
+        }
         for example in run.results.examples:
             if example.score is not None:
-                found[run.results.seed][example.id].append(example.score)
+                found[run.results.seed][example.id, content.get(example.scenario, "")].append(example.score)
     return {
         seed: {name: sum(scores) / len(scores) for name, scores in each.items()}
         for seed, each in found.items()
@@ -232,8 +240,8 @@ def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run]
     clusters, alone = [], ([], [])  # type: ignore[var-annotated]
     for seed in seeds:
         gaps: dict[str, list[float]] = defaultdict(list)
-        for name, score in ours[seed].items():
-            if (other := theirs[seed].get(name)) is None:
+        for (name, content), score in ours[seed].items():
+            if (other := theirs[seed].get((name, content))) is None:
                 continue
             gaps[name.rpartition("/")[0]].append(score - other)
             if (score >= 1) != (other >= 1):

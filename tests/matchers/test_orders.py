@@ -33,6 +33,7 @@ def test_a_noun_that_two_items_share_names_neither() -> None:
     assert ordered("A tea, please.", DRINKS) == []
     assert ordered("An iced tea, please.", DRINKS) == ["iced tea"]
     assert ordered("Just some water for me.", DRINKS) == ["sparkling water"]
+    assert ordered("Thank you, waiter.", DRINKS) == []
 
 
 @pytest.mark.parametrize(
