@@ -173,6 +173,7 @@ Json = Annotated[bool, typer.Option("--json", envvar="LTM_BENCH_JSON", help="Pri
         "run",
         "run --span 120k --agent gpt-4o --max-cost 40",
         "run --span 2k --scenario colours --scenario jokes --examples 10",
+        "run --span 32k --agent gpt-4o --repeats 3 --baseline standard-32k-gpt-4o-seed0",
         "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
     )
 )
@@ -213,6 +214,15 @@ def run(
             help="The same seed gives the same conversation.",
         ),
     ] = 0,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            metavar="R",
+            parser=_whole("--repeats", 1),
+            envvar="LTM_BENCH_REPEATS",
+            help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
+        ),
+    ] = 1,
     isolated: Annotated[
         bool,
         typer.Option(
@@ -269,6 +279,7 @@ def run(
             base_url=base_url,
         ),
         name,
+        repeats=repeats,
         fresh=fresh,
         limit=max_cost,
         demands=Demands(fail_under, baseline, max_drop),

@@ -35,14 +35,7 @@ def compare_runs(names: Sequence[str], output: Path | None, *, as_json: bool) ->
         raise ConfigError(f"two runs are called {min(doubled)}: rename one of the folders, or name it once")
     comparison = compare([read_run(folder) for folder in folders])
     if output is not None:
-        from ltm_bench.report.compare_page import render_comparison
-
-        reports = {
-            folder.name: os.path.relpath(folder / "report.html", output.parent)
-            for folder in folders
-            if (folder / "report.html").exists()
-        }
-        replace(output, render_comparison(comparison, reports).encode("utf-8", "replace"))
+        write_comparison(comparison, folders, output)
     if as_json:
         out().print(comparison.model_dump_json(indent=1), markup=False)
         return
@@ -53,6 +46,18 @@ def compare_runs(names: Sequence[str], output: Path | None, *, as_json: bool) ->
         _print_pairs([pair for pair in comparison.pairs if pair.span == span])
     if output is not None:
         out().print(f"page: {output}", markup=False)
+
+
+def write_comparison(comparison: Comparison, folders: Sequence[Path], page: Path) -> None:
+    """Write the page of a comparison, with links to the pages of its runs."""
+    from ltm_bench.report.compare_page import render_comparison
+
+    reports = {
+        folder.name: os.path.relpath(folder / "report.html", page.parent)
+        for folder in folders
+        if (folder / "report.html").exists()
+    }
+    replace(page, render_comparison(comparison, reports).encode("utf-8", "replace"))
 
 
 def _print_cells(comparison: Comparison, span: int) -> None:

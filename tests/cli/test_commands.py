@@ -305,7 +305,7 @@ HEAVY = {
         (["--help"], set()),
         (
             ["run", "--span", "2k", "--agent", "perfect"],
-            {"jinja2", "pydantic", "rapidfuzz", "rich", "tiktoken"},
+            {"jinja2", "numpy", "pydantic", "rapidfuzz", "rich", "tiktoken"},
         ),
     ],
 )
