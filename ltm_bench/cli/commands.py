@@ -357,6 +357,39 @@ def compare(
 
 
 @app.command(
+    epilog=_examples("plot --kind distance -o distance.svg", "plot RUN RUN RUN --kind spans -o spans.pdf")
+)
+def plot(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN", help="Names or folders of runs; all in reports/ if left out."),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_KIND",
+            help="spans, scenarios, skills, distance, outcomes, cost or needles.",
+        ),
+    ] = "scenarios",
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            envvar="LTM_BENCH_OUTPUT",
+            help="The picture; its ending says the form: .svg, .png or .pdf.",
+        ),
+    ] = Path("plot.svg"),
+) -> None:
+    """Draw a picture of one or more runs. Needs the extra `plot`."""
+    from ltm_bench.cli.comparing import plot_runs
+
+    plot_runs(runs or [], kind, output)
+
+
+@app.command(
     epilog=_examples("export --format csv", "export standard-32k-gpt-4o-seed0 --format junit -o junit.xml")
 )
 def export(
