@@ -452,6 +452,21 @@ def verify(
     verify_run(run)
 
 
+@app.command(epilog=_examples("view", "view --port 8001"))
+def view(
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="N", parser=_whole("--port", 1), envvar="LTM_BENCH_PORT", help="The port on 127.0.0.1."
+        ),
+    ] = 7700,
+) -> None:
+    """Show the runs in reports/ in a browser, with live progress and search. Needs the extra `view`."""
+    from ltm_bench.cli.viewing import view as serve
+
+    serve(port)
+
+
 @listing.command("agents")
 def list_agents(as_json: Json = False) -> None:
     """List agents: presets and adapters, yours included."""
