@@ -68,9 +68,7 @@ def places() -> list[Place]:
 def nonsense(place: Place, dice: Dice) -> str:
     """Compose shreds that say nothing."""
     answers = set(words(json.dumps(dump(place.expect))))
-    harmless = [
-        w for w in place.question.split() if answers.isdisjoint(words(w)) and not any(map(str.isdigit, w))
-    ]
+    harmless = [w for w in place.question.split() if answers.isdisjoint(words(w)) and number(w) is None]
     sources = [harmless or SHREDS, SHREDS, [w[:3] for w in harmless if len(w) > 4] or SHREDS]
     pieces = [str(dice.choice(dice.choice(sources))) for _ in range(dice.integer(0, 40))]
     text = dice.choice(("", " ", "\n", ", ")).join(pieces)

@@ -184,6 +184,7 @@ Json = Annotated[bool, typer.Option("--json", envvar="LTM_BENCH_JSON", help="Pri
         "run",
         "run --span 120k --agent gpt-4o --max-cost 40",
         "run --span 2k --scenario colours --scenario jokes --examples 10",
+        "run --span 32k --agent gpt-4o --repeats 3 --baseline standard-32k-gpt-4o-seed0",
         "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
     )
 )
@@ -224,6 +225,15 @@ def run(
             help="The same seed gives the same conversation.",
         ),
     ] = 0,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            metavar="R",
+            parser=_whole("--repeats", 1),
+            envvar="LTM_BENCH_REPEATS",
+            help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
+        ),
+    ] = 1,
     isolated: Annotated[
         bool,
         typer.Option(
@@ -281,6 +291,7 @@ def run(
             base_url=base_url,
         ),
         name,
+        repeats=repeats,
         fresh=fresh,
         limit=max_cost,
         demands=Demands(fail_under, baseline, max_drop),
@@ -407,6 +418,39 @@ def compare(
 
 
 @app.command(
+    epilog=_examples("plot --kind distance -o distance.svg", "plot RUN RUN RUN --kind spans -o spans.pdf")
+)
+def plot(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN", help="Names or folders of runs; all in reports/ if left out."),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_KIND",
+            help="spans, scenarios, skills, distance, outcomes, cost or needles.",
+        ),
+    ] = "scenarios",
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            envvar="LTM_BENCH_OUTPUT",
+            help="The picture; its ending says the form: .svg, .png or .pdf.",
+        ),
+    ] = Path("plot.svg"),
+) -> None:
+    """Draw a picture of one or more runs. Needs the extra `plot`."""
+    from ltm_bench.cli.comparing import plot_runs
+
+    plot_runs(runs or [], kind, output)
+
+
+@app.command(
     epilog=_examples("export --format csv", "export standard-32k-gpt-4o-seed0 --format junit -o junit.xml")
 )
 def export(
@@ -467,6 +511,21 @@ def verify(
     from ltm_bench.cli.exporting import verify_run
 
     verify_run(run)
+
+
+@app.command(epilog=_examples("view", "view --port 8001"))
+def view(
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="N", parser=_whole("--port", 1), envvar="LTM_BENCH_PORT", help="The port on 127.0.0.1."
+        ),
+    ] = 7700,
+) -> None:
+    """Show the runs in reports/ in a browser, with live progress and search. Needs the extra `view`."""
+    from ltm_bench.cli.viewing import view as serve
+
+    serve(port)
 
 
 @listing.command("agents")

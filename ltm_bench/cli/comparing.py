@@ -1,4 +1,4 @@
-"""`compare`: runs side by side, as tables, as JSON, as a page."""
+"""`compare` and `plot`: runs side by side, as tables, as JSON, as a page, as pictures."""
 
 from __future__ import annotations
 
@@ -25,24 +25,32 @@ def read_run(folder: Path) -> Run:
     return Run(manifest, results_of(folder, abouts(manifest), {}))
 
 
-def compare_runs(names: Sequence[str], output: Path | None, *, as_json: bool) -> None:
-    """Compare runs, by default all; print what came of it, and write a page if one is wanted."""
+def _folders(names: Sequence[str]) -> list[Path]:
+    """Return the folders of runs, by default of all. Raises ConfigError for none, or one name twice."""
     folders = [find_run(name) for name in names] or all_runs()
     if not folders:
         raise ConfigError("there is no run in reports/ to compare; start some with `ltm-bench run`")
     doubled = {f.name for f in folders if sum(f.name == other.name for other in folders) > 1}
     if doubled:
         raise ConfigError(f"two runs are called {min(doubled)}: rename one of the folders, or name it once")
+    return folders
+
+
+def plot_runs(names: Sequence[str], kind: str, output: Path) -> None:
+    """Draw a picture of runs, by default of all."""
+    from ltm_bench.report.plots import draw
+
+    picture = draw(kind, [read_run(folder) for folder in _folders(names)], output.suffix.removeprefix("."))
+    replace(output, picture)
+    out().print(f"{kind}: {output}", markup=False)
+
+
+def compare_runs(names: Sequence[str], output: Path | None, *, as_json: bool) -> None:
+    """Compare runs, by default all; print what came of it, and write a page if one is wanted."""
+    folders = _folders(names)
     comparison = compare([read_run(folder) for folder in folders])
     if output is not None:
-        from ltm_bench.report.compare_page import render_comparison
-
-        reports = {
-            folder.name: os.path.relpath(folder / "report.html", output.parent)
-            for folder in folders
-            if (folder / "report.html").exists()
-        }
-        replace(output, render_comparison(comparison, reports).encode("utf-8", "replace"))
+        write_comparison(comparison, folders, output)
     if as_json:
         out().print(comparison.model_dump_json(indent=1), markup=False)
         return
@@ -53,6 +61,18 @@ def compare_runs(names: Sequence[str], output: Path | None, *, as_json: bool) ->
         _print_pairs([pair for pair in comparison.pairs if pair.span == span])
     if output is not None:
         out().print(f"page: {output}", markup=False)
+
+
+def write_comparison(comparison: Comparison, folders: Sequence[Path], page: Path) -> None:
+    """Write the page of a comparison, with links to the pages of its runs."""
+    from ltm_bench.report.compare_page import render_comparison
+
+    reports = {
+        folder.name: os.path.relpath(folder / "report.html", page.parent)
+        for folder in folders
+        if (folder / "report.html").exists()
+    }
+    replace(page, render_comparison(comparison, reports).encode("utf-8", "replace"))
 
 
 def _print_cells(comparison: Comparison, span: int) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ltm_bench.cli.comparing import read_run
 from ltm_bench.cli.console import err, safe
 from ltm_bench.cli.planning import find_run
 from ltm_bench.errors import ConfigError, ThresholdMissed
-from ltm_bench.log import read_manifest
 from ltm_bench.report.comparison import Run, compare
-from ltm_bench.scoring import Results
 
 
 @dataclass(frozen=True)
@@ -35,29 +33,33 @@ class Demands:
             )
         return run
 
-    def check(self, folder: Path, results: Results, baseline: Run | None) -> None:
-        """Raise ThresholdMissed if a run is not good enough."""
-        if self.fail_under is not None and (results.score is None or results.score < self.fail_under):
-            which = "score so far, of an incomplete run," if results.score is None else "score"
+    def check(self, runs: Sequence[Run], baseline: Run | None) -> None:
+        """Raise ThresholdMissed if a run, or several with different seeds on average, are not good enough."""
+        scores = [run.results.score for run in runs]
+        so_far = sum(run.results.score_so_far for run in runs) / len(runs)
+        out_of = runs[0].results.out_of
+        if self.fail_under is not None and (None in scores or so_far < self.fail_under):
+            which = "score so far, of an incomplete run," if None in scores else "score"
             raise ThresholdMissed(
-                f"the {which} {results.score_so_far:.2f} of {results.out_of} is below --fail-under {self.fail_under:g}"
+                f"the {which} {so_far:.2f} of {out_of} is below --fail-under {self.fail_under:g}"
             )
         if baseline is not None:
-            self._check_drop(Run(read_manifest(folder), results), baseline)
+            self._check_drop(runs, baseline)
 
-    def _check_drop(self, run: Run, baseline: Run) -> None:
-        for warning in compare([baseline, run]).warnings:
+    def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
+        for warning in compare([baseline, *runs]).warnings:
             err().print(f"warning: not made alike: {safe(warning)}", markup=False)
-        shared = {s.name for s in run.results.scenarios} & {s.name for s in baseline.results.scenarios}
+        shared = {s.name for s in runs[0].results.scenarios} & {s.name for s in baseline.results.scenarios}
         if not shared:
             raise ConfigError(f"--baseline {self.baseline}: that run has no scenario in common with this one")
-        before, now = (
-            sum(s.score_so_far or 0.0 for s in each.results.scenarios if s.name in shared) / len(shared)
-            for each in (baseline, run)
-        )
+        before, now = _share(baseline, shared), sum(_share(run, shared) for run in runs) / len(runs)
         if before - now > self.max_drop + 1e-9:
             raise ThresholdMissed(
                 f"the score fell from {before:.3f} (baseline {baseline.results.run}) to {now:.3f} of 1, by "
                 f"{before - now:.3f}; --max-drop is {self.max_drop:g} (see ltm-bench compare "
-                f"{baseline.results.run} {run.results.run})"
+                f"{' '.join(each.results.run for each in (baseline, *runs))})"
             )
+
+
+def _share(run: Run, scenarios: Collection[str]) -> float:
+    return sum(s.score_so_far or 0.0 for s in run.results.scenarios if s.name in scenarios) / len(scenarios)

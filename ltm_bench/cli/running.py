@@ -7,6 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from ltm_bench import config
 from ltm_bench.agent import Agent
+from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.demands import Demands
 from ltm_bench.cli.judging import have_judged, make_judges
@@ -24,40 +26,52 @@ from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncom
 from ltm_bench.log import locked, start_run
 from ltm_bench.messages import Message
 from ltm_bench.prices import dollars
+from ltm_bench.report.comparison import Run, compare
 from ltm_bench.runner import Budget, Plan, finished
 from ltm_bench.runner import run as run_plan
+from ltm_bench.scoring import Results
 
 
 def start(
     wish: Wish,
     name: str | None,
     *,
+    repeats: int,
     fresh: bool,
     limit: Decimal | None,
     demands: Demands,
     judges: Sequence[str],
 ) -> None:
-    """Begin a run, or go on with it if it was interrupted."""
+    """Begin a run, or go on with it if it was interrupted; the same for every further seed."""
     make_judges(judges)
-    plan = make_plan(wish)
+    baseline = demands.find_baseline()
+    plans = [make_plan(replace(wish, seed=seed)) for seed in range(wish.seed, wish.seed + repeats)]
     for line in left_out(wish):
         err().print(line, markup=False)
-    carry_out(plan, run_folder(plan.manifest, name, fresh=fresh), limit, demands, judges)
+    runs, folders = [], []
+    for plan in plans:
+        seed = plan.manifest.seed
+        chosen = f"{name}-seed{seed}" if name is not None and repeats > 1 else name
+        folders.append(run_folder(plan.manifest, chosen, fresh=fresh))
+        runs.append(Run(plan.manifest, carry_out(plan, folders[-1], limit, judges)))
+        if limit is not None:
+            limit = max(Decimal(), limit - Decimal(str(runs[-1].results.costs.dollars or 0)))
+    if repeats > 1:
+        _summarise_together(runs, folders)
+    demands.check(runs, baseline)
 
 
 def go_on(run: str | None, *, limit: Decimal | None, demands: Demands, judges: Sequence[str]) -> None:
     """Go on with a run that exists."""
     make_judges(judges)
     folder = find_run(run)
-    carry_out(plan_of(folder), folder, limit, demands, judges)
+    plan, baseline = plan_of(folder), demands.find_baseline()
+    demands.check([Run(plan.manifest, carry_out(plan, folder, limit, judges))], baseline)
 
 
-def carry_out(
-    plan: Plan, folder: Path, limit: Decimal | None, demands: Demands, judges: Sequence[str] = ()
-) -> None:
+def carry_out(plan: Plan, folder: Path, limit: Decimal | None, judges: Sequence[str]) -> Results:
     """Run a plan in its folder, or say that it is finished; then write and print what came of it."""
     manifest = plan.manifest
-    baseline = demands.find_baseline()
     _check_price(agent_maker(manifest.agent)(), limit, manifest.agent.name)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
@@ -76,7 +90,19 @@ def carry_out(
         if have_judged(folder, results, make_judges(judges), budget):
             results = publish(folder)
     summarise(results, folder)
-    demands.check(folder, results, baseline)
+    return results
+
+
+def _summarise_together(runs: Sequence[Run], folders: Sequence[Path]) -> None:
+    """Print what several seeds came to together, and write a page of them."""
+    comparison = compare(runs)
+    for cell in comparison.cells:
+        interval = f", 95 % {cell.interval.low:.2f} – {cell.interval.high:.2f}" if cell.interval else ""
+        score = f"{cell.score:.2f} / {cell.out_of}" if cell.complete else "incomplete"
+        out().print(f"{len(runs)} seeds together: {score}{interval}, n = {cell.n}", markup=False)
+    page = folders[0].with_name(f"{folders[0].name}-to-{runs[-1].manifest.seed}.html")
+    write_comparison(comparison, folders, page)
+    out().print(f"page of all: {page}", markup=False)
 
 
 def _check_price(agent: Agent, limit: Decimal | None, name: str) -> None:

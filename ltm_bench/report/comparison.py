@@ -125,26 +125,26 @@ class Comparison(BaseModel):
 
 def compare(runs: Sequence[Run]) -> Comparison:
     """Compare runs with each other."""
-    names = _entrants(runs)
+    names = entrants(runs)
     grouped: dict[tuple[str, int], list[Run]] = defaultdict(list)
     for run, name in zip(runs, names, strict=True):
         grouped[name, run.results.span].append(run)
-    entrants = list(dict.fromkeys(names))
+    known = list(dict.fromkeys(names))
     spans = sorted({run.results.span for run in runs})
     cells = {key: _cell(*key, group) for key, group in grouped.items()}
     pairs: list[Pair] = []
     for span in spans:
-        here = [name for name in entrants if (name, span) in grouped]
+        here = [name for name in known if (name, span) in grouped]
         against = list(combinations(here, 2))
         found = [_pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
         pairs += found
         _rank([cells[name, span] for name in here], found)
         _mark_frontier([cells[name, span] for name in here])
     return Comparison(
-        entrants=entrants,
+        entrants=known,
         spans=spans,
         warnings=list(_warnings(runs)),
-        cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], entrants.index(key[0])))],
+        cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,
         rows=list(_rows(grouped)),
     )
@@ -164,7 +164,7 @@ def _identity(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _entrants(runs: Sequence[Run]) -> list[str]:
+def entrants(runs: Sequence[Run]) -> list[str]:
     """Name the entrant of every run: its agent, with what sets it apart from others of the same name."""
     identities = [_identity(run.manifest) for run in runs]
     names = []

@@ -395,9 +395,9 @@ def templates() -> jinja2.Environment:
 
 
 @cache
-def _script() -> tuple[str, str]:
-    """Return the page's only script, and the hash by which a browser knows it from any other."""
-    text = resources.files("ltm_bench.report").joinpath("filter.js").read_text("utf-8")
+def embedded(script: str) -> tuple[str, str]:
+    """Return a script that stands in a page, and the hash by which a browser knows it from any other."""
+    text = resources.files("ltm_bench.report").joinpath(script).read_text("utf-8")
     return text, base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -437,7 +437,7 @@ def render_page(
             bins=bins(list(points(results))),
             heats=heats(results),
             course=course or Course((), None),
-            script=_script(),
+            script=embedded("filter.js"),
             scored=sum(example.score is not None for example in results.examples),
             unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
         )

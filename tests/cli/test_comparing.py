@@ -61,3 +61,10 @@ def test_nothing_to_compare_is_said(
     done = command("compare")
     assert done.exit_code == 1
     assert "no run in reports/ to compare" in done.output
+
+
+def test_a_picture_is_drawn_into_a_file(two_runs: Path, command: "Command") -> None:
+    pytest.importorskip("vl_convert")
+    done = command("plot", "perfect", "goldfish", "--kind", "scenarios", "-o", "all.svg")
+    assert done.exit_code == 0, done.output
+    assert (two_runs / "all.svg").read_text("utf-8").startswith("<svg")

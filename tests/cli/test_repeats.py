@@ -1,0 +1,83 @@
+"""`run --repeats`: several seeds, and what they come to together."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench.cli import running
+from ltm_bench.runner import Plan
+from ltm_bench.scoring import Results
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SHORT = ("run", "--span", "2k", "--scenario", "colours")
+
+GUESS = """
+from ltm_bench import Agent, Message, Reply, Usage
+
+class Guess(Agent):
+    async def reply(self, message: Message) -> Reply:
+        return Reply("Blue.", Usage(uncached=100, output=1, model="gpt-4o", provider="openai"))
+    def reserve(self, message: Message) -> Usage:
+        return Usage(uncached=100, output=1, model="gpt-4o", provider="openai")
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "guess.py").write_text(GUESS, "utf-8")
+    return tmp_path
+
+
+def test_so_many_seeds_are_run_and_summed_up_on_one_page(command: "Command", place: Path) -> None:
+    done = command(*SHORT, "--agent", "perfect", "--seed", "4", "--repeats", "3")
+    assert done.exit_code == 0, done.output
+    names = sorted(path.parent.name for path in (place / "reports").glob("*/events.jsonl"))
+    assert names == [f"standard-2k-perfect-seed{seed}" for seed in (4, 5, 6)]
+    assert "3 seeds together: 1.00 / 1, 95 %" in done.output
+    page = (place / "reports" / "standard-2k-perfect-seed4-to-6.html").read_text("utf-8")
+    assert page.count('href="standard-2k-perfect-seed5/report.html#e-colours-') == 3
+
+
+def test_repeats_that_were_interrupted_go_on_where_they_stopped(command: "Command", place: Path) -> None:
+    assert command(*SHORT, "--agent", "perfect", "--name", "p-seed0").exit_code == 0
+    done = command(*SHORT, "--agent", "perfect", "--name", "p", "--repeats", "2")
+    assert "p-seed0 is finished already" in done.output
+    assert (place / "reports" / "p-seed1" / "report.html").exists()
+
+
+def test_a_threshold_is_for_the_mean_of_all_seeds(command: "Command") -> None:
+    assert command(*SHORT, "--agent", "perfect", "--repeats", "2", "--fail-under", "1").exit_code == 0
+    done = command(*SHORT, "--agent", "goldfish", "--repeats", "2", "--fail-under", "0.1")
+    assert done.exit_code == 2
+    assert "the score 0.00 of 1 is below --fail-under 0.1" in done.output
+
+
+def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+    carry_out = running.carry_out
+
+    def watched(plan: Plan, folder: Path, limit: Decimal | None, judges: Sequence[str]) -> Results:
+        limits.append(limit)
+        return carry_out(plan, folder, limit, judges)
+
+    monkeypatch.setattr(running, "carry_out", watched)
+    done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
+    assert done.exit_code == 0, done.output
+    first, second = limits
+    assert first == 1
+    assert second is not None
+    assert Decimal("0.9") < second < first
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "many"])
+def test_repeats_are_a_whole_number_of_one_or_more(command: "Command", count: str) -> None:
+    done = command(*SHORT, "--repeats", count)
+    assert done.exit_code == 1
+    assert f"--repeats {count}: write a whole number" in done.output
