@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ltm_bench.matchers.reading import DENIAL, abstains, json_values, number, plain
+from ltm_bench.matchers.reading import DENIAL, abstains, json_values, plain
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
@@ -141,7 +141,14 @@ def _alone(sentence: str) -> int | None:
 
 
 def _whole(value: Any) -> int | None:
-    return None if isinstance(value, float) else number(value) if isinstance(value, int | str) else None
+    """Read a choice from JSON: a whole number, or a text that is one, or that names an option and nothing else."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    if isinstance(value, int):
+        return value
+    text = plain(value).strip()
+    option = _OPTION.fullmatch(text.rstrip("."))
+    return _value(option.group(1)) if option else _alone(text)
 
 
 def picks(option: int, *, of: int) -> Picks:
