@@ -6,7 +6,7 @@ Published by GoodAI under the MIT licence: https://github.com/GoodAI/goodai-ltm-
 from ltm_bench.goodai.expectations import expectations
 from ltm_bench.goodai.files import Definition, Exchange, Published, definitions, find_definition, results
 from ltm_bench.goodai.importing import ADAPTER, events, run_name, runs
-from ltm_bench.goodai.suite import Recipe, recipes
+from ltm_bench.goodai.suite import Recipe, plays, recipes
 
 __all__ = [
     "ADAPTER",
@@ -18,6 +18,7 @@ __all__ = [
     "events",
     "expectations",
     "find_definition",
+    "plays",
     "recipes",
     "results",
     "run_name",

@@ -63,7 +63,7 @@ class Recipe:
 def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
     """Return the scenarios that a folder of definitions holds; examples of several spans count once.
 
-    Left out are those whose definitions hold no script (the restaurant), and those that we have no matcher for.
+    Left out are those whose definitions hold no script (the restaurant: `plays`), and those without a matcher of ours.
     """
     known = definitions(folder, on_bad)
     by_scenario: dict[str, dict[str, Definition]] = defaultdict(dict)
@@ -76,6 +76,12 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
         name: Recipe(_scenario(name, list(examples.values()), known), len(examples), digest(known, name))
         for name, examples in sorted(by_scenario.items())
     }
+
+
+def plays(folder: Path) -> int:
+    """Return how many examples of the restaurant there are: a play without a script, which somebody else must supply."""
+    known = definitions(folder, lambda _: None)
+    return len({each.example for each in known if each.scenario == "restaurant" and not each.script})
 
 
 def _scenario(name: str, examples: Sequence[Definition], known: Sequence[Definition]) -> Scenario:

@@ -156,7 +156,7 @@ def test_their_definitions_can_be_run_with_their_scripts_and_waits(
     assert jokes[-1]["message"].startswith("Which joke did I tell you about")
     content = json.loads((tmp_path / "reports" / "r" / "results.json").read_text("utf-8"))
     assert {s["name"]: s["score"] for s in content["scenarios"]} == {
-        "colours": 1.0, "jokes": 1.0, "prospective_memory": 1.0,
+        "colours": 1.0, "jokes": 1.0, "prospective_memory": 1.0, "restaurant": 1.0,
     }  # fmt: skip
     assert command("report", "r").exit_code == 0
     assert "is finished already" in command("resume", "r").out
