@@ -42,6 +42,9 @@ class Agent:
     free: ClassVar[bool] = False
     """True for agents that run on this machine and cost nothing; otherwise a missing usage is an unknown cost."""
 
+    interactive: ClassVar[bool] = False
+    """True for agents that talk with somebody at this terminal, so that no progress is drawn over it."""
+
     told_ideal: ClassVar[bool] = False
     """True for `perfect` alone: its messages carry the ideal reply."""
 

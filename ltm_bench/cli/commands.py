@@ -43,10 +43,12 @@ app = typer.Typer(
 listing = _group("List what there is.")
 filler = _group("Get other filler than the one that ships.")
 judging = _group("Check the judges.")
+creating = _group("Write a file to start from.")
 importing = _group("Import what others have published.")
 app.add_typer(listing, name="list")
 app.add_typer(filler, name="filler")
 app.add_typer(judging, name="judge")
+app.add_typer(creating, name="new")
 app.add_typer(importing, name="import")
 
 
@@ -627,3 +629,22 @@ def import_goodai(
     from ltm_bench.cli.importing import import_goodai
 
     import_goodai(folder)
+
+
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, and the file's stem.")]
+
+
+@creating.command("agent", epilog=_examples("new agent notebook"))
+def new_agent(name: NewName) -> None:
+    """Write agents/NAME.py, a commented adapter that passes the check as it is."""
+    from ltm_bench.cli.creating import create
+
+    create("agents", name)
+
+
+@creating.command("scenario", epilog=_examples("new scenario ladder"))
+def new_scenario(name: NewName) -> None:
+    """Write scenarios/NAME.py, a commented scenario that passes the check as it is."""
+    from ltm_bench.cli.creating import create
+
+    create("scenarios", name)

@@ -57,6 +57,9 @@ class Wish:
     base_url: str | None
 
 
+_PYTHON = "python:"
+"""What the name of an agent begins with that is a function or a class of a module."""
+
 _GOODAI = "goodai:"
 """What the name of a suite begins with that is a folder of GoodAI's definitions."""
 
@@ -130,11 +133,13 @@ def agent_entry(name: str, settings: Sequence[str], base_url: str | None) -> Age
     """Resolve an agent's name, preset or adapter, and the settings given as key=value."""
     presets = config.presets(config_folders())
     adapters = dropins.catalogue("agents")
-    if name in presets and name in adapters and presets[name].adapter != name:
+    if name.startswith(_PYTHON):
+        adapter, values = "function", {"target": name.removeprefix(_PYTHON)}
+    elif name in presets and name in adapters and presets[name].adapter != name:
         raise ConfigError(
             f"--agent {name}: both a preset and {adapters[name]} are called so; rename the file, or the preset"
         )
-    if name in presets:
+    elif name in presets:
         adapter, values = presets[name].adapter, presets[name].settings
     elif name in adapters:
         adapter, values = name, {}
@@ -354,7 +359,7 @@ def run_folder(manifest: Manifest, name: str | None, *, fresh: bool) -> Path:
     parts = [
         suite,
         config.spell_span(manifest.span),
-        manifest.agent.name,
+        re.sub(r"[^A-Za-z0-9._-]+", "-", manifest.agent.name).strip("-."),
         f"seed{manifest.seed}",
     ]
     if manifest.suite.isolated and manifest.suite.name != "isolated":

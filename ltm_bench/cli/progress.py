@@ -27,8 +27,15 @@ class RunProgress:
     """Observes a run and shows turns, tokens, examples done, score so far, cost and time left."""
 
     def __init__(
-        self, manifest: Manifest, examples: Sequence[Example], budget: Budget, *, free: bool
+        self,
+        manifest: Manifest,
+        examples: Sequence[Example],
+        budget: Budget,
+        *,
+        free: bool,
+        interactive: bool = False,
     ) -> None:
+        self._interactive = interactive
         self._budget = budget
         self._free = free
         self._examples = len(examples)
@@ -51,7 +58,7 @@ class RunProgress:
         self._task = self._bar.add_task("run", total=1.0, left="")
 
     def __enter__(self) -> Self:
-        if err().is_terminal:
+        if err().is_terminal and not self._interactive:
             self._live = Live(console=err(), auto_refresh=False, transient=True)
             self._live.start()
         return self
@@ -113,7 +120,7 @@ class RunProgress:
 
     def _show(self) -> None:
         now = time.monotonic()
-        if now - self._shown < (_PLAIN_SECONDS if self._live is None else _LIVE_SECONDS):
+        if self._interactive or now - self._shown < (_PLAIN_SECONDS if self._live is None else _LIVE_SECONDS):
             return
         first = self._shown == 0.0
         self._shown = now

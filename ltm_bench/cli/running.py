@@ -121,7 +121,8 @@ def _talk(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchEr
     manifest = plan.manifest
     title = (manifest.agent.name, manifest.suite.name, f"span {config.spell_span(manifest.span)}")
     err().print(" · ".join((*title, f"{len(plan.examples)} examples", str(folder))), markup=False)
-    with RunProgress(plan.manifest, plan.examples, budget, free=free) as progress:
+    interactive = agent_maker(manifest.agent)().interactive
+    with RunProgress(manifest, plan.examples, budget, free=free, interactive=interactive) as progress:
         try:
             asyncio.run(
                 run_plan(

@@ -79,7 +79,7 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
 
 
 def plays(folder: Path) -> int:
-    """Return how many examples of the restaurant there are: a play without a script, which somebody else must supply."""
+    """Return how many examples of the restaurant there are, a play without a script that somebody else must supply."""
     known = definitions(folder, lambda _: None)
     return len({each.example for each in known if each.scenario == "restaurant" and not each.script})
 

@@ -1,0 +1,150 @@
+"""Command: an agent in any language, as a program that speaks JSON lines."""
+
+import asyncio
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import Agent, AgentError, Message, Reply, Turn
+
+
+class Command(Agent):
+    """Starts `command` once, and speaks to it line by line over its standard input and output.
+
+    Every line that it gets is an object, and it answers each with one line:
+
+    - `{"message": "…", "at": "2026-01-05T09:00:00+00:00", "turn": 7}` with `{"reply": "…"}`;
+    - `{"observe": {"message": "…", "reply": "…"}, "at": "…", "turn": 8}` (filler, or a run that is resumed) with `{}`.
+
+    What it writes to standard error is shown only if it fails. At the end its input is closed.
+
+    Args:
+        command: The program and its arguments, as typed in a shell (no shell is used).
+        timeout: Seconds for one answer.
+        restarts: How often a program that died is started anew, and told everything that was said.
+    """
+
+    def __init__(self, *, command: str, timeout: float = 120.0, restarts: int = 0) -> None:
+        self._words = shlex.split(command)
+        if not self._words:
+            raise ValueError("command is empty")
+        self._timeout, self._restarts = timeout, restarts
+        self._process: asyncio.subprocess.Process | None = None
+        self._home = Path()
+        self._heard: list[dict[str, Any]] = []
+        self._complaints: asyncio.Task[bytes] | None = None
+
+    async def open(self, home: Path) -> None:
+        """Start the program in its own folder of the run; `LTM_BENCH_HOME` names it, too."""
+        self._home = home
+        await self._start()
+
+    async def reply(self, message: Message) -> Reply:
+        """Send a message, and wait for the reply."""
+        line = {"message": message.text, "at": message.at.isoformat(), "turn": message.turn}
+        answer = await self._exchange(line)
+        text = answer.get("reply")
+        if not isinstance(text, str):
+            raise AgentError(f"{self._words[0]} answered without a reply: {json.dumps(answer)[:200]}")
+        self._remember(message, text)
+        return Reply(text)
+
+    async def observe(self, turn: Turn) -> None:
+        """Tell the program of a turn."""
+        self._remember(turn.message, turn.reply.text)
+        await self._exchange(_observed(turn.message, turn.reply.text))
+
+    async def close(self) -> None:
+        """Close the program's input, and wait a moment for it to end."""
+        if self._process is None:
+            return
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            await asyncio.wait_for(self._process.wait(), 5)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+        if self._complaints is not None:
+            await self._complaints
+
+    def _remember(self, message: Message, reply: str) -> None:
+        if self._restarts:
+            self._heard.append(_observed(message, reply))
+
+    async def _start(self) -> None:
+        import os
+
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=1 << 26,
+                env={**os.environ, "LTM_BENCH_HOME": str(self._home.resolve())},
+            )
+        except OSError as error:
+            raise AgentError(f"{self._words[0]} cannot be started: {error.strerror or error}") from error
+        assert self._process.stderr is not None
+        self._complaints = asyncio.create_task(_last_of(self._process.stderr))
+
+    async def _exchange(self, line: dict[str, Any]) -> dict[str, Any]:
+        while True:
+            try:
+                return await self._once(line)
+            except (BrokenPipeError, ConnectionResetError, EOFError):
+                if self._restarts <= 0:
+                    raise AgentError(await self._obituary()) from None
+                self._restarts -= 1
+                told = self._heard[:-1] if "observe" in line else list(self._heard)
+                await self._start()
+                for each in told:
+                    await self._once(each)
+
+    async def _once(self, line: dict[str, Any]) -> dict[str, Any]:
+        if self._process is None or self._process.stdin is None or self._process.stdout is None:
+            raise AgentError(f"{self._words[0]} was not started")
+        self._process.stdin.write(json.dumps(line).encode() + b"\n")
+        await self._process.stdin.drain()
+        try:
+            answer = await asyncio.wait_for(self._process.stdout.readline(), self._timeout)
+        except TimeoutError:
+            self._process.kill()
+            raise AgentError(f"{self._words[0]} did not answer within {self._timeout:g} s") from None
+        except ValueError as error:
+            raise AgentError(f"{self._words[0]} answered with a line of more than 64 MB") from error
+        if not answer.endswith(b"\n"):
+            raise EOFError
+        try:
+            content = json.loads(answer)
+        except ValueError:
+            raise AgentError(
+                f"{self._words[0]} answered with a line that is not JSON: {answer[:120]!r}"
+            ) from None
+        if not isinstance(content, dict):
+            raise AgentError(
+                f"{self._words[0]} answered with a line that is no JSON object: {answer[:120]!r}"
+            )
+        return content
+
+    async def _obituary(self) -> str:
+        assert self._process is not None
+        code = await self._process.wait()
+        said = (await self._complaints if self._complaints else b"").decode("utf-8", "replace").split("\n")
+        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        return f"{self._words[0]} ended with code {code}{f', saying: {last[:200]}' if last else ''}"
+
+
+def _observed(message: Message, reply: str) -> dict[str, Any]:
+    at = message.at.isoformat()
+    return {"observe": {"message": message.text, "reply": reply}, "at": at, "turn": message.turn}
+
+
+async def _last_of(stream: asyncio.StreamReader) -> bytes:
+    """Read a stream to its end, so that the program never waits for us, and keep the last of it."""
+    last = b""
+    while piece := await stream.read(65536):
+        last = (last + piece)[-4096:]
+    return last

@@ -1,0 +1,142 @@
+"""HTTP: an agent behind an endpoint that takes JSON and answers with JSON."""
+
+import asyncio
+import json
+import os
+import urllib.error
+import urllib.request
+import uuid
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import Agent, AgentError, Message, Reply
+
+
+class Http(Agent):
+    """Posts every message to `url`, and reads the reply out of the answer.
+
+    Args:
+        url: Where to post.
+        request: Where in the request the message goes, keys separated by dots: `input.text`.
+        reply: Where in the answer the reply stands: `choices.0.message.content`. Numbers count into lists.
+        session: Where in the request an id of this conversation goes; nowhere if left out.
+        time: Where in the request the benchmark's time goes (ISO 8601); nowhere if left out.
+        extra: More fields of the request, as JSON: `{"stream": false}`.
+        headers: Headers whose values come from variables of the environment: `Authorization=MY_TOKEN, X-Team=TEAM`.
+        timeout: Seconds for one answer.
+        max_retries: How often to try again after 429, 5xx or a lost connection, 1, 2, 4, … s (or Retry-After) later.
+
+    The agent behind the endpoint keeps its own memory, under the session's id. It is told of nothing that it did not
+    answer itself: for filler to reach it, run it with `--filler live`.
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        request: str = "message",
+        reply: str = "reply",
+        session: str = "",
+        time: str = "",
+        extra: str = "{}",
+        headers: str = "",
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"url={url!r} is not a URL; it looks like https://host/path")
+        self._url = url
+        self._request, self._reply, self._session, self._time = request, reply, session, time
+        try:
+            self._extra = json.loads(extra)
+        except ValueError as error:
+            raise ValueError(f"extra={extra!r} is not JSON: {error}") from error
+        if not isinstance(self._extra, dict):
+            raise ValueError(f"extra={extra!r} is not a JSON object")
+        self._headers = dict(_from_environment(headers))
+        self._timeout, self._max_retries = timeout, max_retries
+        self._conversation = ""
+
+    async def open(self, home: Path) -> None:
+        """Find the conversation's id, or make one: a run that is resumed goes on with its own."""
+        kept = home / "session"
+        if not kept.exists():
+            kept.write_text(uuid.uuid4().hex, "utf-8")
+        self._conversation = kept.read_text("utf-8")
+
+    async def reply(self, message: Message) -> Reply:
+        """Post the message and read the reply."""
+        body = json.loads(json.dumps(self._extra))
+        for path, value in (
+            (self._request, message.text),
+            (self._session, self._conversation),
+            (self._time, message.at.isoformat()),
+        ):
+            if path:
+                _put(body, path.split("."), value)
+        answer = await self._post(json.dumps(body).encode())
+        try:
+            content = json.loads(answer)
+        except ValueError as error:
+            raise AgentError(
+                f"{self._url} answered with something that is not JSON: {answer[:120]!r}"
+            ) from error
+        text = _get(content, self._reply.split("."))
+        if not isinstance(text, str):
+            raise AgentError(
+                f"{self._url} answered without a text at reply={self._reply!r}: {json.dumps(content)[:200]}"
+            )
+        return Reply(text)
+
+    async def _post(self, body: bytes) -> bytes:
+        for attempt in range(self._max_retries + 1):
+            try:
+                return await asyncio.to_thread(self._once, body)
+            except urllib.error.HTTPError as error:
+                detail, wait = f"HTTP {error.code}", error.headers.get("Retry-After", "")
+                if error.code != 429 and error.code < 500:
+                    raise AgentError(f"{self._url} refused the request: {detail}") from None
+            except (OSError, TimeoutError) as error:
+                detail, wait = f"{type(error).__name__}: {getattr(error, 'reason', error)}", ""
+            if attempt < self._max_retries:
+                await asyncio.sleep(float(wait) if wait.isdecimal() else 2.0**attempt)
+        raise AgentError(
+            f"{self._url} failed {self._max_retries + 1} times, last with {detail}; then resume the run"
+        )
+
+    def _once(self, body: bytes) -> bytes:
+        request = urllib.request.Request(
+            self._url, body, {"Content-Type": "application/json", **self._headers}, method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=self._timeout) as answer:
+            content: bytes = answer.read()
+            return content
+
+
+def _from_environment(headers: str) -> list[tuple[str, str]]:
+    found = []
+    for each in filter(None, map(str.strip, headers.split(","))):
+        name, equals, variable = each.partition("=")
+        if not equals:
+            raise ValueError(f"headers={headers!r}: write Name=VARIABLE, the variable's value is sent")
+        if variable.strip() not in os.environ:
+            raise ValueError(f"headers={headers!r}: the variable {variable.strip()} is not set")
+        found.append((name.strip(), os.environ[variable.strip()]))
+    return found
+
+
+def _put(body: dict[str, Any], path: list[str], value: str) -> None:
+    for key in path[:-1]:
+        body = body.setdefault(key, {})
+    body[path[-1]] = value
+
+
+def _get(content: Any, path: list[str]) -> Any:
+    for key in path:
+        if isinstance(content, list) and key.isdecimal() and int(key) < len(content):
+            content = content[int(key)]
+        elif isinstance(content, dict) and key in content:
+            content = content[key]
+        else:
+            return None
+    return content

@@ -1,0 +1,26 @@
+"""Human: a person at the terminal. How much would you remember?"""
+
+import asyncio
+import sys
+
+from ltm_bench import Agent, AgentError, Message, Reply
+
+
+class Human(Agent):
+    """Shows every message, and takes one line as the reply. End of input stops the run, which can be resumed."""
+
+    free = True
+    interactive = True
+
+    def __init__(self, *, prompt: str = "> ") -> None:
+        self._prompt = prompt
+
+    async def reply(self, message: Message) -> Reply:
+        """Show the message and read a line."""
+        shown = "".join(c if c.isprintable() or c == "\n" else " " for c in message.text)
+        sys.stdout.write(f"\n[{message.at:%A %d %B %Y, %H:%M}]\n{shown}\n{self._prompt}")
+        sys.stdout.flush()
+        line = await asyncio.to_thread(sys.stdin.readline)
+        if not line:
+            raise AgentError("nobody is there any more (the input has ended)")
+        return Reply(line.rstrip("\n"))

@@ -1,0 +1,66 @@
+"""Transcript: plays back what another agent replied in an earlier run."""
+
+import json
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import Agent, AgentError, CannotResume, Message, Reply, Turn
+
+
+class Transcript(Agent):
+    """Answers as the agent of the run in folder `run` did, message by message.
+
+    For demonstrations, and to score old replies in a new run of the same plan. A message that was not said there, or
+    not in that order, is an error.
+    """
+
+    free = True
+
+    def __init__(self, *, run: str) -> None:
+        path = Path(run) / "events.jsonl"
+        if not path.is_file():
+            raise ValueError(f"run={run!r}: there is no events.jsonl in it")
+        self._run = run
+        self._left: deque[tuple[str, str]] = deque(_exchanges(path))
+
+    async def reply(self, message: Message) -> Reply:
+        """Give the next reply."""
+        return Reply(self._next(message.text))
+
+    async def observe(self, turn: Turn) -> None:
+        """Skip a turn."""
+        self._next(turn.message.text)
+
+    async def restore(self, turns: Any) -> None:
+        """Skip the turns that have been played back."""
+        try:
+            for turn in turns:
+                self._next(turn.message.text)
+        except AgentError as error:
+            raise CannotResume(str(error)) from error
+
+    def _next(self, said: str) -> str:
+        if not self._left:
+            raise AgentError(f"{self._run} has come to its end, and there is no reply to {said[:80]!r}")
+        message, reply = self._left.popleft()
+        if message != said:
+            raise AgentError(
+                f"{self._run} was another conversation: it goes on with {message[:80]!r}, this one with {said[:80]!r}"
+            )
+        return reply
+
+
+def _exchanges(path: Path) -> list[tuple[str, str]]:
+    found, message = [], None
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            try:
+                event = json.loads(line)
+            except ValueError:  # torn off where the run was killed
+                break
+            if event.get("event") == "sent":
+                message = event["message"]
+            elif event.get("event") == "replied" and message is not None:
+                found.append((message, event["reply"]))
+    return found

@@ -1,0 +1,254 @@
+"""Functions, endpoints, programs, people and earlier runs as agents."""
+
+import io
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SHORT = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def results(place: Path, name: str = "r") -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((place / "reports" / name / "results.json").read_text("utf-8"))
+    return content
+
+
+NOTES = """
+class Notes:
+    def __init__(self):
+        self.heard = []
+
+    def observe(self, message, reply):
+        self.heard.append(message)
+
+    async def __call__(self, message):
+        self.heard.append(message)
+        words = " ".join(m for m in self.heard if "avourite" in m and "?" not in m).split(".")
+        return [w for w in words if w.strip()][-1].strip() if "?" in message else "Okay."
+
+
+def shout(message: str) -> str:
+    return message.upper()
+
+
+number = 3
+
+
+def broken(message):
+    return None
+"""
+
+
+def test_a_function_or_a_class_of_a_module_is_an_agent(place: Path, command: "Command") -> None:
+    (place / "my_notes.py").write_text(NOTES, "utf-8")
+    done = command(*SHORT, "--agent", "python:my_notes:Notes")
+    assert done.exit_code == 0, done.output
+    assert results(place)["score"] == 1.0
+    assert command(*SHORT, "--agent", "python:my_notes:shout", "--fresh").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "complaint"),
+    [
+        ("my_notes", "write it as package.module:name"),
+        ("my_nots:Notes", "my_nots cannot be imported"),
+        ("my_notes:Note", "there is no 'Note' in it"),
+        ("my_notes:number", "int cannot be called"),
+    ],
+)
+def test_a_target_that_is_none_is_named(place: Path, command: "Command", target: str, complaint: str) -> None:
+    (place / "my_notes.py").write_text(NOTES, "utf-8")
+    done = command(*SHORT, "--agent", f"python:{target}")
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert not (place / "reports").exists()
+
+
+def test_a_function_that_returns_no_string_is_no_wrong_answer(place: Path, command: "Command") -> None:
+    (place / "my_notes.py").write_text(NOTES, "utf-8")
+    done = command(*SHORT, "--agent", "python:my_notes:broken")
+    assert done.exit_code == 3
+    assert "my_notes:broken returned NoneType, not a string" in done.err
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    requests: ClassVar[list[tuple[dict[str, Any], str]]] = []
+    failures: ClassVar[list[int]] = []
+    answer: ClassVar[Any] = {"choices": [{"text": "Okay."}]}
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.failures:
+            self.send_response(self.failures.pop())
+            self.send_header("Retry-After", "0")
+            self.end_headers()
+            return
+        self.requests.append((body, self.headers.get("Authorization", "")))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer).encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    Endpoint.requests, Endpoint.failures = [], []
+    Endpoint.answer = {"choices": [{"text": "Okay."}]}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/chat"
+    server.shutdown()
+    server.server_close()
+
+
+def at(url: str, *more: str) -> tuple[str, ...]:
+    settings = (
+        f"url={url}",
+        "request=input.text",
+        "reply=choices.0.text",
+        "session=user",
+        "time=input.at",
+        *more,
+    )
+    return (*SHORT, "--agent", "http", *(word for each in settings for word in ("-A", each)))
+
+
+def test_an_endpoint_is_an_agent_with_paths_a_session_and_headers_from_the_environment(
+    place: Path, command: "Command", endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "Bearer sk-never-shown")
+    Endpoint.failures = [503, 429]
+    done = command(*at(endpoint, "headers=Authorization=MY_TOKEN", 'extra={"stream": false}'))
+    assert done.exit_code == 0, done.output
+    bodies = [body for body, _ in Endpoint.requests]
+    assert len({body["user"] for body in bodies}) == 1
+    assert all(body["stream"] is False and body["input"]["at"].startswith("2026") for body in bodies)
+    assert {token for _, token in Endpoint.requests} == {"Bearer sk-never-shown"}
+    written = [p.read_bytes() for p in (place / "reports").rglob("*") if p.is_file()]
+    assert not any(b"sk-never-shown" in content for content in written)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failures", "complaint"),
+    [
+        ({"choices": []}, [], "without a text at reply='choices.0.text'"),
+        (b"<html>", [], "not JSON"),
+        ({}, [401], "refused the request: HTTP 401"),
+        ({}, [500] * 3, "failed 3 times, last with HTTP 500"),
+    ],
+)
+def test_an_endpoint_that_fails_is_no_wrong_answer(
+    place: Path, command: "Command", endpoint: str, answer: Any, failures: list[int], complaint: str
+) -> None:
+    Endpoint.answer, Endpoint.failures = answer, list(failures)
+    done = command(*at(endpoint, "max_retries=2"))
+    assert done.exit_code == 3
+    assert complaint in " ".join(done.err.split())
+    assert set(results(place)["outcomes"]) == {"not_reached"}
+
+
+PROGRAM = """
+import json, os, sys
+heard = []
+for line in sys.stdin:
+    event = json.loads(line)
+    if "observe" in event:
+        heard.append(event["observe"]["message"])
+        print("{}", flush=True)
+        continue
+    heard.append(event["message"])
+    if os.path.exists("die") and len(heard) > 4:
+        os.remove("die")
+        sys.stderr.write("out of memory\\n")
+        sys.exit(7)
+    told = [m for m in heard if "avourite" in m and "?" not in m]
+    print(json.dumps({"reply": told[-1] if "?" in event["message"] else "Okay."}), flush=True)
+"""
+
+
+def program(place: Path, *more: str) -> tuple[str, ...]:
+    (place / "program.py").write_text(PROGRAM, "utf-8")
+    settings = (f"command={sys.executable} program.py", *more)
+    return (*SHORT, "--agent", "command", *(word for each in settings for word in ("-A", each)))
+
+
+def test_a_program_in_any_language_is_an_agent(place: Path, command: "Command") -> None:
+    done = command(*program(place))
+    assert done.exit_code == 0, done.output
+    assert results(place)["score"] == 1.0
+
+
+def test_a_program_that_dies_says_why_and_the_run_is_resumed(place: Path, command: "Command") -> None:
+    (place / "die").touch()
+    done = command(*program(place))
+    assert done.exit_code == 3
+    assert "ended with code 7, saying: out of memory" in " ".join(done.err.split())
+    assert command("resume", "r").exit_code == 0
+    assert results(place)["score"] == 1.0
+
+
+def test_a_program_that_dies_is_started_anew_where_that_is_asked_for(place: Path, command: "Command") -> None:
+    (place / "die").touch()
+    assert command(*program(place, "restarts=1")).exit_code == 0
+    assert results(place)["score"] == 1.0
+    assert not (place / "die").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("no-such-program", "no-such-program cannot be started: No such file"),
+        (f'{sys.executable} -c "print(1, flush=True); input()"', "is no JSON object"),
+        (f'{sys.executable} -c "print(chr(123), flush=True); input()"', "is not JSON"),
+        (f'{sys.executable} -c "import time; time.sleep(9)"', "did not answer within 0.3 s"),
+        (f"{sys.executable} -c \"input(); print('{{}}', flush=True); input()\"", "answered without a reply"),
+    ],
+)
+def test_a_program_that_does_not_keep_the_protocol_is_named(
+    place: Path, command: "Command", words: str, complaint: str
+) -> None:
+    done = command(
+        *SHORT, "--agent", "command", "-A", f"command={words}", "-A", "timeout=0.3", "--filler", "live"
+    )
+    assert done.exit_code == 3, done.output
+    assert complaint in " ".join(done.err.split())
+
+
+def test_a_person_is_an_agent(place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Hello\n" * 3))
+    done = command(*SHORT, "--agent", "human")
+    assert done.exit_code == 3
+    assert "nobody is there any more" in " ".join(done.err.split())
+    assert "favourite" in done.out
+    monkeypatch.setattr("sys.stdin", io.StringIO("I do not know.\n" * 30))
+    assert command("resume", "r").exit_code == 0
+    assert results(place)["complete"]
+
+
+def test_an_earlier_run_can_be_played_back(place: Path, command: "Command") -> None:
+    assert command(*SHORT, "--agent", "perfect").exit_code == 0
+    again = (*SHORT[:-1], "again", "--agent", "transcript", "-A", "run=reports/r")
+    assert command(*again).exit_code == 0
+    assert results(place, "again")["score"] == 1.0
+    other = command(*SHORT[:-1], "other", "--seed", "5", "--agent", "transcript", "-A", "run=reports/r")
+    assert other.exit_code == 3
+    assert "reports/r was another conversation" in " ".join(other.err.split())
+    assert "there is no events.jsonl in it" in command(*again[:-1], "run=reports/gone", "--fresh").err
