@@ -88,6 +88,17 @@ def test_what_sets_entrants_of_one_name_apart_is_in_their_names(make: Make) -> N
     assert compare([make("a"), other]).entrants == ["a (window=128000)", "a (window=9)"]
 
 
+def test_a_suite_may_be_called_after_its_span(make: Make) -> None:
+    short, long = make("a", span=2_000, suite="two"), make("a", span=32_000, suite="thirty-two")
+    assert compare([short, long]).entrants == ["a"]
+    other = make("a", span=2_000, suite="another", run="x")
+    assert compare([short, other, long]).entrants == [
+        "a (suite=two)",
+        "a (suite=another)",
+        "a (suite=thirty-two)",
+    ]
+
+
 def test_runs_of_different_seeds_have_no_example_in_common(make: Make) -> None:
     pair = only(compare([make("a", seed=0), make("b", [WRONG], seed=1)]))
     assert pair.says == "no example in common"
@@ -105,7 +116,7 @@ def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -
         "token counter differs: cl100k_base in a-0-0; o200k_base in b-0-0",
         "version of scorer names_only differs: 1 in a-0-0; 2 in b-0-0",
         "content of scenario colours differs: 5d41402a in a-0-0; 01234567 in b-0-0",
-        "there being a scenario counting_stars differs: yes in a-0-0; no in b-0-0",
+        "scenario counting_stars is not in b-0-0",
     ]
 
 
