@@ -187,6 +187,9 @@ def test_the_page_fits_loads_nothing_and_complains_of_nothing(
         for name, kind in (("a" * 90, [RIGHT]), ("b", [WRONG, RIGHT]))
         for span in (2_000, 500_000)
     ]
+    runs += [
+        make(f"agent number {i} of very many", [WRONG] * i + [RIGHT], each=2, span=2_000) for i in range(12)
+    ]
     runs.append(make("c", [Outcome.NOT_REACHED], manifest={"tokenizer": "other"}))
     file = tmp_path / "compare.html"
     file.write_text(render_comparison(compare(runs), {}), "utf-8")
