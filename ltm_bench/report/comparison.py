@@ -38,6 +38,8 @@ class Cell(BaseModel):
     runs: list[str]
     seeds: list[int]
     """One for each run."""
+    scores: list[float | None]
+    """One for each run; None where it is incomplete."""
     complete: bool
     score: float
     """Sum over scenarios of the mean over all examples that have a score; no result where it is not complete."""
@@ -210,6 +212,7 @@ def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
         span=span,
         runs=[each.run for each in results],
         seeds=[each.seed for each in results],
+        scores=[each.score for each in results],
         complete=complete,
         score=sum(sum(scores) / len(scores) for scores in pooled.values() if scores),
         out_of=len(scenarios),
@@ -336,12 +339,15 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 
 
 def _warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Say what differs between manifests, beyond agent, span and seed."""
+    """Say what differs in how runs were made and scored, beyond agent, span and seed."""
     shown: dict[str, dict[str, str]] = defaultdict(dict)
     having: dict[str, list[str]] = defaultdict(list)
     for manifest, results in runs:
         for what, get in _WATCHED.items():
             shown[what][results.run] = str(get(manifest))
+        judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
+        shown["who judged"][results.run] = ", ".join(judged) or "no judge"
+        shown["number of verdicts by hand"][results.run] = str(results.overridden)
         for name, version in manifest.scorers.items():
             shown[f"version of scorer {name}"][results.run] = str(version)
         for entry in manifest.suite.scenarios:

@@ -13,6 +13,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ltm_bench.judgements import Override, append, reply_hash
+from ltm_bench.messages import Outcome
+
 if TYPE_CHECKING:
     from tests.conftest import Command
 
@@ -245,6 +248,30 @@ def test_a_run_whose_reply_was_changed_is_refused_until_it_is_scored_anew(
     assert "the event log is not the one that was scored" in done.output
     assert command("rescore", "nasty").exit_code == 0
     assert command("verify", "nasty").exit_code == 0
+
+
+def test_verdicts_by_hand_are_in_the_bundle_and_agree(run: Path, command: "Command", tmp_path: Path) -> None:
+    results = json.loads((run / "results.json").read_text("utf-8"))
+    question = results["examples"][0]["questions"][0]
+    override = Override(
+        example="colours/0",
+        turn=question["turn"],
+        reply=reply_hash(question["reply"]),
+        outcome=Outcome.CORRECT,
+        score=1.0,
+        reviewer="Ada",
+        reason="it is right",
+        was=Outcome(question["outcome"]),
+        was_score=question["score"],
+    )
+    append(run, [override])
+    done = command("verify", "nasty")  # decided since it was scored
+    assert done.exit_code == 1
+    assert "colours/0: 0.0 in results.json, 1.0 now" in done.output
+    bundle = bundled(command, tmp_path / "b.zip")
+    done = command("verify", str(bundle))
+    assert done.exit_code == 0, done.output
+    assert "6 verdicts given again (1 by hand)" in done.output
 
 
 def test_what_is_no_bundle_is_refused(tmp_path: Path, command: "Command") -> None:

@@ -8,6 +8,7 @@ import pytest
 from ltm_bench.messages import Outcome
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.comparison import Comparison, Run, compare
+from ltm_bench.scoring import JudgeNote
 
 if TYPE_CHECKING:
     from tests.report.conftest import Browser, Made, Page
@@ -118,6 +119,30 @@ def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -
         "content of scenario colours differs: 5d41402a in a-0-0; 01234567 in b-0-0",
         "scenario counting_stars is not in b-0-0",
     ]
+
+
+def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make) -> None:
+    other = make("b")
+    note = JudgeNote(name="wise", model=None, key="0123456789ab", replies=3, unreadable=0)
+    other = Run(other.manifest, other.results.model_copy(update={"judges": [note], "overridden": 2}))
+    assert compare([make("a"), other]).warnings == [
+        "who judged differs: no judge in a-0-0; wise (01234567) in b-0-0",
+        "number of verdicts by hand differs: 0 in a-0-0; 2 in b-0-0",
+    ]
+
+
+def test_several_seeds_are_scored_together_and_each_by_itself(
+    make: Make, read: Callable[[str], "Page"]
+) -> None:
+    runs = [make("a", [RIGHT], seed=0), make("a", [RIGHT, WRONG], seed=1)]
+    comparison = compare(runs)
+    [cell] = comparison.cells
+    assert cell.scores == [5.0, 2.5]
+    assert (cell.score, cell.n) == (3.75, 60)
+    assert cell.interval is not None
+    assert cell.interval.holds(3.75)
+    words = read(render_comparison(comparison, {})).words
+    assert "seed 0 5.00" in words.replace("\xa0", " ")
 
 
 def test_an_incomplete_run_has_no_score_and_no_rank_but_its_examples_are_compared(make: Make) -> None:
