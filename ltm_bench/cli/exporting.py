@@ -78,8 +78,9 @@ def verify_run(name: str) -> None:
 def _verify(run: Path) -> None:
     found = verify(run)
     score = f"{found.results.score_so_far:.2f} / {found.results.out_of}"
+    by_hand = f" ({found.results.overridden} by hand)" if found.results.overridden else ""
     out().print(
-        f"{run.name} agrees: {found.verdicts} verdicts given again, {found.texts:,} texts counted again, "
+        f"{run.name} agrees: {found.verdicts} verdicts given again{by_hand}, {found.texts:,} texts counted again, "
         f"{'score' if found.results.complete else 'incomplete, so far'} {score}",
         markup=False,
     )

@@ -50,12 +50,12 @@ def start(
         err().print(line, markup=False)
     runs, folders = [], []
     for plan in plans:
-        seed = plan.manifest.seed
-        chosen = f"{name}-seed{seed}" if name is not None and repeats > 1 else name
+        chosen = f"{name}-seed{plan.manifest.seed}" if name is not None and repeats > 1 else name
         folders.append(run_folder(plan.manifest, chosen, fresh=fresh))
-        runs.append(Run(plan.manifest, carry_out(plan, folders[-1], limit, judges)))
+        budget = Budget(limit)
+        runs.append(Run(plan.manifest, carry_out(plan, folders[-1], budget, judges)))
         if limit is not None:
-            limit = max(Decimal(), limit - Decimal(str(runs[-1].results.costs.dollars or 0)))
+            limit = max(Decimal(), limit - budget.spent)
     if repeats > 1:
         _summarise_together(runs, folders)
     demands.check(runs, baseline)
@@ -66,19 +66,19 @@ def go_on(run: str | None, *, limit: Decimal | None, demands: Demands, judges: S
     make_judges(judges)
     folder = find_run(run)
     plan, baseline = plan_of(folder), demands.find_baseline()
-    demands.check([Run(plan.manifest, carry_out(plan, folder, limit, judges))], baseline)
+    demands.check([Run(plan.manifest, carry_out(plan, folder, Budget(limit), judges))], baseline)
 
 
-def carry_out(plan: Plan, folder: Path, limit: Decimal | None, judges: Sequence[str]) -> Results:
+def carry_out(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str]) -> Results:
     """Run a plan in its folder, or say that it is finished; then write and print what came of it."""
     manifest = plan.manifest
-    _check_price(agent_maker(manifest.agent)(), limit, manifest.agent.name)
+    _check_price(agent_maker(manifest.agent)(), budget.limit, manifest.agent.name)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         start_run(folder, manifest)
-        budget = Budget(limit)
         if finished(plan, folder):
             results = publish(folder)
+            budget.spent += Decimal(str(results.costs.dollars or 0))
             out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
         else:
             failure = _talk(plan, folder, budget, free=manifest.agent.free)

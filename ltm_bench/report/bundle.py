@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from ltm_bench.errors import NotVerified
 from ltm_bench.log import conversations, log_digest, read_events, read_manifest
+from ltm_bench.report.page import counted
 from ltm_bench.report.results import results_of
 from ltm_bench.scoring import Results
 from ltm_bench.tokens import counter
@@ -175,10 +176,6 @@ def _count_again(run: Path) -> int:
 
 
 def _differences(stated: Results, found: Results) -> Iterator[str]:
-    for name in ("complete", "score", "score_so_far", "out_of", "turns", "tokens", "outcomes"):
-        then, now = getattr(stated, name), getattr(found, name)
-        if not _same(then, now):
-            yield f"{name}: {then} in results.json, {now} now"
     then_by, now_by = ({e.id: e for e in each.examples} for each in (stated, found))
     for name in dict.fromkeys((*then_by, *now_by)):
         then, now = then_by.get(name), now_by.get(name)
@@ -186,6 +183,14 @@ def _differences(stated: Results, found: Results) -> Iterator[str]:
             yield f"{name}: {'not in results.json' if then is None else 'not in the log'}"
         elif not _same(then.score, now.score):
             yield f"{name}: {then.score} in results.json, {now.score} now{_other_scorers(then, now)}"
+    for field in ("complete", "score", "score_so_far", "out_of", "turns", "tokens", "outcomes"):
+        before, after = getattr(stated, field), getattr(found, field)
+        if not _same(before, after):
+            yield f"{field}: {_spelt(before)} in results.json, {_spelt(after)} now"
+
+
+def _spelt(value: Any) -> str:
+    return counted(value) if isinstance(value, dict) else str(value)
 
 
 def _other_scorers(then: Any, now: Any) -> str:

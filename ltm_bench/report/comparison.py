@@ -38,6 +38,8 @@ class Cell(BaseModel):
     runs: list[str]
     seeds: list[int]
     """One for each run."""
+    scores: list[float | None]
+    """One for each run; None where it is incomplete."""
     complete: bool
     score: float
     """Sum over scenarios of the mean over all examples that have a score; no result where it is not complete."""
@@ -151,31 +153,39 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 
 def _identity(manifest: Manifest) -> dict[str, Any]:
-    """Return what a run shares with its repetitions and with its runs at other spans."""
+    """Return what a run shares with its repetitions."""
     suite, agent = manifest.suite, manifest.agent
     return {
         **agent.settings,
         "adapter": agent.adapter,
         "adapter's content": agent.hash[:8],
-        "suite": suite.name,
         "isolated": suite.isolated,
-        "scenarios": ", ".join(entry.name for entry in suite.scenarios),
         "tokenizer": manifest.tokenizer,
+        "suite": suite.name,
+        "scenarios": ", ".join(entry.name for entry in suite.scenarios),
     }
+
+
+_MAY_GO_WITH_SPAN = ("suite", "scenarios")
+"""What may change from one span to the next: it sets runs apart only where it differs at the same span."""
 
 
 def entrants(runs: Sequence[Run]) -> list[str]:
     """Name the entrant of every run: its agent, with what sets it apart from others of the same name."""
-    identities = [_identity(run.manifest) for run in runs]
+    apart: dict[str, dict[str, None]] = defaultdict(dict)
+    for one, other in combinations(runs, 2):
+        if (agent := one.results.agent) != other.results.agent:
+            continue
+        ours, theirs = _identity(one.manifest), _identity(other.manifest)
+        for key in (*ours, *theirs):
+            alike = one.results.span == other.results.span or key not in _MAY_GO_WITH_SPAN
+            if alike and ours.get(key) != theirs.get(key):
+                apart[agent][key] = None
     names = []
-    for run, mine in zip(runs, identities, strict=True):
-        others = [
-            each
-            for other, each in zip(runs, identities, strict=True)
-            if other.results.agent == run.results.agent
-        ]
-        apart = [f"{k}={v}" for k, v in mine.items() if any(each.get(k) != v for each in others)]
-        names.append(f"{run.results.agent} ({'; '.join(apart)})" if apart else run.results.agent)
+    for run in runs:
+        mine = _identity(run.manifest)
+        spelt = "; ".join(f"{key}={mine.get(key)}" for key in apart[run.results.agent])
+        names.append(f"{run.results.agent} ({spelt})" if spelt else run.results.agent)
     return names
 
 
@@ -202,6 +212,7 @@ def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
         span=span,
         runs=[each.run for each in results],
         seeds=[each.seed for each in results],
+        scores=[each.score for each in results],
         complete=complete,
         score=sum(sum(scores) / len(scores) for scores in pooled.values() if scores),
         out_of=len(scenarios),
@@ -320,7 +331,6 @@ def _rows(grouped: Mapping[tuple[str, int], Sequence[Run]]) -> Iterator[Row]:
 _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "token counter": lambda m: m.tokenizer,
     "ltm-bench version": lambda m: m.version,
-    "suite": lambda m: m.suite.name,
     "isolated": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,
     "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
@@ -329,11 +339,15 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 
 
 def _warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Say what differs between manifests, beyond agent, span and seed."""
+    """Say what differs in how runs were made and scored, beyond agent, span and seed."""
     shown: dict[str, dict[str, str]] = defaultdict(dict)
+    having: dict[str, list[str]] = defaultdict(list)
     for manifest, results in runs:
         for what, get in _WATCHED.items():
             shown[what][results.run] = str(get(manifest))
+        judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
+        shown["who judged"][results.run] = ", ".join(judged) or "no judge"
+        shown["number of verdicts by hand"][results.run] = str(results.overridden)
         for name, version in manifest.scorers.items():
             shown[f"version of scorer {name}"][results.run] = str(version)
         for entry in manifest.suite.scenarios:
@@ -342,17 +356,18 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
             shown[f"version of {what}"][results.run] = str(entry.version)
             shown[f"content of {what}"][results.run] = entry.hash[:8]
             shown[f"parameters of {what}"][results.run] = json.dumps(entry.parameters, default=str)
-            shown[f"there being a {what}"][results.run] = "yes"
+            having[what].append(results.run)
     for what, values in shown.items():
-        if what.startswith("there being"):
-            values = {results.run: values.get(results.run, "no") for _, results in runs}
         by_value: dict[str, list[str]] = defaultdict(list)
         for run, value in values.items():
             by_value[value].append(run)
         if len(by_value) > 1:
             yield f"{what} differs: " + "; ".join(
-                f"{value} in {_some(runs_)}" for value, runs_ in by_value.items()
+                f"{value} in {_some(names)}" for value, names in by_value.items()
             )
+    for what, names in having.items():
+        if lacking := [results.run for _, results in runs if results.run not in names]:
+            yield f"{what} is not in {_some(lacking)}"
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:

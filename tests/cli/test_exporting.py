@@ -13,6 +13,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ltm_bench.judgements import Override, append, reply_hash
+from ltm_bench.messages import Outcome
+
 if TYPE_CHECKING:
     from tests.conftest import Command
 
@@ -247,6 +250,30 @@ def test_a_run_whose_reply_was_changed_is_refused_until_it_is_scored_anew(
     assert command("verify", "nasty").exit_code == 0
 
 
+def test_verdicts_by_hand_are_in_the_bundle_and_agree(run: Path, command: "Command", tmp_path: Path) -> None:
+    results = json.loads((run / "results.json").read_text("utf-8"))
+    question = results["examples"][0]["questions"][0]
+    override = Override(
+        example="colours/0",
+        turn=question["turn"],
+        reply=reply_hash(question["reply"]),
+        outcome=Outcome.CORRECT,
+        score=1.0,
+        reviewer="Ada",
+        reason="it is right",
+        was=Outcome(question["outcome"]),
+        was_score=question["score"],
+    )
+    append(run, [override])
+    done = command("verify", "nasty")  # decided since it was scored
+    assert done.exit_code == 1
+    assert "colours/0: 0.0 in results.json, 1.0 now" in done.output
+    bundle = bundled(command, tmp_path / "b.zip")
+    done = command("verify", str(bundle))
+    assert done.exit_code == 0, done.output
+    assert "6 verdicts given again (1 by hand)" in done.output
+
+
 def test_what_is_no_bundle_is_refused(tmp_path: Path, command: "Command") -> None:
     (tmp_path / "x.zip").write_bytes(b"PK or not")
     done = command("verify", str(tmp_path / "x.zip"))
@@ -272,7 +299,7 @@ def test_a_run_too_far_below_its_baseline_exits_with_two(run: Path, command: "Co
     )
     assert attempt(command, "goldfish", "--baseline", "before", "--max-drop", "1").exit_code == 0
     done = attempt(command, "goldfish", "--baseline", "nasty", "--max-drop", "1")
-    assert "warning: not made alike: there being a scenario jokes differs" in done.output
+    assert "warning: not made alike: scenario jokes is not in goldfish-now" in done.output
 
 
 def test_a_baseline_that_is_none_is_refused_before_the_agent_is_asked(run: Path, command: "Command") -> None:

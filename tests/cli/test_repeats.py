@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.cli import running
-from ltm_bench.runner import Plan
+from ltm_bench.runner import Budget, Plan
 from ltm_bench.scoring import Results
 
 if TYPE_CHECKING:
@@ -63,14 +63,16 @@ def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: p
     limits = []
     carry_out = running.carry_out
 
-    def watched(plan: Plan, folder: Path, limit: Decimal | None, judges: Sequence[str]) -> Results:
-        limits.append(limit)
-        return carry_out(plan, folder, limit, judges)
+    def watched(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str]) -> Results:
+        limits.append(budget.limit)
+        return carry_out(plan, folder, budget, judges)
 
     monkeypatch.setattr(running, "carry_out", watched)
     done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
     assert done.exit_code == 0, done.output
-    first, second = limits
+    assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0
+    first, second, *again = limits
+    assert again == [first, second]  # what was paid for before counts as well
     assert first == 1
     assert second is not None
     assert Decimal("0.9") < second < first

@@ -8,6 +8,7 @@ import pytest
 from ltm_bench.messages import Outcome
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.comparison import Comparison, Run, compare
+from ltm_bench.scoring import JudgeNote
 
 if TYPE_CHECKING:
     from tests.report.conftest import Browser, Made, Page
@@ -88,6 +89,17 @@ def test_what_sets_entrants_of_one_name_apart_is_in_their_names(make: Make) -> N
     assert compare([make("a"), other]).entrants == ["a (window=128000)", "a (window=9)"]
 
 
+def test_a_suite_may_be_called_after_its_span(make: Make) -> None:
+    short, long = make("a", span=2_000, suite="two"), make("a", span=32_000, suite="thirty-two")
+    assert compare([short, long]).entrants == ["a"]
+    other = make("a", span=2_000, suite="another", run="x")
+    assert compare([short, other, long]).entrants == [
+        "a (suite=two)",
+        "a (suite=another)",
+        "a (suite=thirty-two)",
+    ]
+
+
 def test_runs_of_different_seeds_have_no_example_in_common(make: Make) -> None:
     pair = only(compare([make("a", seed=0), make("b", [WRONG], seed=1)]))
     assert pair.says == "no example in common"
@@ -105,8 +117,32 @@ def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -
         "token counter differs: cl100k_base in a-0-0; o200k_base in b-0-0",
         "version of scorer names_only differs: 1 in a-0-0; 2 in b-0-0",
         "content of scenario colours differs: 5d41402a in a-0-0; 01234567 in b-0-0",
-        "there being a scenario counting_stars differs: yes in a-0-0; no in b-0-0",
+        "scenario counting_stars is not in b-0-0",
     ]
+
+
+def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make) -> None:
+    other = make("b")
+    note = JudgeNote(name="wise", model=None, key="0123456789ab", replies=3, unreadable=0)
+    other = Run(other.manifest, other.results.model_copy(update={"judges": [note], "overridden": 2}))
+    assert compare([make("a"), other]).warnings == [
+        "who judged differs: no judge in a-0-0; wise (01234567) in b-0-0",
+        "number of verdicts by hand differs: 0 in a-0-0; 2 in b-0-0",
+    ]
+
+
+def test_several_seeds_are_scored_together_and_each_by_itself(
+    make: Make, read: Callable[[str], "Page"]
+) -> None:
+    runs = [make("a", [RIGHT], seed=0), make("a", [RIGHT, WRONG], seed=1)]
+    comparison = compare(runs)
+    [cell] = comparison.cells
+    assert cell.scores == [5.0, 2.5]
+    assert (cell.score, cell.n) == (3.75, 60)
+    assert cell.interval is not None
+    assert cell.interval.holds(3.75)
+    words = read(render_comparison(comparison, {})).words
+    assert "seed 0 5.00" in words.replace("\xa0", " ")
 
 
 def test_an_incomplete_run_has_no_score_and_no_rank_but_its_examples_are_compared(make: Make) -> None:
@@ -175,6 +211,9 @@ def test_the_page_fits_loads_nothing_and_complains_of_nothing(
         make(name, kind, span=span)
         for name, kind in (("a" * 90, [RIGHT]), ("b", [WRONG, RIGHT]))
         for span in (2_000, 500_000)
+    ]
+    runs += [
+        make(f"agent number {i} of very many", [WRONG] * i + [RIGHT], each=2, span=2_000) for i in range(12)
     ]
     runs.append(make("c", [Outcome.NOT_REACHED], manifest={"tokenizer": "other"}))
     file = tmp_path / "compare.html"
