@@ -43,11 +43,13 @@ app = typer.Typer(
 listing = _group("List what there is.")
 filler = _group("Get other filler than the one that ships.")
 judging = _group("Check the judges.")
+scoring = _group("Score prediction files of other benchmarks, in their own formats.")
 creating = _group("Write a file to start from.")
 importing = _group("Import what others have published.")
 app.add_typer(listing, name="list")
 app.add_typer(filler, name="filler")
 app.add_typer(judging, name="judge")
+app.add_typer(scoring, name="score")
 app.add_typer(creating, name="new")
 app.add_typer(importing, name="import")
 
@@ -648,3 +650,50 @@ def new_scenario(name: NewName) -> None:
     from ltm_bench.cli.creating import create
 
     create("scenarios", name)
+
+
+Predictions = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="Prediction files, JSON lines or lists, gzipped or not."),
+]
+
+
+@scoring.command("infinitebench", epilog=_examples("score infinitebench results/gpt4/preds_*.jsonl"))
+def score_infinitebench(
+    files: Predictions,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODE",
+            envvar="LTM_BENCH_MODE",
+            help="official-2024-06, official-newest, or strict (ours); all if left out.",
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TASK", envvar="LTM_BENCH_TASK", help="The task, if the file's name does not say."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_MODEL",
+            help="Whose predictions; the folder's name if left out. For gpt4 math_calc skips a number, as theirs does.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
+    from ltm_bench.cli.scoring import score_infinitebench
+
+    score_infinitebench(files, mode, task, model, as_json=as_json)
+
+
+@scoring.command("counting-stars", epilog=_examples("score counting-stars results/*.jsonl"))
+def score_counting_stars(files: Predictions, as_json: Json = False) -> None:
+    """Score prediction files of Counting-Stars (searching), with an order-aware figure beside."""
+    from ltm_bench.cli.scoring import score_counting_stars
+
+    score_counting_stars(files, as_json=as_json)
