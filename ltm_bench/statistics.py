@@ -277,6 +277,46 @@ def student(freedom: float, confidence: float = CONFIDENCE) -> float:
     return sum(term / freedom**power for power, term in enumerate(terms))
 
 
+class Spread(BaseModel):
+    """How much the scores of several runs of one agent differ, as standard deviations."""
+
+    model_config = ConfigDict(frozen=True)
+
+    total: float
+    """Of the scores as they are."""
+    seeds: float | None
+    """What another seed changes: other needles, another schedule. None without two runs of one seed."""
+    agent: float | None
+    """What happens when the same conversation is held again. None without two runs of one seed."""
+
+
+def spread(by_seed: Mapping[int, Sequence[float]]) -> Spread | None:
+    """Split the variance of runs' scores by analysis of variance (method of moments); None for a single run.
+
+    Args:
+        by_seed: The scores of all runs of each seed.
+    """
+    groups = [scores for scores in by_seed.values() if scores]
+    runs = [score for scores in groups for score in scores]
+    n, k = len(runs), len(groups)
+    if n < 2:
+        return None
+    mean = sum(runs) / n
+    total = math.sqrt(sum((score - mean) ** 2 for score in runs) / (n - 1))
+    if n == k:
+        return Spread(total=total, seeds=None, agent=None)
+    means = [sum(scores) / len(scores) for scores in groups]
+    within = sum((s - m) ** 2 for scores, m in zip(groups, means, strict=True) for s in scores) / (n - k)
+    seeds = None
+    if k > 1:
+        between = sum(len(scores) * (m - mean) ** 2 for scores, m in zip(groups, means, strict=True)) / (
+            k - 1
+        )
+        size = (n - sum(len(scores) ** 2 for scores in groups) / n) / (k - 1)
+        seeds = math.sqrt(max(0.0, (between - within) / size))
+    return Spread(total=total, seeds=seeds, agent=math.sqrt(within))
+
+
 def permutation_test(differences: Sequence[float]) -> float:
     """Return the two-sided p-value of paired differences: how often exchanging the two of some pairs gives as much.
 

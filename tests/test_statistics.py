@@ -14,6 +14,7 @@ from ltm_bench.statistics import (
     clustered_sum_interval,
     paired,
     permutation_test,
+    spread,
     student,
     sum_interval,
     wilson,
@@ -125,6 +126,32 @@ def test_the_permutation_test_is_scipys(n: int, shift: float) -> None:
         vectorized=True,
     )
     assert permutation_test(sample) == pytest.approx(theirs.pvalue, abs=1e-9 if n <= 14 else 0.012)
+
+
+def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent() -> None:
+    rng = np.random.default_rng(5)
+    runs = {seed: (rng.normal(0, 3) + rng.normal(0, 1, 4)).tolist() for seed in range(400)}
+    found = spread(runs)
+    assert found is not None
+    assert found.seeds == pytest.approx(3, rel=0.1)
+    assert found.agent == pytest.approx(1, rel=0.05)
+    few = {0: [1.0, 2.0, 4.0], 1: [6.0, 7.0, 9.0]}  # equal sizes: scipy's F is the ratio that was taken
+    ratio = stats.f_oneway(*few.values()).statistic
+    split = spread(few)
+    assert split is not None
+    assert split.agent is not None
+    assert split.seeds == pytest.approx(split.agent * ((ratio - 1) / 3) ** 0.5)
+
+
+def test_what_repeats_do_not_allow_is_not_split() -> None:
+    assert spread({0: [3.0]}) is None
+    alone = spread({0: [3.0], 1: [5.0]})
+    assert alone is not None
+    assert (alone.seeds, alone.agent) == (None, None)
+    assert alone.total == pytest.approx(2**0.5)
+    one_seed = spread({0: [3.0, 5.0]})
+    assert one_seed is not None
+    assert (one_seed.seeds, one_seed.agent) == (None, one_seed.total)
 
 
 def test_pairs_that_do_not_differ_are_no_evidence() -> None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from ltm_bench.log import Manifest
 from ltm_bench.messages import Outcome
 from ltm_bench.scoring import ExampleResult, Results
-from ltm_bench.statistics import CONFIDENCE, Interval, Paired, clustered_sum_interval, paired
+from ltm_bench.statistics import CONFIDENCE, Interval, Paired, Spread, clustered_sum_interval, paired, spread
 
 SCHEMA = 1
 """Version of the form of `compare --json`."""
@@ -54,6 +54,8 @@ class Cell(BaseModel):
     """Mean over the runs; None where a price is unknown."""
     latency: float | None
     """Seconds that a reply takes: the median, averaged over the runs."""
+    spread: Spread | None
+    """How much the runs differ; None for a single one, and where one is incomplete."""
     rank: tuple[int, int] | None = None
     """The best and the worst place that the data leaves open, among the complete ones of this span."""
     frontier: bool = False
@@ -207,6 +209,9 @@ def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
     known = [price for price in prices if price is not None]
     waits = [each.latency.median for each in results if each.latency is not None]
     reached = all(Outcome.NOT_REACHED not in each.outcomes for each in results)
+    by_seed: dict[int, list[float]] = defaultdict(list)
+    for each in results:
+        by_seed[each.seed].append(each.score_so_far)
     return Cell(
         entrant=entrant,
         span=span,
@@ -221,6 +226,7 @@ def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
         chance=sum(each.chance for each in results) / len(results) if reached else None,
         dollars=sum(known) / len(known) if len(known) == len(prices) else None,
         latency=sum(waits) / len(waits) if waits else None,
+        spread=spread(by_seed) if complete else None,
     )
 
 

@@ -141,7 +141,11 @@ def test_several_seeds_are_scored_together_and_each_by_itself(
     assert (cell.score, cell.n) == (3.75, 60)
     assert cell.interval is not None
     assert cell.interval.holds(3.75)
+    assert cell.spread is not None
+    assert cell.spread.total == pytest.approx(2.5 / 2**0.5)
+    assert cell.spread.agent is None
     words = read(render_comparison(comparison, {})).words
+    assert "the scores of 2 runs have a standard deviation of 1.77." in words
     assert "seed 0 5.00" in words.replace("\xa0", " ")
 
 
