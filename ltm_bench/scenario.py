@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from ltm_bench.dice import Dice
 from ltm_bench.errors import ConfigError, nearest
-from ltm_bench.messages import Ask, Chat, Line, Reply, Tell
+from ltm_bench.messages import Ask, Chat, Line, Matcher, Reply, Tell
 from ltm_bench.tokens import Counter
 
 Script = Generator[Tell | Ask | Chat, Reply, None]
@@ -137,6 +137,26 @@ def ideal_reply(line: Line) -> str:
     return line.expect.right()[0] if isinstance(line, Ask) else ACKNOWLEDGEMENT
 
 
+def _check(example: Example, line: object) -> None:
+    """Refuse what is no line: a file of a user's own may yield anything. Raises ConfigError."""
+    where = f"scenario {example.scenario.name}: its script yields"
+    if not isinstance(line, Tell | Ask | Chat):
+        raise ConfigError(f"{where} {type(line).__name__} {line!r:.60}; a script yields Tell, Ask or Chat")
+    if isinstance(line, Ask) and not isinstance(line.expect, Matcher):
+        kind = type(line.expect).__name__
+        raise ConfigError(
+            f"{where} a question with expect={kind} {line.expect!r:.60}; an Ask expects a matcher"
+        )
+    if not isinstance(line.text, str) and not callable(line.text):
+        raise ConfigError(
+            f"{where} a text of type {type(line.text).__name__}; it is a string, or a function of the time"
+        )
+    if line.at is not None and not 0.0 <= line.at <= 1.0:
+        raise ConfigError(f"{where} at={line.at}, which lies outside 0..1")
+    if line.after is not None and not isinstance(line.after, timedelta):
+        raise ConfigError(f"{where} after={line.after!r:.60}; it is a timedelta")
+
+
 def rehearse(example: Example, counter: Counter) -> list[Step]:
     """Run a script against the ideal agent, to learn how much room it needs.
 
@@ -156,6 +176,7 @@ def rehearse(example: Example, counter: Counter) -> list[Step]:
                 f"scenario {example.scenario.name}: its script fails with the parameters "
                 f"{dict(example.parameters)}: {type(error).__name__}: {error}"
             ) from error
+        _check(example, line)
         now += line.after or timedelta()
         text = line.text if isinstance(line.text, str) else line.text(now)
         said = ideal_reply(line)

@@ -253,7 +253,7 @@ def test_a_span_that_is_too_small_names_the_scenario_and_the_smallest_that_works
 
 
 def test_a_place_outside_the_span_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"example a/0: at=1\.5 lies outside"):
+    with pytest.raises(ConfigError, match=r"scenario a: its script yields at=1\.5, which lies outside"):
         hold(examples_of([_scenario("a", [0.0, 1.5], [None, None], 0, 1, set())], 1), 4_000)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -32,6 +33,9 @@ def examine(agent: str, span: str, tokenizer: str, settings: list[str], base_url
         print_finding(finding)
     if failed:
         raise ConfigError(f"agent {agent} cannot run here as it stands; see the lines marked FAIL")
+
+
+_RESUME = re.compile(r"[;,] then resume the run")
 
 
 def _findings(
@@ -65,11 +69,13 @@ def _findings(
 
 async def _examine(agent: Agent) -> list[Finding]:
     try:
-        return list(await agent.examine())
+        found = await agent.examine()
     except Exception as error:
         return [Finding(False, f"{type(error).__name__}: {error}")]
     finally:
         await agent.close()
+    # Adapters speak of the run in which they fail; here there is none yet.
+    return [Finding(each.ok, _RESUME.sub("", each.text)) for each in found]
 
 
 def _disk(span: int) -> Finding:

@@ -104,6 +104,13 @@ def test_doctor_says_all_of_it_and_never_the_key(server: "Provider", key: str, c
     assert key not in done.output
 
 
+def test_doctor_does_not_speak_of_a_run_that_there_is_not(key: str, command: "Command") -> None:
+    done = command("doctor", "--agent", "openai_chat", "-A", "model=x", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.exit_code == 1
+    assert "check the network" in " ".join(done.out.split())
+    assert "resume" not in done.output
+
+
 def test_doctor_names_a_missing_key(monkeypatch: pytest.MonkeyPatch, command: "Command") -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)

@@ -32,8 +32,10 @@ ASK = 'yield Ask("x?", expect=names_only("a", among=("a", "b")))'
     [
         ("def x(:", "mine.py:1: SyntaxError: invalid syntax"),
         (scenario("return 3"), "scenario mine: its script fails"),
-        (scenario('yield "hello"'), "mine.py: AttributeError: 'str' object has no attribute 'after'; a script yields"),
+        (scenario('yield "hello"'), "scenario mine: its script yields str 'hello'; a script yields Tell, Ask or Chat"),
         (scenario('yield Ask("x?", expect="blue")'), "an Ask expects a matcher"),
+        (scenario("yield Tell(7)"), "its script yields a text of type int; it is a string, or a function of the time"),
+        (scenario('yield Tell("x", after=60)', ASK), "its script yields after=60; it is a timedelta"),
         (scenario('yield Tell("x", at=0.5)', "yield 1 / 0"), "mine.py:7: ZeroDivisionError: division by zero"),
         (scenario("open('nowhere.txt')", ASK), "mine.py:6: FileNotFoundError"),
         (scenario(ASK, decorator="@scenario"), "mine.py:4: TypeError"),
@@ -57,7 +59,7 @@ def test_check_finds_a_position_outside_the_span(command: "Command", place: Path
     (place / "scenarios" / "mine.py").write_text(scenario('yield Tell("x", at=7)', ASK), "utf-8")
     done = command("check", "scenarios/mine.py")
     assert done.exit_code == 1
-    assert "FAIL every at= lies within 0..1, but: 7" in done.output
+    assert "FAIL scenario mine: its script yields at=7, which lies outside 0..1" in done.output
     assert done.err.endswith("mine.py: 1 rule is not kept; see the lines marked FAIL\n")
 
 
