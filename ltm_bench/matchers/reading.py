@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,6 +40,7 @@ def words(text: str) -> list[str]:
     return [_SPELLING.get(word, word) for word in _WORD.findall(plain(text))]
 
 
+@lru_cache(maxsize=8192)
 def singular(word: str) -> str:
     """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
     if len(word) > 3 and word.endswith("'s"):
@@ -61,6 +63,7 @@ DENIAL = re.compile(
 """What comes after it in a clause is denied."""
 
 
+@lru_cache(maxsize=65536)
 def same_word(said: str, meant: str) -> bool:
     """Whether two words are the same but for number, or for one slip of the finger in a long word.
 
