@@ -697,3 +697,38 @@ def score_counting_stars(files: Predictions, as_json: Json = False) -> None:
     from ltm_bench.cli.scoring import score_counting_stars
 
     score_counting_stars(files, as_json=as_json)
+
+
+@app.command(epilog=_examples("estimate --span 120k --agent gpt-4o"))
+def estimate(
+    span: Span = "32k",
+    agent: AgentName = "gpt-4o",
+    suite: Annotated[
+        str, typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="What is asked (see list suites).")
+    ] = "standard",
+    seed: Annotated[
+        int, typer.Option(metavar="N", parser=_whole("--seed"), envvar="LTM_BENCH_SEED", help="As for run.")
+    ] = 0,
+    tokenizer: Tokenizer = DEFAULT,
+    setting: Settings = None,
+    base_url: BaseUrl = None,
+) -> None:
+    """Say what a run would use and cost, with and without prompt caching. Simulates the schedule; no call is made."""
+    from ltm_bench.cli.estimating import print_estimate
+    from ltm_bench.cli.planning import Wish
+
+    print_estimate(
+        Wish(
+            span=span,
+            agent=agent,
+            suite=suite,
+            scenarios=(),
+            examples=None,
+            seed=seed,
+            isolated=False,
+            filler="scripted",
+            tokenizer=tokenizer,
+            settings=setting or (),
+            base_url=base_url,
+        )
+    )

@@ -1,0 +1,79 @@
+"""`estimate`: what a run would use and cost, before it does."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from decimal import Decimal
+
+from ltm_bench import config, dropins
+from ltm_bench.cli.console import err, out
+from ltm_bench.cli.planning import Wish, left_out, make_plan
+from ltm_bench.errors import ConfigError
+from ltm_bench.estimating import REPLIES, asked_of, estimate
+from ltm_bench.prices import price_list
+
+_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+
+
+def print_estimate(wish: Wish) -> None:
+    """Simulate a run for curt, usual and talkative replies, and print what it uses. Raises ConfigError."""
+    from rich import box
+    from rich.table import Table
+
+    for key in _KEYS:  # adapters insist on one, and nobody is called
+        os.environ.setdefault(key, "estimate")
+    plan = make_plan(wish)
+    for line in left_out(wish):
+        err().print(line, markup=False)
+    manifest = plan.manifest
+    if manifest.agent.free:
+        out().print(f"{manifest.agent.name} runs on this machine and costs nothing.", markup=False)
+        return
+    asked = asked_of(manifest.agent.adapter, with_defaults(manifest.agent.adapter, manifest.agent.settings))
+    if asked is None:
+        raise ConfigError(
+            f"estimate --agent {manifest.agent.name}: only chat models in a window can be estimated "
+            f"(openai_chat, anthropic_chat), not the adapter {manifest.agent.adapter}"
+        )
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in ("", *REPLIES):
+        table.add_column(column, justify="right" if column else "left")
+    found = {name: estimate(plan, asked, tokens) for name, tokens in REPLIES.items()}
+    rows = {
+        "tokens of a reply": [f"{tokens}" for tokens in REPLIES.values()],
+        "turns": [f"{each.turns:,}" for each in found.values()],
+        "of them asked of the agent": [f"{each.calls:,}" for each in found.values()],
+        "tokens of the conversation": [f"{each.tokens:,}" for each in found.values()],
+        "prompt tokens": [f"{each.prompt:,}" for each in found.values()],
+        "from the prompt cache": [f"{each.cached / max(each.prompt, 1):.1%}" for each in found.values()],
+        "output tokens": [f"{each.output:,}" for each in found.values()],
+        "with the prompt cache": [_dollars(each.dollars) for each in found.values()],
+        "without it": [_dollars(each.dollars_uncached) for each in found.values()],
+        "minutes": [f"{each.minutes:.0f}" for each in found.values()],
+    }
+    for name, cells in rows.items():
+        table.add_row(name, *cells)
+    span = config.spell_span(manifest.span)
+    out().print(
+        f"{manifest.agent.name} · {manifest.suite.name} · span {span} · no call is made", markup=False
+    )
+    out().print(table)
+    out().print(
+        f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few per "
+        "cent. Reasoning counts as output and is not in it.",
+        markup=False,
+    )
+    if any(each.overflows for each in found.values()):
+        out().print("Some messages do not fit into the window at all.")
+
+
+def with_defaults(adapter: str, settings: Mapping[str, object]) -> dict[str, object]:
+    """Return an adapter's settings, those included that were left out."""
+    parameters = inspect.signature(dropins.agent_class(adapter)).parameters
+    return {**{name: each.default for name, each in parameters.items()}, **settings}
+
+
+def _dollars(amount: Decimal | None) -> str:
+    return "unknown" if amount is None else f"${amount:.2f}"
