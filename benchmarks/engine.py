@@ -4,7 +4,8 @@
 
 Each span is measured in two processes of its own: a whole conversation with `parrot`, and the floor, which reads that
 log, counts the tokens of every message and reply once, and serialises and writes every event once. Times are processor
-time after start-up (imports, the plan); `ratio` is the engine's to the floor's.
+time after start-up (imports, the plan); `ratio` is the engine's to the floor's. Then the last events are cut off the
+log: `resume s` is what going on with it costs, `read s` reading it once and replaying every turn to the agent.
 """
 
 from __future__ import annotations
@@ -66,11 +67,41 @@ print(json.dumps({"cpu": cpu, "tokens": tokens, "turns": turns}))
 """
 
 
+READ = """
+import asyncio, json, resource, sys, time
+from pathlib import Path
+from ltm_bench import dropins
+from ltm_bench.log import read_events, read_turns
+
+agent = dropins.make_agent("parrot", {})
+path = Path(sys.argv[1])
+
+async def read():
+    for event in read_events(path):
+        pass
+    for turn in read_turns(path):
+        await agent.observe(turn)
+
+begun = time.process_time()
+asyncio.run(read())
+print(json.dumps({"cpu": time.process_time() - begun, "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+
+
 def measured(code: str, *words: str) -> dict[str, float]:
     """Run a program, and return the JSON that it prints last."""
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result
+
+
+def cut(log: Path) -> None:
+    """Cut the last events off a log, as a run that was killed would have left it."""
+    with log.open("rb+") as file:
+        size = log.stat().st_size
+        file.seek(max(0, size - 20_000))
+        tail = file.read()
+        file.truncate(size - len(tail) + tail.index(b"\n") + 1)
 
 
 def main() -> None:
@@ -88,11 +119,14 @@ def main() -> None:
             engine = measured(ENGINE, span, folder)
             log = Path(folder) / "events.jsonl"
             floor = measured(FLOOR, str(log), str(Path(folder) / "again.jsonl"))
+            size = log.stat().st_size
+            cut(log)
+            read, resumed = measured(READ, str(log)), measured(ENGINE, span, folder)
             print(
                 f"{span:>6} {floor['turns']:>8} {floor['tokens']:>11,} {engine['wall']:>8.2f} {engine['cpu']:>8.2f} "
                 f"{floor['cpu']:>8.2f} {engine['cpu'] / floor['cpu']:>6.2f} {floor['turns'] / engine['wall']:>8.0f} "
                 f"{1e6 * engine['cpu'] / floor['tokens']:>9.3f} {engine['mb']:>6.0f} "
-                f"{log.stat().st_size / floor['tokens']:>12.2f}",
+                f"{size / floor['tokens']:>12.2f} {read['cpu']:>7.2f} {resumed['cpu']:>9.2f}",
                 flush=True,
             )
 
