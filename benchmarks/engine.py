@@ -113,6 +113,7 @@ def main() -> None:
     args = parser.parse_args()
     print(
         "  span    turns      tokens   wall s    cpu s  floor s  ratio  turns/s  us/token     MB  bytes/token"
+        "  read s  resume s"
     )
     for span in args.spans.split(","):
         with tempfile.TemporaryDirectory() as folder:

@@ -285,3 +285,15 @@ def test_chapter_break_reads_the_public_data(tmp_path: Path) -> None:
     assert set(scores(one)) == {1.0}
     with pytest.raises(ConfigError, match=r"split = 'fan'"):
         rehearse(example("chapter_break", data=str(path), split="fan"), counter())
+
+
+def test_a_needle_in_a_haystack_stands_at_each_depth_in_turn() -> None:
+    for index in range(10):
+        lines = [line for line, _, _ in talk(Example(scenario("niah"), index, 3, {}))]
+        assert lines[0].at == (0.0, 0.25, 0.5, 0.75, 0.95)[index % 5]
+    several = example("niah", 4, needles=4)
+    assert scores(several) == [1.0] * 4
+    places = [line.at or 0.0 for line, _, _ in talk(several) if isinstance(line, Tell)][:4]
+    assert places == sorted(places)
+    with pytest.raises(ConfigError, match="needles = 9"):
+        rehearse(example("niah", needles=9), counter())
