@@ -5,9 +5,11 @@ The names here are all that a scenario or an adapter needs.
 
 from ltm_bench.agent import Agent, Finding, Memory
 from ltm_bench.clock import spoken_duration
+from ltm_bench.deliveries import Piece, bury, deliver
 from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, CannotResume
 from ltm_bench.matchers import (
+    benchmarked,
     decodes,
     displaced,
     follows_route,
@@ -22,9 +24,11 @@ from ltm_bench.matchers import (
     said_in,
     says,
     star_counts,
+    star_sum,
 )
 from ltm_bench.messages import (
     Ask,
+    Buried,
     Chat,
     Finish,
     Matcher,
@@ -42,6 +46,7 @@ __all__ = [
     "Agent",
     "AgentError",
     "Ask",
+    "Buried",
     "CannotResume",
     "Chat",
     "Dice",
@@ -51,13 +56,17 @@ __all__ = [
     "Memory",
     "Message",
     "Outcome",
+    "Piece",
     "Reply",
     "Script",
     "Tell",
     "Turn",
     "Usage",
     "Verdict",
+    "benchmarked",
+    "bury",
     "decodes",
+    "deliver",
     "displaced",
     "follows_route",
     "item_counts",
@@ -73,4 +82,5 @@ __all__ = [
     "scenario",
     "spoken_duration",
     "star_counts",
+    "star_sum",
 ]

@@ -17,7 +17,10 @@ from ltm_bench.errors import ConfigError, nearest
 PRESETS = "agents"
 """The stem of the file that holds agent presets; every other file in configs/ is a suite."""
 
-_RESERVED = ("examples", "least_span")
+_RESERVED = ("examples", "least_span", "scenario")
+
+
+_ROW = re.compile(r"[\w.-]{1,60}")
 
 
 class Suite(BaseModel):
@@ -33,11 +36,18 @@ class Suite(BaseModel):
     """The benchmark's time of the first message."""
     isolated: bool = False
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
-    """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out."""
+    """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out.
+
+    A row may have a name of its own, with the scenario that it plays under `scenario`.
+    """
 
     def count(self, scenario: str) -> int:
         """Return how many examples of a scenario there are."""
         return int(self.scenarios[scenario].get("examples", self.examples))
+
+    def plays(self, row: str) -> str:
+        """Return the scenario that a row plays."""
+        return str(self.scenarios.get(row, {}).get("scenario", row))
 
     def least_span(self, scenario: str) -> int:
         """Return the span in tokens below which a scenario is left out; 0 where it never is."""
@@ -110,6 +120,13 @@ def read_suite(path: Path) -> Suite:
         count = table.get("examples", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise ConfigError(f"{path}: scenarios.{name}.examples = {count!r}: it is a whole number from 1")
+        played = table.get("scenario", name)
+        if not isinstance(played, str) or not played:
+            raise ConfigError(f"{path}: scenarios.{name}.scenario = {played!r}: it is the name of a scenario")
+        if not _ROW.fullmatch(name):
+            raise ConfigError(
+                f"{path}: scenarios.{name}: a name is made of letters, digits, '_', '.' and '-'"
+            )
         try:
             suite.least_span(name)
         except ConfigError:

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One answer: which of the counts it has, and how they are ordered."""
 
     size: int
     """Length of the text in the units of the file; 0 if it does not say."""
-    found: tuple[bool, ...]
-    """For each count, whether it is in the answer."""
+    parts: tuple[float, ...]
+    """For each count, 1 if it is in the answer; in the reasoning test 0.5 or 0.25 for what is half right."""
     placed: int
     """How many counts stand at their own place."""
     exact: bool
@@ -48,7 +46,7 @@ def score(answer: str, reference: Sequence[int], size: int = 0) -> Row:
     kept = set(said[: len(reference)])
     return Row(
         size=size,
-        found=tuple(count in kept for count in reference),
+        parts=tuple(float(count in kept) for count in reference),
         placed=sum(a == b for a, b in zip(said, reference, strict=False)),
         exact=list(reference) == said,
     )

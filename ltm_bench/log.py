@@ -37,6 +37,9 @@ class ScenarioEntry(_Frozen):
     """A scenario as it was run."""
 
     name: str
+    """Of the suite's row."""
+    scenario: str | None = None
+    """The scenario that is played, where the row has a name of its own."""
     version: int
     hash: str
     """Of the content of its file."""
@@ -92,7 +95,7 @@ class Manifest(_Frozen):
 
     def event(self) -> Event:
         """Return the first event of a log."""
-        return {"event": "manifest", **self.model_dump(mode="json")}
+        return {"event": "manifest", **self.model_dump(mode="json", exclude_none=True)}
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> list[str]:

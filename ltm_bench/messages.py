@@ -179,6 +179,15 @@ class Matcher(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class Buried:
+    """A needle inside of a longer message."""
+
+    text: str
+    tokens: int | None
+    """How many tokens of the message come before it; None if the message was cut, and the needle with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """A needle: plants something to remember."""
 
@@ -189,6 +198,8 @@ class Tell:
     """Least benchmark time since the script's previous message."""
     ideal: str | None = None
     """The best reply, where that is more than an acknowledgement."""
+    buried: tuple[Buried, ...] = ()
+    """The needles in it, where the message itself is not one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +214,8 @@ class Ask:
     """As in `Tell`."""
     ideal: str | None = None
     """The best reply, where no matcher can know it."""
+    buried: tuple[Buried, ...] = ()
+    """The needles in it, where the message brings the material of its own question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,8 @@ class Conversation:
             event["expect"] = _json(dump(line.expect))
         if line is not None and line.ideal is not None:
             event["ideal"] = line.ideal
+        if isinstance(line, Tell | Ask) and line.buried:
+            event["buried"] = [[each.text, each.tokens] for each in line.buried]
         self._put(event)
         return tokens
 

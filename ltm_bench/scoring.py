@@ -46,6 +46,8 @@ class Needle(BaseModel):
     depth: int
     """Tokens between it and the example's last question."""
     at: datetime
+    cut: bool = False
+    """Whether its message was cut, and the needle with it, so that nobody can find it."""
 
 
 class Question(BaseModel):

@@ -51,14 +51,23 @@ class TiktokenCounter:
     def __init__(self, name: str, encoding: "Encoding") -> None:
         self.name = name
         self._encode = encoding.encode_ordinary
+        self._decode = encoding.decode
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`."""
         return len(self._encode(text))
 
+    def ends(self, text: str, head: int, tail: int) -> tuple[str, str]:
+        """Return the first and the last tokens of `text`; a character of which a part was cut off is dropped."""
+        tokens = self._encode(text)
+        return (
+            self._decode(tokens[:head], errors="ignore"),
+            self._decode(tokens[max(head, len(tokens) - tail) :], errors="ignore"),
+        )
+
 
 @cache
-def counter(name: str = DEFAULT) -> Counter:
+def counter(name: str = DEFAULT) -> TiktokenCounter:
     """Return the counter with this name; it is built once per process.
 
     Raises ConfigError for an unknown encoding, a damaged table, or one that cannot be downloaded in time.

@@ -1,83 +1,314 @@
 """Counting stars: small sentences with a count each are scattered over the chat; all counts are wanted in the end.
 
-After Counting-Stars (Song, Zheng and Luo 2024), brought into a conversation: the sky is the conversation itself.
+After Counting-Stars (Song, Zheng and Luo 2024), brought into a conversation: the sky is the conversation itself. With
+`delivery = "one_shot"` it is one message, as there. What its authors planned is here as well: several who count, counts
+that are corrected later, the sum, and other things than stars.
 """
 
-from ltm_bench import Ask, Dice, Script, Tell, scenario, star_counts
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from hashlib import sha256
+from itertools import cycle
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench import Ask, Dice, Script, Tell, bury, deliver, scenario, star_counts, star_sum
+from ltm_bench.deliveries import CHUNK, evenly, room
+from ltm_bench.filler import shipped
 
 SENTENCES = {
-    ("en", "searching"): "A little hedgehog looked up and counted {count} ★",
+    ("en", "searching"): "A little {who} looked up and counted {count} {sign}",
     ("en", "reasoning"): (
-        "A little hedgehog looked up and counted {mistake} ★, saw that it had miscounted, tried again, "
-        "and this time it was right: {count} ★"
+        "A little {who} looked up and counted {mistake} {sign}, saw that it had miscounted, tried again, "
+        "and this time it was right: {count} {sign}"
     ),
-    ("zh", "searching"): "小刺猬抬头数了数，数到 {count} 颗 ★",
-    ("zh", "reasoning"): "小刺猬抬头数到 {mistake} 颗 ★，发现数错了，又数了一遍，这次数对了，是 {count} 颗 ★",
+    ("zh", "searching"): "小{who}抬头数了数，数到 {count} {sign}",
+    (
+        "zh",
+        "reasoning",
+    ): "小{who}抬头数到 {mistake} {sign}，发现数错了，又数了一遍，这次数对了，是 {count} {sign}",
+}
+
+LATER = {
+    ("en", 1): "The little {who} thought about it: last time it had counted one too many.",
+    ("en", -1): "The little {who} thought about it: last time it had counted one too few.",
+    ("zh", 1): "小{who}想了想：上一次多数了一个。",
+    ("zh", -1): "小{who}想了想：上一次少数了一个。",
 }
 
 QUESTIONS = {
     ("en", "searching"): (
-        "Now and then a little hedgehog counted stars. List all the counts that it reached, in any order, as a JSON "
-        'object such as {"counts": [1, 2]}. Do not add them up, and write nothing else.'
+        "Now and then a little {who} counted {things}. List all the counts that it reached, in any order, as a JSON "
+        'object such as {{"counts": [1, 2]}}. Do not add them up, and write nothing else.'
     ),
     ("en", "reasoning"): (
-        "Now and then a little hedgehog counted stars, and corrected itself. List all the right counts, in any order, "
-        'as a JSON object such as {"counts": [1, 2]}. Leave the mistaken ones out, do not add up, and write nothing '
+        "Now and then a little {who} counted {things}, and corrected itself. List all the right counts, in any order, "
+        'as a JSON object such as {{"counts": [1, 2]}}. Leave the mistaken ones out, do not add up, and write nothing '
         "else."
     ),
     ("zh", "searching"): (
-        '聊天中有一只小刺猬不时数星星。请列出它每次数到的星星数，顺序不限，用 JSON 对象回答，例如 {"counts": [1, 2]}。'
+        "聊天中有一只小{who}不时数{things}。请列出它每次数到的数目，顺序不限，"
+        '用 JSON 对象回答，例如 {{"counts": [1, 2]}}。'
         "不要相加，不要写其他内容。"
     ),
     ("zh", "reasoning"): (
-        "聊天中有一只小刺猬不时数星星，数错了又改正。请列出所有正确的星星数，顺序不限，"
-        '用 JSON 对象回答，例如 {"counts": [1, 2]}。不要列出数错的数，不要相加，不要写其他内容。'
+        "聊天中有一只小{who}不时数{things}，数错了又改正。请列出所有正确的数目，顺序不限，"
+        '用 JSON 对象回答，例如 {{"counts": [1, 2]}}。不要列出数错的数，不要相加，不要写其他内容。'
     ),
+}
+
+SUM = {
+    "en": "And how many {things} did the little {who} count in all? Write one number alone.",
+    "zh": "那么小{who}一共数了多少{things}？只写一个数字。",
+}
+
+WHO = {
+    "en": ("hedgehog", "owl", "badger", "dormouse", "marten", "toad"),
+    "zh": ("刺猬", "猫头鹰", "獾", "睡鼠", "貂", "蟾蜍"),
+}
+
+THINGS = {
+    ("en", "stars"): ("★", "stars"),
+    ("en", "boats"): ("boats", "boats"),
+    ("en", "lanterns"): ("lanterns", "lanterns"),
+    ("zh", "stars"): ("颗 ★", "星星"),
+    ("zh", "boats"): ("条船", "船"),
+    ("zh", "lanterns"): ("盏灯笼", "灯笼"),
+}
+"""How a count of something ends, and its name."""
+
+BEGIN = {
+    "en": "Here is a long text. There will be a question about it at the end.",
+    "zh": "下面是一段很长的文字，最后会有一个问题。",
+}
+
+PART = {
+    "en": "Part {i} of {n} of a text. Please just confirm that you have read it; the question comes later.\n\n",
+    "zh": "一段文字的第 {i} 部分，共 {n} 部分。请只确认已读，问题在最后。\n\n",
 }
 
 MOST = 1024
 
+ZH_SKY = (
+    ("清晨", "傍晚", "雨后", "入冬以前", "集市散了以后", "午饭过后", "天还没亮", "河水上涨的时候"),
+    (
+        "渡口的老人",
+        "卖瓷器的姑娘",
+        "山那边的木匠",
+        "茶馆的掌柜",
+        "两个过路的学生",
+        "看守灯塔的人",
+        "邻村的医生",
+        "磨坊主",
+    ),
+    ("慢慢地", "一声不响地", "笑着", "又一次", "小心翼翼地", "匆匆忙忙地"),
+    (
+        "把船拴在柳树下",
+        "收起了晾在院子里的布",
+        "讲起从前修桥的故事",
+        "把信放进了抽屉",
+        "给炉子添了柴",
+        "朝码头走去",
+    ),
+    (
+        "，谁也没有在意。",
+        "，风从窗外吹进来。",
+        "，远处传来了钟声。",
+        "，屋里渐渐暖和起来。",
+        "，孩子们在一旁听着。",
+    ),
+)
+"""A Chinese sky: one part of each row makes a sentence."""
 
-def _counts(dice: Dice, stars: int) -> tuple[list[int], list[int]]:
+SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
+
+class Star(NamedTuple):
+    """A count, the count that was mistaken for it, and whose they are."""
+
+    right: int
+    mistake: int
+    who: int
+
+
+def _stars(dice: Dice, stars: int, counters: int) -> list[Star]:
     """Draw counts and mistaken counts: all distinct, at uneven distances, none of them 1 or 2 as in the example.
 
     Every star has seven numbers to itself. Its count lies in the middle of them, and the mistake one beside it.
     """
-    counts, mistakes = [], []
-    for i in range(stars):
+    found = []
+    for i in range(stars * counters):
         count = 7 * i + dice.integer(4, 8)
-        counts.append(count)
-        mistakes.append(count + dice.choice((-1, 1)))
-    return counts, mistakes
+        found.append(Star(count, count + dice.choice((-1, 1)), i % counters))
+    return found
+
+
+@cache
+def _text(path: str, digest: str) -> tuple[str, ...]:
+    """Return the sentences of a user's own text."""
+    try:
+        content = Path(path).read_bytes()
+        text = content.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"data = {path!r}: {error}") from error
+    if not sha256(content).hexdigest().startswith(digest):
+        raise ValueError(f"data = {path!r}: the text has changed: its SHA-256 no longer begins with {digest}")
+    sentences = tuple(each.strip() for each in SENTENCE.split(text) if each.strip())
+    if not sentences:
+        raise ValueError(f"data = {path!r}: there is no text in it")
+    return sentences
+
+
+@cache
+def _shipped() -> tuple[str, ...]:
+    """Return the sky that ships: trivia, and the prose of the stories that `chapter_break` reads out."""
+    stories = Path(__file__).with_name("chapter_break.md").read_text("utf-8")
+    prose = [each for each in SENTENCE.split(stories) if each.strip() and not each.startswith("#")]
+    return (*(f"{each.question} {each.answer}." for each in shipped().items), *prose)
+
+
+def _sky(dice: Dice, language: str, data: str, digest: str) -> Iterator[str]:
+    if data:
+        yield from cycle(_text(data, digest))
+    while language == "zh":
+        yield "".join(dice.choice(row) for row in ZH_SKY)
+    while True:
+        yield from dice.shuffled(_shipped())
 
 
 FORGET = {
-    "en": "The little hedgehog has finished counting. Should it ever begin anew, only its new counts matter.",
-    "zh": "小刺猬数完星星了。如果它以后再数，只有新数到的才算。",
+    "en": "The little {who} has finished counting. Should it ever begin anew, only its new counts matter.",
+    "zh": "小{who}数完了。如果它以后再数，只有新数到的才算。",
 }
 
 
-@scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"})
+def _sayings(
+    stars: Sequence[Star], corrected: Collection[int], task: str, language: str, sign: str
+) -> list[tuple[list[str], str]]:
+    """Return of each star what is said of earlier ones just before, and its own sentence.
+
+    A count that will be corrected is told as the mistake; the same animal corrects it when it counts again.
+    """
+    said, waiting = [], dict[int, str]()
+    for i, star in enumerate(stars):
+        notes = [waiting.pop(star.who)] if star.who in waiting else []
+        told = star.mistake if i in corrected else star.right
+        sentence = SENTENCES[language, task].format(
+            count=told, mistake=star.mistake, who=WHO[language][star.who], sign=sign
+        )
+        said.append((notes, sentence))
+        if i in corrected:
+            waiting[star.who] = _note(star, language)
+    return said
+
+
+def _note(star: Star, language: str) -> str:
+    return LATER[language, star.mistake - star.right].format(who=WHO[language][star.who])
+
+
+def _last_notes(stars: Sequence[Star], corrected: Collection[int], language: str) -> list[str]:
+    """Return the corrections of counts after which the same animal does not count again."""
+    last = {star.who: i for i, star in enumerate(stars)}
+    return [_note(stars[i], language) for i in sorted(last.values()) if i in corrected]
+
+
+@scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"}, version=2)
 def counting_stars(
-    dice: Dice, *, stars: int = 8, order: str = "shuffled", task: str = "searching", language: str = "en"
+    dice: Dice,
+    *,
+    stars: int = 8,
+    order: str = "shuffled",
+    task: str = "searching",
+    language: str = "en",
+    delivery: str = "scattered",
+    span: int = 2000,
+    columns: int = 1,
+    counters: int = 1,
+    late: int = 0,
+    total: bool = False,
+    things: str = "stars",
+    chunk: int = CHUNK,
+    data: str = "",
+    digest: str = "",
 ) -> Script:
-    """Scatter `stars` counts evenly, `shuffled` or `ordered`; `searching` or `reasoning`; `en` or `zh`."""
-    if not 1 <= stars <= MOST:
-        raise ValueError(f"stars = {stars}: from 1 to {MOST} are possible")
+    """Scatter `stars` counts evenly, `shuffled` or `ordered`; `searching` or `reasoning`; `en` or `zh`.
+
+    Examples take `columns` lengths in turn, k/columns of the span. Of several `counters` the first is asked about;
+    `late` counts are corrected when the next one comes; `total` asks for the sum as well; `data` is a text for a sky.
+    """
+    _check(stars, order, task, language, columns, counters, late, things)
+    index = int(tail) if (tail := dice.name.rpartition("/")[2]).isdecimal() else 0
+    share = (index % columns + 1) / columns
+    sign, name = THINGS[language, things]
+    drawn = _stars(dice, stars, counters)
+    if order == "shuffled":
+        drawn = dice.shuffled(drawn)
+    corrected = set(dice.sample(range(len(drawn)), late)) if late else set[int]()
+    said = _sayings(drawn, corrected, task, language, sign)
+    mine = [(star, i in corrected) for i, star in enumerate(drawn) if star.who == 0]
+    counts = [star.right for star, _ in mine]
+    mistaken = [star.mistake if task == "reasoning" or later else None for star, later in mine]
+    if not any(mistaken):
+        mistaken = []
+    foreign = [star.right for star in drawn if star.who]
+    who = WHO[language][0]
+    ask = Ask(
+        QUESTIONS[language, "reasoning" if late else task].format(who=who, things=name),
+        expect=star_counts(counts, mistaken=mistaken, foreign=foreign),
+        at=share,
+    )
+    if delivery == "scattered":
+        for i, (notes, sentence) in enumerate(said):
+            at: float | None = share * i / len(said)
+            for note in notes:
+                yield Tell(note, at=at)
+                at = None
+            yield Tell(sentence, at=at)
+        for note in _last_notes(drawn, corrected, language):
+            yield Tell(note, at=share * (len(said) - 0.5) / len(said))
+        yield ask
+    else:
+        lines = ["\n".join((*notes, sentence)) for notes, sentence in said]
+        lines[-1] = "\n".join((lines[-1], *_last_notes(drawn, corrected, language)))
+        needles = zip(evenly(len(lines)), lines, strict=True)
+        sky = _sky(dice.child("sky"), language, data, digest)
+        yield from deliver(
+            bury(needles, sky, int(room(span) * share), "\n"),
+            [ask],
+            delivery=delivery,
+            begin=BEGIN[language],
+            chunk=chunk,
+            part=PART[language],
+        )
+    if total:
+        yield Ask(
+            SUM[language].format(who=who, things=name),
+            expect=star_sum(counts, mistaken=mistaken, foreign=foreign),
+        )
+    yield Tell(FORGET[language].format(who=who))
+
+
+def _check(
+    stars: int, order: str, task: str, language: str, columns: int, counters: int, late: int, things: str
+) -> None:
+    if not 1 <= stars * counters <= MOST or not 1 <= counters <= len(WHO["en"]):
+        raise ValueError(
+            f"stars = {stars}, counters = {counters}: from 1 to {MOST} are possible in all, and from 1 to "
+            f"{len(WHO['en'])} who count"
+        )
     if order not in ("shuffled", "ordered"):
         raise ValueError(f"order = {order!r}: it is 'shuffled' or 'ordered'")
     if (language, task) not in SENTENCES:
         raise ValueError(
             f"language = {language!r}, task = {task!r}: they are 'en' or 'zh', and 'searching' or 'reasoning'"
         )
-    pairs = list(zip(*_counts(dice, stars), strict=True))
-    if order == "shuffled":
-        pairs = dice.shuffled(pairs)
-    sentence = SENTENCES[language, task]
-    for i, (count, mistake) in enumerate(pairs):
-        yield Tell(sentence.format(count=count, mistake=mistake), at=i / stars)
-    expect = star_counts(
-        [count for count, _ in pairs], mistaken=[m for _, m in pairs] if task == "reasoning" else ()
-    )
-    yield Ask(QUESTIONS[language, task], expect=expect, at=1.0)
-    yield Tell(FORGET[language])
+    if (language, things) not in THINGS:
+        known = ", ".join(thing for lang, thing in THINGS if lang == language)
+        raise ValueError(f"things = {things!r}: it is one of {known}")
+    if columns < 1:
+        raise ValueError(f"columns = {columns}: 1 or more")
+    if not 0 <= late <= stars * counters or (late and task == "reasoning"):
+        raise ValueError(
+            f"late = {late}: at most as many as there are counts, and only with task = 'searching'"
+        )

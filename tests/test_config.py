@@ -144,3 +144,18 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
         read_suite(path)
     with pytest.raises(ConfigError, match=r"gone\.toml: No such file"):
         read_suite(tmp_path / "gone.toml")
+
+
+def test_a_row_of_a_suite_may_have_a_name_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "two.toml"
+    path.write_text('[scenarios.few]\nscenario = "colours"\nchanges = 1\n[scenarios.colours]\n')
+    suite = read_suite(path)
+    assert [suite.plays(row) for row in suite.scenarios] == ["colours", "colours"]
+    assert suite.parameters("few") == {"changes": 1}
+    for wrong, complaint in (
+        ("[scenarios.few]\nscenario = 3", "scenarios.few.scenario = 3: it is the name of a scenario"),
+        ('[scenarios."a/b"]\nscenario = "colours"', "scenarios.a/b: a name is made of letters"),
+    ):
+        path.write_text(wrong)
+        with pytest.raises(ConfigError, match=complaint):
+            read_suite(path)

@@ -25,6 +25,7 @@ EXPORTED = (
     "Agent",
     "AgentError",
     "Ask",
+    "Buried",
     "CannotResume",
     "Chat",
     "Dice",
@@ -34,13 +35,17 @@ EXPORTED = (
     "Memory",
     "Message",
     "Outcome",
+    "Piece",
     "Reply",
     "Script",
     "Tell",
     "Turn",
     "Usage",
     "Verdict",
+    "benchmarked",
+    "bury",
     "decodes",
+    "deliver",
     "displaced",
     "follows_route",
     "item_counts",
@@ -56,6 +61,7 @@ EXPORTED = (
     "scenario",
     "spoken_duration",
     "star_counts",
+    "star_sum",
 )
 """What files of users' own may rest on: a name that goes breaks them, and one that comes stays."""
 

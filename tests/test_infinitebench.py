@@ -119,7 +119,7 @@ def test_published_counts_of_stars_get_their_published_scores(command: "Command"
     files = sorted(map(str, (SHARED / "data" / "counting-stars").iterdir()))
     rows = json.loads(command("score", "counting-stars", "--json", *files).out)
     assert [row["hits"] for row in rows] == ["917/1024", "501/512"]
-    assert [row["exact lists"] for row in rows] == ["3/32", "7/16"]
+    assert [row["exact"] for row in rows] == ["3/32", "7/16"]
 
 
 def test_bad_lines_are_skipped_and_bad_files_named(tmp_path: Path, command: "Command") -> None:

@@ -3,8 +3,9 @@
 import os
 import signal
 import sys
+import warnings
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from ltm_bench import dropins
 from ltm_bench.cli.commands import app
@@ -31,8 +32,22 @@ def _misused(error: Any) -> None:
     complain(f"{error.format_message()} (see {where} --help)")
 
 
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print what a scenario or an adapter warns of as one line; what libraries warn their authors of is not shown."""
+    if category is UserWarning:
+        complain(str(message))
+
+
 def main() -> None:
     """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
+    warnings.showwarning = _warn
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         code = app(prog_name="ltm-bench", standalone_mode=False)

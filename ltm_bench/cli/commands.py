@@ -42,12 +42,14 @@ app = typer.Typer(
 )
 listing = _group("List what there is.")
 filler = _group("Get other filler than the one that ships.")
+papers = _group("Get the public files of InfiniteBench.")
 judging = _group("Check the judges.")
 scoring = _group("Score prediction files of other benchmarks, in their own formats.")
 creating = _group("Write a file to start from.")
 importing = _group("Import what others have published.")
 app.add_typer(listing, name="list")
 app.add_typer(filler, name="filler")
+app.add_typer(papers, name="infinitebench")
 app.add_typer(judging, name="judge")
 app.add_typer(scoring, name="score")
 app.add_typer(creating, name="new")
@@ -125,6 +127,16 @@ Settings = Annotated[
         metavar="KEY=VALUE",
         envvar="LTM_BENCH_SETTING",
         help="A setting of the agent; may be given several times.",
+    ),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-P",
+        "--parameter",
+        metavar="SCENARIO.KEY=VALUE",
+        envvar="LTM_BENCH_PARAMETER",
+        help="A parameter of a scenario, instead of the suite's; may be given several times.",
     ),
 ]
 BaseUrl = Annotated[
@@ -269,6 +281,7 @@ def run(
     ] = False,
     max_cost: MaxCost = None,
     setting: Settings = None,
+    parameter: Parameters = None,
     base_url: BaseUrl = None,
     judge: Judges = None,
     fail_under: FailUnder = None,
@@ -293,6 +306,7 @@ def run(
             tokenizer=tokenizer,
             settings=setting or (),
             base_url=base_url,
+            parameters=parameter or (),
         ),
         name,
         repeats=repeats,
@@ -434,7 +448,7 @@ def plot(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_KIND",
-            help="spans, scenarios, skills, distance, outcomes, cost or needles.",
+            help="spans, scenarios, skills, distance, outcomes, cost, needles, stars or depth.",
         ),
     ] = "scenarios",
     output: Annotated[
@@ -616,6 +630,32 @@ def fetch(
     fetch_into(into, url or URL, sha256 or SHA256)
 
 
+@papers.callback()
+def _papers() -> None:
+    """Get the public files of InfiniteBench."""
+
+
+@papers.command(
+    "fetch", epilog=_examples("infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files")
+)
+def fetch_infinitebench(
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TASK...", help="Which tasks; all twelve (2.5 GB) if left out."),
+    ] = None,
+    into: Annotated[
+        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the files.")
+    ] = Path("data/infinitebench"),
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the files.")
+    ] = None,
+) -> None:
+    """Download public files of InfiniteBench (MIT), and write down what they were."""
+    from ltm_bench.cli.fetching import INFINITEBENCH, fetch_infinitebench
+
+    fetch_infinitebench(tasks or (), into, url or INFINITEBENCH)
+
+
 @importing.callback()
 def _import() -> None:
     """Import what others have published."""
@@ -691,9 +731,20 @@ def score_infinitebench(
     score_infinitebench(files, mode, task, model, as_json=as_json)
 
 
-@scoring.command("counting-stars", epilog=_examples("score counting-stars results/*.jsonl"))
-def score_counting_stars(files: Predictions, as_json: Json = False) -> None:
-    """Score prediction files of Counting-Stars (searching), with an order-aware figure beside."""
+@scoring.command(
+    "counting-stars",
+    epilog=_examples("score counting-stars results/*.jsonl", "score counting-stars reports/counting-stars-*"),
+)
+def score_counting_stars(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE|RUN...", help="Prediction files (searching), and folders of runs of ours."
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Score prediction files or runs of Counting-Stars, by length, with an order-aware figure beside."""
     from ltm_bench.cli.scoring import score_counting_stars
 
     score_counting_stars(files, as_json=as_json)

@@ -1,12 +1,14 @@
-"""`filler fetch`: TriviaQA's official archive, with progress and a checksum, where there is a network."""
+"""`filler fetch` and `infinitebench fetch`: public data, with progress and a checksum, where there is a network."""
 
 import hashlib
 import shutil
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from ltm_bench.cli.console import err, out
-from ltm_bench.errors import ConfigError
+from ltm_bench.errors import ConfigError, nearest
+from ltm_bench.infinitebench import SCORERS
 
 URL = "https://nlp.cs.washington.edu/triviaqa/data/triviaqa-unfiltered.tar.gz"
 SHA256 = "7f0c94207fd0a1eb7bba3d52cdfe0735c98de850b9e5aa4e75f2776ef9a531d0"
@@ -24,7 +26,7 @@ def fetch_into(into: Path, url: str, sha256: str) -> None:
     else:
         archive = into / "archive.part"
         try:
-            found = _download(url, archive)
+            found = _download(url, archive, "TriviaQA")
             if found != sha256:
                 raise ConfigError(f"{url}: its SHA-256 is {found}, expected {sha256}; nothing was kept")
             _unpack(archive, target)
@@ -33,7 +35,47 @@ def fetch_into(into: Path, url: str, sha256: str) -> None:
     out().print(f"use it with: ltm-bench run --filler triviaqa:{target}", markup=False)
 
 
-def _download(url: str, path: Path) -> str:
+INFINITEBENCH = "https://huggingface.co/datasets/xinrongzhang2022/InfiniteBench/resolve/main"
+SUMS = "SHA256SUMS"
+"""Beside the files: what each was when it was fetched first. Their authors have replaced files without a word."""
+
+
+def fetch_infinitebench(tasks: Sequence[str], into: Path, url: str) -> None:
+    """Put the public files of these tasks, or of all, into a folder. Raises ConfigError.
+
+    There are no published checksums: those of the first download are kept, and a file that differs later is refused.
+    """
+    wanted = list(tasks) or list(SCORERS)
+    for task in wanted:
+        if task not in SCORERS:
+            raise ConfigError(
+                f"{task}: there is no such task{nearest(task, SCORERS)} (known: {', '.join(SCORERS)})"
+            )
+    into.mkdir(parents=True, exist_ok=True)
+    sums = into / SUMS
+    lines = sums.read_text("utf-8").splitlines() if sums.exists() else []
+    known = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    for task in wanted:
+        name = f"{task}.jsonl"
+        if (into / name).exists():
+            out().print(f"{into / name} is there already", markup=False)
+            continue
+        part = into / f"{name}.part"
+        try:
+            found = _download(f"{url.rstrip('/')}/{name}", part, task)
+            if known.setdefault(name, found) != found:
+                raise ConfigError(
+                    f"{url}/{name}: its SHA-256 is {found}, but {sums} says {known[name]}: the file has been replaced; "
+                    f"take that line out of {sums} to accept the new one"
+                )
+            part.rename(into / name)
+        finally:
+            part.unlink(missing_ok=True)
+        sums.write_text("".join(f"{digest}  {each}\n" for each, digest in sorted(known.items())), "utf-8")
+    out().print("use them with: ltm-bench run --suite infinitebench-files", markup=False)
+
+
+def _download(url: str, path: Path, what: str) -> str:
     """Download to a file with a progress bar; return the SHA-256."""
     import httpx2
     from rich.progress import Progress
@@ -47,7 +89,7 @@ def _download(url: str, path: Path) -> str:
         ):
             response.raise_for_status()
             size = response.headers.get("content-length")
-            task = progress.add_task("TriviaQA", total=int(size) if size else None)
+            task = progress.add_task(what, total=int(size) if size else None)
             for block in response.iter_bytes(1 << 20):
                 digest.update(block)
                 file.write(block)

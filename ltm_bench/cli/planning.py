@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -55,6 +56,8 @@ class Wish:
     tokenizer: str
     settings: Sequence[str]
     base_url: str | None
+    parameters: Sequence[str] = ()
+    """Parameters of scenarios, as `SCENARIO.KEY=VALUE`."""
 
 
 _PYTHON = "python:"
@@ -202,16 +205,24 @@ def make_plan(wish: Wish) -> Plan:
             f"--span {wish.span}: no scenario of the suite {wish.suite} fits; take a larger one"
         )
     entries = []
+    changed = _parameters(wish.parameters)
     for name in dict.fromkeys(chosen):
         known = name in suite.scenarios
+        played, digest = find_scenario(wish.suite, suite.plays(name))
+        parameters = (suite.parameters(name) if known else {}) | changed.pop(name, {})
         entries.append(
-            _scenario_entry(
-                wish.suite,
-                name,
-                wish.examples or (suite.count(name) if known else suite.examples),
-                suite.parameters(name) if known else {},
+            ScenarioEntry(
+                name=name,
+                scenario=played.name if played.name != name else None,
+                version=played.version,
+                hash=digest,
+                examples=wish.examples or (suite.count(name) if known else suite.examples),
+                parameters=_filled(played, parameters, span),
             )
         )
+    if changed:
+        name = next(iter(changed))
+        raise ConfigError(f"-P {name}.…: {name} is not among what is asked{nearest(name, chosen)}")
     mode, source = _parse_filler(wish.filler)
     bank = read_bank(source)
     manifest = Manifest(
@@ -274,20 +285,65 @@ def _scorers() -> dict[str, int]:
     return {kind.__name__: kind.version for kind in kinds}
 
 
-def _scenario_entry(suite: str, name: str, examples: int, parameters: Mapping[str, Any]) -> ScenarioEntry:
-    scenario, digest = find_scenario(suite, name)
-    return ScenarioEntry(
-        name=scenario.name,
-        version=scenario.version,
-        hash=digest,
-        examples=examples,
-        parameters=dict(parameters),
+def _parameters(given: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Read `-P SCENARIO.KEY=VALUE`."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in given:
+        place, equals, value = each.partition("=")
+        name, dot, key = place.strip().rpartition(".")
+        if not (equals and dot and name and key):
+            raise ConfigError(f"-P {each}: write it as SCENARIO.KEY=VALUE, such as counting_stars.stars=32")
+        found.setdefault(name, {})[key] = config.parse_value(value.strip())
+    return found
+
+
+def _filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict[str, Any]:
+    """Add what only a run can know, where a scenario has a parameter for it and the suite is silent.
+
+    That is `span`, and for a scenario that reads a file of `data`, the `digest` of that file.
+    """
+    filled = dict(parameters)
+    if "span" in scenario.parameters and span:
+        filled.setdefault("span", span)
+    data = filled.get("data", scenario.parameters.get("data"))
+    if "digest" in scenario.parameters and isinstance(data, str) and data:
+        filled.setdefault("digest", _digest(scenario.name, Path(data)))
+    return filled
+
+
+def _digest(scenario: str, path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise ConfigError(f"scenario {scenario}: data = {str(path)!r}: {error.strerror or error}") from error
+    return digest.hexdigest()[:16]
+
+
+def _played(suite: str, entry: ScenarioEntry) -> tuple[Scenario, str]:
+    """Return the scenario of an entry under the name of its row, and the hash of its content."""
+    found, digest = find_scenario(suite, entry.scenario or entry.name)
+    return (found if found.name == entry.name else replace(found, name=entry.name)), digest
+
+
+def _today(suite: str, entry: ScenarioEntry) -> ScenarioEntry:
+    """Return an entry as it would be if the run began today."""
+    found, digest = _played(suite, entry)
+    parameters = {key: value for key, value in entry.parameters.items() if key != "digest"}
+    return entry.model_copy(
+        update={
+            "version": found.version,
+            "hash": digest,
+            "parameters": entry.parameters | _filled(found, parameters, entry.parameters.get("span", 0)),
+        }
     )
 
 
 def _examples(manifest: Manifest) -> list[Example]:
     return [
-        Example(find_scenario(manifest.suite.name, entry.name)[0], index, manifest.seed, entry.parameters)
+        Example(_played(manifest.suite.name, entry)[0], index, manifest.seed, entry.parameters)
         for entry in manifest.suite.scenarios
         for index in range(entry.examples)
     ]
@@ -303,12 +359,7 @@ def plan_of(run: Path) -> Plan:
         update={
             "version": version("ltm-bench"),
             "suite": manifest.suite.model_copy(
-                update={
-                    "scenarios": [
-                        _scenario_entry(manifest.suite.name, e.name, e.examples, e.parameters)
-                        for e in manifest.suite.scenarios
-                    ]
-                }
+                update={"scenarios": [_today(manifest.suite.name, e) for e in manifest.suite.scenarios]}
             ),
             "agent": manifest.agent.model_copy(
                 update={"hash": dropins.content_hash(dropins.find("agents", manifest.agent.adapter))}
@@ -330,7 +381,7 @@ def abouts(manifest: Manifest) -> dict[str, About]:
     found = {}
     for entry in manifest.suite.scenarios:
         try:
-            scenario, _ = find_scenario(manifest.suite.name, entry.name)
+            scenario, _ = _played(manifest.suite.name, entry)
         except LtmBenchError:
             continue
         found[entry.name] = About(scenario.summary, scenario.skills)
@@ -341,7 +392,7 @@ def reference_examples(manifest: Manifest) -> list[Example]:
     """Return a run's examples, for floor and ceiling; none if a scenario has changed since."""
     for entry in manifest.suite.scenarios:
         try:
-            if find_scenario(manifest.suite.name, entry.name)[1] != entry.hash:
+            if _played(manifest.suite.name, entry)[1] != entry.hash:
                 return []
         except LtmBenchError:
             return []

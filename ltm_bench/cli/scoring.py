@@ -76,44 +76,108 @@ def score_infinitebench(
 
 
 def score_counting_stars(files: Sequence[Path], *, as_json: bool) -> None:
-    """Print for every file how many of the counts were found, and how well they were ordered. Raises ConfigError."""
-    found = []
-    for path in files:
-        try:
-            rows = counting_stars.rows(line for _, line in _objects(path))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(
-                f"{path}: not a prediction file of Counting-Stars: {type(error).__name__}: {error}"
-            ) from error
-        if not rows:
-            raise ConfigError(f"{path}: there is no answer in it")
-        cells = sum(len(row.found) for row in rows)
-        hits = sum(sum(row.found) for row in rows)
-        found.append(
-            {
-                "file": str(path),
-                "answers": len(rows),
-                "hits": f"{hits}/{cells}",
-                "score": round(hits / cells, 4),
-                "in place": round(sum(row.placed for row in rows) / cells, 4),
-                "exact lists": f"{sum(row.exact for row in rows)}/{len(rows)}",
-            }
-        )
+    """Print how many of the counts were found, by length, and how well they were ordered. Raises ConfigError."""
+    tests = [test for path in files for test in (_played(path) if path.is_dir() else [_predicted(path)])]
+    found = [_figures(path, name, rows) for path, name, rows in tests]
+    runs = dict.fromkeys(path for path, name, _ in tests if name)
+    for path in runs:
+        of = [each for each in found if each["file"] == str(path)]
+        if len(of) > 1:  # the published ranking is by the mean over the four official tests
+            mean = sum(each["score"] for each in of) / len(of)
+            found.append({**dict.fromkeys(found[0], ""), "file": str(path), "test": "mean", "score": mean})
     if as_json:
         out().print_json(json.dumps(found))
         return
-    _table(found)
+    files_alone = [each for each in found if not each["test"]]
+    if files_alone:
+        _table([{key: value for key, value in each.items() if key != "test"} for each in files_alone])
+    for path in runs:
+        out().print(path.name, markup=False)
+        of = [each for each in found if each["file"] == str(path)]
+        _table([{key: value for key, value in each.items() if key != "file"} for each in of])
+
+
+_Test = tuple[Path, str, Sequence[counting_stars.Row]]
+
+BUCKETS = 4
+"""Into so many groups answers are put by length; the column 1/4 is the score of the shortest."""
+
+
+def _predicted(path: Path) -> _Test:
+    try:
+        rows = counting_stars.rows(line for _, line in _objects(path))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"{path}: not a prediction file of Counting-Stars: {type(error).__name__}: {error}"
+        ) from error
+    if not rows:
+        raise ConfigError(f"{path}: there is no answer in it")
+    return path, "", rows
+
+
+def _played(run: Path) -> list[_Test]:
+    """Return what a run of ours has of Counting-Stars; what its page says is scored in the same way."""
+    from ltm_bench.cli.planning import abouts
+    from ltm_bench.log import read_manifest
+    from ltm_bench.report.results import results_of
+
+    results = results_of(run, abouts(read_manifest(run)), {})
+    tests: dict[str, list[counting_stars.Row]] = {}
+    for example in results.examples:
+        for question in example.questions:
+            if question.scorer.startswith("StarCounts") and question.reply is not None:
+                counts = json.loads(question.expected)["counts"]
+                row = counting_stars.score(question.reply, counts, example.span)
+                tests.setdefault(example.scenario, []).append(row._replace(parts=question.parts))
+    if not tests:
+        raise ConfigError(f"{run}: nobody was asked to count stars in that run")
+    return [(run, name, rows) for name, rows in tests.items()]
+
+
+def _figures(path: Path, name: str, rows: Sequence[counting_stars.Row]) -> dict[str, Any]:
+    cells = sum(len(row.parts) for row in rows)
+    ordered = sorted(rows, key=lambda row: row.size)
+    groups = [ordered[i * len(rows) // BUCKETS : (i + 1) * len(rows) // BUCKETS] for i in range(BUCKETS)]
+    lengths = {
+        f"{i}/{BUCKETS}": round(_mean(group), 4) if group and rows[0].size else ""
+        for i, group in enumerate(groups, start=1)
+    }
+    return {
+        "file": str(path),
+        "test": name,
+        "n": len(rows),
+        "hits": f"{sum(sum(part == 1 for part in row.parts) for row in rows)}/{cells}",
+        "score": round(_mean(rows), 4),
+        **lengths,
+        "placed": round(sum(row.placed for row in rows) / cells, 4),
+        "exact": f"{sum(row.exact for row in rows)}/{len(rows)}",
+    }
+
+
+def _mean(rows: Sequence[counting_stars.Row]) -> float:
+    return sum(sum(row.parts) for row in rows) / sum(len(row.parts) for row in rows)
 
 
 def _table(found: Sequence[dict[str, Any]]) -> None:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in found[0]:
-        table.add_column(column, justify="left" if column in ("file", "task") else "right")
+        name = column in ("file", "task", "test")
+        table.add_column(
+            column,
+            justify="left" if name else "right",
+            overflow="fold",
+            no_wrap=not name,
+            min_width=18 if column in ("file", "test") else None,
+        )
     for row in found:
-        shown = {**row, "file": Path(row["file"]).name}
-        digits = 4 if "score" in row else 2
-        table.add_row(*(f"{v:.{digits}f}" if isinstance(v, float) else str(v) for v in shown.values()))
+        shown = {key: Path(value).name if key == "file" else value for key, value in row.items()}
+        table.add_row(
+            *(
+                f"{value:.{4 if key == 'score' else 2}f}" if isinstance(value, float) else str(value)
+                for key, value in shown.items()
+            )
+        )
     out().print(table)

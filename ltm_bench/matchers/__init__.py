@@ -9,8 +9,9 @@ from dataclasses import fields
 from typing import Any
 
 from ltm_bench.errors import LogError
+from ltm_bench.matchers.benchmarked import Benchmarked, benchmarked
 from ltm_bench.matchers.choices import Picks, picks
-from ltm_bench.matchers.counts import StarCounts, star_counts
+from ltm_bench.matchers.counts import StarCounts, StarSum, star_counts, star_sum
 from ltm_bench.matchers.decoding import Decodes, decodes
 from ltm_bench.matchers.displacement import Displaced, displaced
 from ltm_bench.matchers.items import ItemCounts, item_counts
@@ -58,6 +59,7 @@ def _descendants(kind: type[Any]) -> list[type[Any]]:
 
 
 __all__ = [
+    "Benchmarked",
     "Decodes",
     "Displaced",
     "FollowsRoute",
@@ -72,6 +74,8 @@ __all__ = [
     "SaidIn",
     "Says",
     "StarCounts",
+    "StarSum",
+    "benchmarked",
     "decodes",
     "displaced",
     "dump",
@@ -88,4 +92,5 @@ __all__ = [
     "said_in",
     "says",
     "star_counts",
+    "star_sum",
 ]

@@ -70,9 +70,9 @@ class Bin(NamedTuple):
 
 
 def matched_parts(example: ExampleResult) -> Sequence[float]:
-    """Return a score for every needle, where the example's last question has one for each; else nothing."""
-    parts = example.questions[-1].parts if example.questions else ()
-    return parts if len(parts) == len(example.needles) else ()
+    """Return a score for every needle, where a question of the example has one for each; else nothing."""
+    each = (q.parts for q in reversed(example.questions) if q.parts and len(q.parts) == len(example.needles))
+    return next(each, ())
 
 
 def points(results: Results) -> Iterator[Point]:
@@ -81,7 +81,9 @@ def points(results: Results) -> Iterator[Point]:
         parts = matched_parts(example)
         for needle, part in zip(example.needles, parts, strict=False):
             yield Point(needle.depth, part)
-        for question in example.questions[:-1] if parts else example.questions:
+        for question in example.questions:
+            if parts and question.parts == parts:
+                continue
             told = [
                 n.position
                 for n in example.needles

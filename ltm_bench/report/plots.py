@@ -13,6 +13,8 @@ from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.report.comparison import Comparison, Run, compare, entrants
 from ltm_bench.report.figures import bins, heats, matched_parts, points, skills
 from ltm_bench.report.page import short_tokens, visible
+from ltm_bench.schedule import USABLE
+from ltm_bench.scoring import Needle
 
 if TYPE_CHECKING:
     import altair
@@ -253,6 +255,75 @@ def needles(runs: Sequence[Run]) -> Any:
     )
 
 
+def _grid(rows: Rows, x: str, y: str, title: str) -> Any:
+    """Draw a heat map of mean scores, one for each agent, with the mean over all of it in its heading."""
+    import altair as alt
+
+    for agent in {str(row["agent"]) for row in rows}:
+        mine = [row for row in rows if row["agent"] == agent]
+        mean = sum(row["score"] for row in mine) / len(mine)
+        for row in mine:
+            row["agent"] = f"{agent}: {mean:.3f}"
+    cells: dict[tuple[str, float, float], list[float]] = {}
+    for row in rows:
+        cells.setdefault((row["agent"], row[x], row[y]), []).append(row["score"])
+    means: Rows = [
+        {"agent": a, x: first, y: second, "score": sum(each) / len(each), "answers": len(each)}
+        for (a, first, second), each in cells.items()
+    ]
+    return (
+        alt.Chart(_data(means))
+        .mark_rect(stroke="white", strokeWidth=0.3)
+        .encode(
+            x=alt.X(f"{x}:O", title="length in thousands of tokens", axis=alt.Axis(labelOverlap=True)),
+            y=alt.Y(f"{y}:O", title=title, axis=alt.Axis(labelOverlap=True)),
+            color=alt.Color("score:Q", title="score", scale=alt.Scale(scheme="viridis", domain=[0, 1])),
+            row=alt.Row("agent:N", title=None, header=alt.Header(labelFontWeight="bold")),
+        )
+    )
+
+
+def _thousands(tokens: int) -> float:
+    return float(f"{tokens / 1000:.2g}")
+
+
+def stars(runs: Sequence[Run]) -> Any:
+    """Draw star by length, as Counting-Stars does: which of the needles of an example was found, in how long a text."""
+    rows: Rows = [
+        {
+            "agent": f"{name} · {example.scenario}",
+            "length": _thousands(example.span),
+            "star": i + 1,
+            "score": part,
+        }
+        for run, name in zip(runs, entrants(runs), strict=True)
+        for example in run.results.examples
+        for i, part in enumerate(matched_parts(example))
+    ]
+    return _grid(rows, "length", "star", "star, from the first one told")
+
+
+def _depth(needle: Needle, span: int) -> int:
+    """Return where a needle stood in the usable part of its span, in per cent, to the nearest five."""
+    return round(20 * min(1.0, max(0.0, 1 - needle.depth / (USABLE * span)))) * 5
+
+
+def depth(runs: Sequence[Run]) -> Any:
+    """Draw depth by length, as needle tests do: where in its example the needle stood, for one needle at a time."""
+    rows: Rows = [
+        {
+            "agent": f"{name} · {example.scenario}",
+            "length": _thousands(run.results.span),
+            "depth": _depth(example.needles[0], run.results.span),
+            "score": example.score,
+        }
+        for run, name in zip(runs, entrants(runs), strict=True)
+        for example in run.results.examples
+        if len(example.needles) == 1 and example.score is not None
+    ]
+    return _grid(rows, "length", "depth", "depth of the needle, in per cent")
+
+
 def _label(run: Run, entrant: str, runs: Sequence[Run]) -> str:
     """Name a run by its agent, and by span and seed where those differ."""
     parts = [entrant]
@@ -271,6 +342,8 @@ KINDS: Mapping[str, Callable[[Sequence[Run]], Any]] = {
     "outcomes": outcomes,
     "cost": cost,
     "needles": needles,
+    "stars": stars,
+    "depth": depth,
 }
 """What can be drawn."""
 

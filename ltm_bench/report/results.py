@@ -158,24 +158,31 @@ class _Reading:
             return
         example = self._example(sent)
         example.turns.append(Turn(message, reply, sent["kind"], example.id))
-        if sent["kind"] == "tell":
-            example.needles.append(
-                Needle(
-                    turn=message.turn, text=message.text, position=sent["position"], depth=0, at=message.at
+        if sent["kind"] == "tell" or "buried" in sent:
+            for text, before in sent.get("buried", [[message.text, 0]]):
+                example.needles.append(
+                    Needle(
+                        turn=message.turn,
+                        text=text,
+                        position=sent["position"] + (before or 0),
+                        depth=0,
+                        at=message.at,
+                        cut=before is None,
+                    )
                 )
-            )
-        elif sent["kind"] == "ask":
+        if sent["kind"] == "ask":
             self._question(example, sent, replied)
 
     def _question(self, example: _Open, sent: Event, replied: Event | None) -> None:
         expect = load(sent["expect"])
         common: dict[str, Any] = {
             "turn": sent["turn"],
-            "text": sent["message"],
+            "text": _elided(sent["message"]),
             "expected": sent.get("ideal") or expect.right()[0],
             "scorer": f"{type(expect).__name__}@{expect.version}",
             "chance": expect.chance,
-            "position": sent["position"],
+            # Where a message brings its own material, the question comes after that.
+            "position": sent["position"] + (sent["tokens"] if "buried" in sent else 0),
             "at": sent["at"],
         }
         if replied is None:
@@ -213,6 +220,17 @@ class _Reading:
             elif price is not None and self._dollars is not None:
                 self._dollars += price
         self.costs.dollars = None if self._dollars is None else round(float(self._dollars), 6)
+
+
+_SHOWN = 4000
+"""Characters of a question that results and pages show; the log has all of it."""
+
+
+def _elided(text: str) -> str:
+    if len(text) <= _SHOWN:
+        return text
+    half = _SHOWN // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters, see the log …]\n{text[-half:]}"
 
 
 def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, float]) -> Results:

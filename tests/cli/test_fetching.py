@@ -1,4 +1,4 @@
-"""`filler fetch` against a server on this machine."""
+"""`filler fetch` and `infinitebench fetch` against a server on this machine."""
 
 import hashlib
 import io
@@ -94,3 +94,30 @@ def test_a_server_that_is_not_there_is_named(serve: Serve, command: "Command") -
     assert done.exit_code == 1
     assert "could not be downloaded (HTTPStatusError" in done.err
     assert "give a mirror with --url" in done.err
+
+
+def test_files_of_infinitebench_are_fetched_once_and_a_replaced_one_is_refused(
+    serve: Serve, command: "Command"
+) -> None:
+    item = json.dumps({"context": "The pump is red.", "input": "Which colour?", "answer": ["red"]}).encode()
+    mirror = serve(b"").rpartition("/")[0]
+    Path("served/longbook_qa_eng.jsonl").write_bytes(item + b"\n")
+    words = ("infinitebench", "fetch", "longbook_qa_eng", "--url", mirror)
+    assert command(*words).exit_code == 0
+    assert "is there already" in command(*words).out
+    run = ("run", "--span", "2k", "--agent", "perfect", "--suite", "infinitebench-files", "--examples", "1")
+    done = command(*run, "--scenario", "longbook_qa_eng")
+    assert (done.exit_code, "1 correct" in done.out) == (0, True)
+    fetched = Path("data/infinitebench/longbook_qa_eng.jsonl")
+    fetched.unlink()
+    Path("served/longbook_qa_eng.jsonl").write_bytes(item.replace(b"red", b"blue"))
+    done = command(*words)
+    assert done.exit_code == 1
+    assert "the file has been replaced" in done.err
+    assert not fetched.exists()
+
+
+def test_a_task_of_infinitebench_that_there_is_none_of_is_named(command: "Command") -> None:
+    done = command("infinitebench", "fetch", "longbook_qa_end")
+    assert done.exit_code == 1
+    assert "did you mean 'longbook_qa_eng'" in done.err

@@ -1,0 +1,88 @@
+"""Rows of suites and `-P`: the same scenario several times, with parameters of the command line."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SUITE = """
+examples = 2
+[scenarios.few]
+scenario = "counting_stars"
+stars = 2
+[scenarios.many]
+scenario = "counting_stars"
+stars = 5
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("configs").mkdir()
+    Path("configs/sky.toml").write_text(SUITE)
+    return tmp_path
+
+
+def results(name: str = "sky-2k-perfect-seed0") -> dict[str, int]:
+    found = json.loads(Path("reports", name, "results.json").read_text())
+    return {e["id"]: len(e["needles"]) for e in found["examples"]}
+
+
+def test_two_rows_play_the_same_scenario_with_other_dice(command: "Command") -> None:
+    assert command("run", "--suite", "sky", "--span", "2k", "--agent", "perfect").exit_code == 0
+    assert results() == {"few/0": 2, "few/1": 2, "many/0": 5, "many/1": 5}
+    for again in (("run", "--suite", "sky", "--span", "2k", "--agent", "perfect"), ("rescore",), ("report",)):
+        assert command(*again).exit_code == 0
+    assert "2.00 / 2" in command("rescore").out or results() == {
+        "few/0": 2,
+        "few/1": 2,
+        "many/0": 5,
+        "many/1": 5,
+    }
+
+
+def test_a_parameter_is_set_for_one_row_alone(command: "Command") -> None:
+    done = command("run", "--suite", "sky", "--span", "2k", "--agent", "perfect", "-P", "few.stars=3")
+    assert done.exit_code == 0
+    assert results() == {"few/0": 3, "few/1": 3, "many/0": 5, "many/1": 5}
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("few.stars", "-P few.stars: write it as SCENARIO.KEY=VALUE"),
+        ("stars=3", "-P stars=3: write it as SCENARIO.KEY=VALUE"),
+        ("fewer.stars=3", "fewer is not among what is asked; did you mean 'few'"),
+        ("few.star=3", "no parameter 'star'; did you mean 'stars'"),
+        ("few.stars=0", "stars = 0"),
+        ("few.data=none.txt", "data = 'none.txt': No such file"),
+        ("few.late=9", "late = 9: at most as many as there are counts"),
+    ],
+)
+def test_a_wrong_parameter_is_named_before_anything_is_written(
+    command: "Command", given: str, complaint: str
+) -> None:
+    done = command("run", "--suite", "sky", "--span", "2k", "--agent", "perfect", "-P", given)
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert not Path("reports").exists()
+
+
+def test_a_text_of_ones_own_is_the_sky_and_must_not_change(command: "Command") -> None:
+    Path("sky.txt").write_text("Clouds came. Clouds went!\nThe moon rose.")
+    words = ("run", "--scenario", "counting_stars", "--agent", "perfect", "--span", "2k", "--isolated")
+    own = ("-P", "counting_stars.data=sky.txt", "-P", "counting_stars.delivery=one_shot", "--name", "own")
+    assert command(*words, *own).exit_code == 0
+    log = Path("reports/own/isolated/counting_stars-0.jsonl").read_text()
+    assert "The moon rose." in log
+    Path("reports/own/isolated/counting_stars-0.jsonl").write_text(log[:300])
+    Path("sky.txt").write_text("Only rain.")
+    done = command("resume", "own")
+    assert done.exit_code == 1
+    assert "was started with other files" in done.err
+    assert "parameters.digest" in done.err
