@@ -9,7 +9,9 @@ from ltm_bench.deliveries import Piece, bury, deliver
 from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, CannotResume
 from ltm_bench.matchers import (
+    answers,
     benchmarked,
+    declines,
     decodes,
     displaced,
     follows_route,
@@ -63,8 +65,10 @@ __all__ = [
     "Turn",
     "Usage",
     "Verdict",
+    "answers",
     "benchmarked",
     "bury",
+    "declines",
     "decodes",
     "deliver",
     "displaced",

@@ -37,8 +37,10 @@ class Scenario:
     skills: tuple[str, ...]
     topics: tuple[str, ...]
     """Two examples that share a topic never overlap. The scenario's own name is always among them."""
-    forget: str | None
-    """A message sent after the last question, so that later examples are not disturbed."""
+    forget: str | Callable[[Mapping[str, Any]], str] | None
+    """A message sent after the last question, so that later examples are not disturbed; or what makes it of the
+    parameters. In a conversation of its own an example does not need it.
+    """
     version: int
     parameters: Mapping[str, Any]
     """Names and defaults of what a suite may change."""
@@ -59,7 +61,7 @@ def scenario(
     *,
     skills: Collection[str],
     topics: Collection[str] = (),
-    forget: str | None = None,
+    forget: str | Callable[[Mapping[str, Any]], str] | None = None,
     version: int = 1,
 ) -> Callable[[Callable[..., Script]], Scenario]:
     """Make a scenario of a generator function whose name is its file's stem.
@@ -67,7 +69,7 @@ def scenario(
     Args:
         skills: What it tests, e.g. `{"recall", "conflict"}`.
         topics: What it talks about; two examples that share a topic never overlap.
-        forget: A message to send after the last question.
+        forget: A message to send after the last question, or a function from the parameters to it.
         version: Raise it when the same dice can give other messages than before.
     """
 
@@ -108,6 +110,8 @@ class Example:
     index: int
     seed: int
     parameters: Mapping[str, Any]
+    alone: bool = False
+    """Whether it has a conversation of its own, in which nothing comes after it."""
 
     @property
     def id(self) -> str:
@@ -117,8 +121,11 @@ class Example:
     def script(self) -> Script:
         """Return a fresh script, the same one every time; the scenario's `forget` message comes last."""
         yield from self.scenario(Dice(f"{self.seed}/{self.id}"), **self.parameters)
-        if self.scenario.forget is not None:
-            yield Tell(self.scenario.forget)
+        forget = self.scenario.forget
+        if forget is not None and not self.alone:
+            yield Tell(
+                forget if isinstance(forget, str) else forget({**self.scenario.parameters, **self.parameters})
+            )
 
 
 class Step(NamedTuple):

@@ -178,6 +178,8 @@ class Results(BaseModel):
     overridden: int = 0
     """Verdicts by hand."""
     judges: list[JudgeNote] = Field(default_factory=list)
+    remarks: list[str] = Field(default_factory=list)
+    """What a reader must know before believing the figures."""
     published: float | None = None
     """The sum over scenarios of what others gave, where the run was imported."""
     log: str = ""

@@ -6,12 +6,12 @@ that are corrected later, the sum, and other things than stars.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ltm_bench import Ask, Dice, Script, Tell, bury, deliver, scenario, star_counts, star_sum
 from ltm_bench.deliveries import CHUNK, evenly, room
@@ -213,7 +213,12 @@ def _last_notes(stars: Sequence[Star], corrected: Collection[int], language: str
     return [_note(stars[i], language) for i in sorted(last.values()) if i in corrected]
 
 
-@scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"}, version=2)
+def _forget(parameters: Mapping[str, Any]) -> str:
+    language = parameters["language"]
+    return FORGET[language].format(who=WHO[language][0])
+
+
+@scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"}, forget=_forget, version=2)
 def counting_stars(
     dice: Dice,
     *,
@@ -286,7 +291,6 @@ def counting_stars(
             SUM[language].format(who=who, things=name),
             expect=star_sum(counts, mistaken=mistaken, foreign=foreign),
         )
-    yield Tell(FORGET[language].format(who=who))
 
 
 def _check(

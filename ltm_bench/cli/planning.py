@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import config, dropins, filler, goodai, matchers
+from ltm_bench import config, dropins, filler, goodai, matchers, swim
 from ltm_bench.agent import Agent
 from ltm_bench.cli.console import err
 from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, ManifestDiffers, nearest
@@ -210,13 +210,16 @@ def make_plan(wish: Wish) -> Plan:
         known = name in suite.scenarios
         played, digest = find_scenario(wish.suite, suite.plays(name))
         parameters = (suite.parameters(name) if known else {}) | changed.pop(name, {})
+        examples = parameters.pop("examples", None)
+        if examples is not None and (not isinstance(examples, int) or examples < 1):
+            raise ConfigError(f"-P {name}.examples={examples}: it is a whole number from 1")
         entries.append(
             ScenarioEntry(
                 name=name,
                 scenario=played.name if played.name != name else None,
                 version=played.version,
                 hash=digest,
-                examples=wish.examples or (suite.count(name) if known else suite.examples),
+                examples=examples or wish.examples or (suite.count(name) if known else suite.examples),
                 parameters=_filled(played, parameters, span),
             )
         )
@@ -300,25 +303,40 @@ def _parameters(given: Sequence[str]) -> dict[str, dict[str, Any]]:
 def _filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict[str, Any]:
     """Add what only a run can know, where a scenario has a parameter for it and the suite is silent.
 
-    That is `span`, and for a scenario that reads a file of `data`, the `digest` of that file.
+    That is `span`; for a scenario that reads files of a user's own (`data`, `tasks`), the `digest` of them; and how
+    many of those tasks are still `unvalidated`.
     """
     filled = dict(parameters)
     if "span" in scenario.parameters and span:
         filled.setdefault("span", span)
-    data = filled.get("data", scenario.parameters.get("data"))
-    if "digest" in scenario.parameters and isinstance(data, str) and data:
-        filled.setdefault("digest", _digest(scenario.name, Path(data)))
+    named = {key: filled.get(key, scenario.parameters.get(key)) for key in ("data", "tasks")}
+    places = [Path(place) for place in named.values() if isinstance(place, str) and place]
+    if "digest" in scenario.parameters and places:
+        filled.setdefault("digest", _digest(scenario.name, places))
+    if "unvalidated" in scenario.parameters and isinstance(named["tasks"], str) and named["tasks"]:
+        try:
+            tasks = swim.read_tasks(Path(named["tasks"]))
+        except ValueError as error:
+            raise ConfigError(f"scenario {scenario.name}: {error}") from error
+        filled.setdefault("unvalidated", swim.unvalidated(tasks))
     return filled
 
 
-def _digest(scenario: str, path: Path) -> str:
+def _digest(scenario: str, places: Sequence[Path]) -> str:
+    """Return the first 16 hex digits of the SHA-256 of files, and of all files in folders with their names."""
     digest = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise ConfigError(f"scenario {scenario}: data = {str(path)!r}: {error.strerror or error}") from error
+    for place in places:
+        paths = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else [place]
+        try:
+            for path in paths:
+                if place.is_dir():
+                    digest.update(f"{path.relative_to(place).as_posix()}\0".encode("utf-8", "replace"))
+                with path.open("rb") as file:
+                    while block := file.read(1 << 20):
+                        digest.update(block)
+        except OSError as error:
+            what = f"{error.filename or place}: {error.strerror or error}"
+            raise ConfigError(f"scenario {scenario}: {what}") from error
     return digest.hexdigest()[:16]
 
 
@@ -343,7 +361,13 @@ def _today(suite: str, entry: ScenarioEntry) -> ScenarioEntry:
 
 def _examples(manifest: Manifest) -> list[Example]:
     return [
-        Example(_played(manifest.suite.name, entry)[0], index, manifest.seed, entry.parameters)
+        Example(
+            _played(manifest.suite.name, entry)[0],
+            index,
+            manifest.seed,
+            entry.parameters,
+            manifest.suite.isolated,
+        )
         for entry in manifest.suite.scenarios
         for index in range(entry.examples)
     ]

@@ -163,6 +163,8 @@ def summarise(results: Results, run: Path) -> None:
             out().print(
                 f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}", markup=False
             )
+    for remark in results.remarks:
+        out().print(f"note: {remark}", markup=False)
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     out().print(f"page: {run / 'report.html'}", markup=False)

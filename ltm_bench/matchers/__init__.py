@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from ltm_bench.errors import LogError
+from ltm_bench.matchers.answers import Answers, Declines, answers, declines
 from ltm_bench.matchers.benchmarked import Benchmarked, benchmarked
 from ltm_bench.matchers.choices import Picks, picks
 from ltm_bench.matchers.counts import StarCounts, StarSum, star_counts, star_sum
@@ -59,7 +60,9 @@ def _descendants(kind: type[Any]) -> list[type[Any]]:
 
 
 __all__ = [
+    "Answers",
     "Benchmarked",
+    "Declines",
     "Decodes",
     "Displaced",
     "FollowsRoute",
@@ -75,7 +78,9 @@ __all__ = [
     "Says",
     "StarCounts",
     "StarSum",
+    "answers",
     "benchmarked",
+    "declines",
     "decodes",
     "displaced",
     "dump",

@@ -286,12 +286,30 @@ def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, f
         undecided_worth=_worth(examples),
         overridden=sum(q.override is not None for e in examples for q in e.questions),
         judges=_judges(examples),
+        remarks=_remarks(manifest, examples),
         costs=reading.costs.model_copy(update={"judge_dollars": _judge_dollars(examples)}),
         latency=_latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
         scenarios=scenarios,
         examples=examples,
     )
+
+
+def _remarks(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
+    """Say what was asked although no person has looked at it, and what nobody could have answered."""
+    found = []
+    unseen = max((int(e.parameters.get("unvalidated", 0)) for e in manifest.suite.scenarios), default=0)
+    if unseen:
+        found.append(
+            f"{unseen} of the tasks have not been validated by a person (ltm-bench swim validate): "
+            "their questions or answers may be wrong"
+        )
+    cut = sum(bool(e.needles) and all(needle.cut for needle in e.needles) for e in examples)
+    if cut:
+        found.append(
+            f"in {cut} of {len(examples)} examples the message was cut, and what was asked for went with it"
+        )
+    return found
 
 
 def _worth(examples: Sequence[ExampleResult]) -> float:

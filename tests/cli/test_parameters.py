@@ -60,7 +60,8 @@ def test_a_parameter_is_set_for_one_row_alone(command: "Command") -> None:
         ("fewer.stars=3", "fewer is not among what is asked; did you mean 'few'"),
         ("few.star=3", "no parameter 'star'; did you mean 'stars'"),
         ("few.stars=0", "stars = 0"),
-        ("few.data=none.txt", "data = 'none.txt': No such file"),
+        ("few.data=none.txt", "none.txt: No such file"),
+        ("few.examples=0", "-P few.examples=0: it is a whole number from 1"),
         ("few.late=9", "late = 9: at most as many as there are counts"),
     ],
 )

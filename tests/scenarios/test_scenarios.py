@@ -86,7 +86,7 @@ def test_no_question_gives_its_answer_away_and_every_script_fits_a_small_span(na
     for seed in SEEDS:
         steps = rehearse(example(name, seed), counter())
         # Long reads, which need a span of their own.
-        longest = {"chapter_break": 1500, "infinitebench": 2000}.get(name, 1000)
+        longest = {"chapter_break": 1500, "infinitebench": 2000, "swim": 3500}.get(name, 1000)
         assert sum(step.message_tokens + step.reply_tokens for step in steps) < longest
         assert any(isinstance(step.line, Ask) for step in steps)
         assert [step.line.at for step in steps if step.line.at is not None] == sorted(

@@ -1,0 +1,107 @@
+"""Reads a user's documents: text and Markdown as they are, PDF and HTML through pypdf and markdownify (an extra)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+TEXTS = (".txt", ".md", ".markdown", ".rst", "")
+PAGES = (".pdf",)
+MARKUP = (".html", ".htm")
+
+_EXTRA = "needs an extra: pip install 'ltm-bench[documents]'"
+
+
+class Document(NamedTuple):
+    """A document under the name that tasks call it by: its file's name."""
+
+    name: str
+    text: str
+
+
+def paths_of(place: Path) -> list[Path]:
+    """Return the files of a folder that can be read, by name, or the file itself."""
+    if place.is_file():
+        return [place]
+    known = (*TEXTS, *PAGES, *MARKUP)
+    return sorted(
+        path
+        for path in place.rglob("*")
+        if path.is_file() and path.suffix.lower() in known and not path.name.startswith(".")
+    )
+
+
+def read_document(path: Path) -> Document:
+    """Return a document. Raises ValueError where it cannot be read or holds no text."""
+    try:
+        text = _text(path)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from error
+    text = text.replace("\r\n", "\n").replace("\x00", "").strip()
+    if not text:
+        raise ValueError(f"{path}: there is no text in it")
+    return Document(path.name, text)
+
+
+def _text(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix in PAGES:
+        return _pdf(path)
+    content = path.read_bytes().decode("utf-8", "replace")
+    if suffix in MARKUP:
+        return _html(content, path)
+    if content[:1] == '"':  # SWiM's own data: every document is a JSON string
+        try:
+            value = json.loads(content)
+        except (ValueError, RecursionError):
+            return content
+        return value if isinstance(value, str) else content
+    return content
+
+
+def _pdf(path: Path) -> str:
+    try:
+        from pypdf import PdfReader
+        from pypdf.errors import PyPdfError
+    except ImportError as error:
+        raise ValueError(f"{path}: a PDF {_EXTRA}") from error
+    try:
+        return "\n\n".join(page.extract_text() for page in PdfReader(path).pages)
+    except (PyPdfError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path}: the PDF cannot be read: {error}") from error
+
+
+def _html(content: str, path: Path) -> str:
+    try:
+        from bs4 import BeautifulSoup
+        from markdownify import MarkdownConverter
+    except ImportError as error:
+        raise ValueError(f"{path}: HTML {_EXTRA}") from error
+    try:
+        soup = BeautifulSoup(content, "html.parser")
+        for element in soup(["script", "style", "template", "noscript"]):
+            element.decompose()
+        return str(MarkdownConverter(strip=["img", "a"], heading_style="ATX").convert_soup(soup))
+    except (RecursionError, ValueError, AttributeError) as error:
+        raise ValueError(f"{path}: the HTML cannot be read: {error}") from error
+
+
+@cache
+def read_documents(place: str) -> tuple[Document, ...]:
+    """Return the documents of a folder, by name. Raises ValueError where there is none, or one cannot be read."""
+    path = Path(place)
+    if not path.exists():
+        raise ValueError(f"data = {place!r}: there is no such folder")
+    found = [read_document(each) for each in paths_of(path)]
+    if not found:
+        raise ValueError(
+            f"data = {place!r}: there is no document in it ({_endings((*TEXTS, *PAGES, *MARKUP))})"
+        )
+    return tuple(found)
+
+
+def _endings(known: Iterable[str]) -> str:
+    return ", ".join(filter(None, known))

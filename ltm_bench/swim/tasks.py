@@ -1,0 +1,87 @@
+"""Tasks about documents: a question, its answer, the documents that hold it, and what has been said of the task.
+
+The file is SWiM's, with more in it: an object from names to `{question, answer, answer_doc}`. Ours may have several
+`answer_docs`, and keeps `validated` (a person's decision) and `checked` (a second model's).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+
+class Decision(BaseModel):
+    """What was said of a task, and by whom."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    by: str
+    verdict: Literal["accepted", "edited", "rejected"]
+    why: str = ""
+
+
+class Task(BaseModel):
+    """A question about one document, or about several together."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    question: str
+    answer: str
+    answer_docs: tuple[str, ...]
+    made_by: str | None = None
+    validated: Decision | None = None
+    checked: Decision | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _theirs(cls, value: Any) -> Any:
+        """Read the published form, which has one document."""
+        if isinstance(value, Mapping) and "answer_docs" not in value and "answer_doc" in value:
+            return {**value, "answer_docs": (value["answer_doc"],)}
+        return value
+
+    @property
+    def rejected(self) -> bool:
+        """Whether a person has thrown it out."""
+        return self.validated is not None and self.validated.verdict == "rejected"
+
+
+def read_tasks(path: Path) -> dict[str, Task]:
+    """Return tasks by name, in the order of the file. Raises ValueError."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not JSON: {error}") from error
+    if not isinstance(content, dict) or not content:
+        raise ValueError(
+            f"{path}: expected an object of tasks, such as {{'0': {{question, answer, answer_doc}}}}"
+        )
+    found = {}
+    for name, each in content.items():
+        try:
+            found[name] = Task.model_validate(each)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, (name, *problem["loc"])))
+            raise ValueError(f"{path}: {where}: {problem['msg'].lower()}") from error
+    return found
+
+
+def write_tasks(path: Path, tasks: Mapping[str, Task]) -> None:
+    """Write tasks; the file is replaced as a whole, so that a crash leaves the old one."""
+    content = {name: task.model_dump(mode="json", exclude_none=True) for name, task in tasks.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.part")
+    draft.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    draft.replace(path)
+
+
+def unvalidated(tasks: Mapping[str, Task]) -> int:
+    """Return how many tasks no person has looked at."""
+    return sum(task.validated is None for task in tasks.values())

@@ -1,0 +1,91 @@
+"""SWiM: questions about a user's own documents; where the answer's document stands, how much is around it, or nothing.
+
+After SWiM (Dsouza et al. 2024). `data` is a folder of documents, `tasks` a file of questions about them
+(`ltm-bench swim generate` makes one); what ships are the six stories of `chapter_break`, with two questions each.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from ltm_bench import Ask, Dice, Piece, Script, answers, declines, deliver, scenario
+from ltm_bench.deliveries import CHUNK, room
+from ltm_bench.swim import Document, arrange, keep, read_documents, read_tasks
+from ltm_bench.swim.arranging import JOINT
+
+BEGIN = "Here are some documents. There will be a question about them; answer it from what they say alone."
+QUESTION = (
+    "Answer from those documents alone, in a few words. If they do not say it, say that they do not.\n"
+    "Question: {question}"
+)
+FORGET = "That was all about those documents. Others may follow that have nothing to do with them."
+
+TESTS = ("position", "size", "absent", "voting", "control")
+
+
+@cache
+def _shipped() -> tuple[Document, ...]:
+    chapters = re.split(
+        r"^# ", Path(__file__).with_name("chapter_break.md").read_text("utf-8"), flags=re.MULTILINE
+    )
+    stories = (chapter.partition("\n")[::2] for chapter in chapters[1:])
+    return tuple(Document(title.strip(), text.partition("\n## ")[0].strip()) for title, text in stories)
+
+
+@scenario(skills={"recall", "long read"}, topics={"documents"}, forget=FORGET)
+def swim(
+    dice: Dice,
+    *,
+    test: str = "position",
+    data: str = "",
+    tasks: str = "",
+    depths: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0),
+    shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0),
+    runs: int = 5,
+    delivery: str = "one_shot",
+    span: int = 4000,
+    chunk: int = CHUNK,
+    digest: str = "",
+    unvalidated: int = 0,
+) -> Script:
+    """Ask one question. Examples take the questions in turn, each with all `depths`, `shares` or `runs` of its test.
+
+    `position` puts the answer's document at every depth; `size` puts so large a share of the span around it; `absent`
+    leaves it out; `voting` shuffles everything anew in each run; `control` leaves it where it is, at the first depth.
+    """
+    if test not in TESTS:
+        raise ValueError(f"test = {test!r}: it is one of {', '.join(TESTS)}")
+    parts = (*depths, *shares)
+    if not depths or not shares or runs < 1 or not all(0.0 <= part <= 1.0 for part in parts):
+        raise ValueError(f"depths = {depths}, shares = {shares}: from 0 to 1; runs = {runs}: 1 or more")
+    documents = read_documents(data) if data else _shipped()
+    questions = read_tasks(Path(tasks) if tasks else Path(__file__).with_suffix(".json"))
+    kept = keep(documents, questions, room(span))
+    if not kept.tasks:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(kept.dropped.items())[:3])
+        raise ValueError(f"span = {span}: no task can be asked ({why})")
+    whole, _, tail = dice.name.rpartition("/")
+    index = int(tail) if tail.isdecimal() else dice.integer(0, 10**6)
+    variants = {"position": len(depths), "size": len(shares), "absent": 1}.get(test, runs)
+    names = list(kept.tasks)
+    place, variant = divmod(index, variants)
+    name = names[place % len(names)]
+    task = kept.tasks[name]
+    arranged = arrange(
+        kept.documents,
+        task.answer_docs,
+        # The control differs by nothing: what its answers differ by is the agent's own dice.
+        Dice(f"{whole}/{name}") if test == "control" else dice,
+        depth={"position": depths[variant % len(depths)], "control": depths[0]}.get(test),
+        tokens=int(room(span) * shares[variant % len(shares)]) if test == "size" else None,
+        absent=test == "absent",
+    )
+    expect = (declines if test == "absent" else answers)(task.answer)
+    yield from deliver(
+        [Piece(each.text, "needle" if each.name in task.answer_docs else "matter") for each in arranged],
+        [Ask(QUESTION.format(question=task.question), expect=expect)],
+        delivery=delivery,
+        begin=BEGIN,
+        joint=JOINT,
+        chunk=chunk,
+    )
