@@ -15,11 +15,11 @@ from anthropic import omit
 from anthropic.types import MessageParam
 
 from ltm_bench.agent import Agent, Finding
-from ltm_bench.errors import AgentError
+from ltm_bench.errors import AgentError, ConfigError
 from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
 from ltm_bench.tokens import counter
-from ltm_bench.window import Prompt, Window
+from ltm_bench.window import KEPT, Prompt, Window
 
 # How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
 # since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.
@@ -37,6 +37,9 @@ class AnthropicChat(Agent):
     window       the model's context window in its own tokens; history beyond it is dropped in steps
     max_output   the most tokens of one reply, thinking included; taken off the window
     effort       how much the model thinks and writes (low, medium, high, …); not sent unless it is set
+    truncate     what a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends)
+    keep         the part of the window that is still used after a step
+    ttl          how long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here
     timeout      seconds to wait for one reply
     max_retries  how often a failed request is sent again (rate limits, server errors, broken connections)
     """
@@ -50,6 +53,9 @@ class AnthropicChat(Agent):
         window: int = 200_000,
         max_output: int = 4096,
         effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
+        truncate: str = "step",
+        keep: float = KEPT,
+        ttl: Literal["5m", "1h"] = "5m",
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
@@ -63,8 +69,17 @@ class AnthropicChat(Agent):
             max_retries=max_retries,
         )
         self._conversation = Window(
-            system=system, window=window, max_output=max_output, counter=counter(), ratio=_RATIO
+            system=system,
+            window=window,
+            max_output=max_output,
+            counter=counter(),
+            ratio=_RATIO,
+            truncate=truncate,
+            keep=keep,
         )
+        if ttl not in ("5m", "1h"):
+            raise ConfigError(f"{model}: ttl = {ttl!r}: it is '5m' or '1h'")
+        self._ttl = ttl
         self._max_output = max_output
         self._window = window
         self._effort = effort
@@ -138,7 +153,8 @@ class AnthropicChat(Agent):
 
     @property
     def _provider(self) -> str | None:
-        return "anthropic" if self._endpoint.is_list_priced else None
+        # Written for an hour a token costs more, and usage does not tell the two apart: unknown stays unknown.
+        return "anthropic" if self._endpoint.is_list_priced and self._ttl == "5m" else None
 
     async def _ask(self, prompt: Prompt) -> Reply:
         if self._client is None:
@@ -149,7 +165,9 @@ class AnthropicChat(Agent):
                 system=prompt.system or omit,
                 messages=_messages(prompt),
                 max_tokens=self._max_output,
-                cache_control={"type": "ephemeral"},
+                cache_control={"type": "ephemeral"}
+                if self._ttl == "5m"
+                else {"type": "ephemeral", "ttl": "1h"},
                 output_config=omit if self._effort is None else {"effort": self._effort},
             )
             return self._read(answer)

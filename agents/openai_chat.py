@@ -20,7 +20,7 @@ from ltm_bench.errors import AgentError
 from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
 from ltm_bench.tokens import counter
-from ltm_bench.window import Prompt, Window
+from ltm_bench.window import KEPT, Prompt, Window
 
 # How many of the model's tokens one token of our counter (cl100k_base) can become. OpenAI's own newer vocabularies
 # are larger, so their counts are lower but for odd languages; models on other servers often have smaller ones.
@@ -41,6 +41,8 @@ class OpenAIChat(Agent):
     max_output    the most tokens of one reply, reasoning included; taken off the window
     effort        reasoning effort, for models that have it
     temperature   sampling temperature, for models that still accept one
+    truncate      what a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends)
+    keep          the part of the window that is still used after a step
     timeout       seconds to wait for one reply
     max_retries   how often a failed request is sent again (rate limits, server errors, broken connections)
     """
@@ -56,6 +58,8 @@ class OpenAIChat(Agent):
         max_output: int = 1024,
         effort: str | None = None,
         temperature: float | None = None,
+        truncate: str = "step",
+        keep: float = KEPT,
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
@@ -74,6 +78,8 @@ class OpenAIChat(Agent):
             max_output=max_output,
             counter=counter(),
             ratio=_VENDOR_RATIO if self._endpoint.is_vendor else _OTHER_RATIO,
+            truncate=truncate,
+            keep=keep,
         )
         self._max_output = max_output
         self._effort = effort
@@ -147,18 +153,8 @@ class OpenAIChat(Agent):
     async def _ask(self, prompt: Prompt) -> Reply:
         if self._client is None:
             raise RuntimeError("open() was not called")
-        vendor = self._endpoint.is_vendor
         try:
-            completion = await self._client.chat.completions.create(
-                model=self._endpoint.model,
-                messages=_messages(prompt),
-                # Reasoning models know only the first of these two, most other servers only the second.
-                max_completion_tokens=self._max_output if vendor else omit,
-                max_tokens=omit if vendor else self._max_output,
-                prompt_cache_key=self._cache_key if vendor else omit,
-                temperature=omit if self._temperature is None else self._temperature,
-                reasoning_effort=omit if self._effort is None else cast(ReasoningEffort, self._effort),
-            )
+            completion = await self._create(self._client, prompt)
             return self._read(completion)
         except openai.APIStatusError as error:
             if error.status_code == 413 or (error.status_code == 400 and _is_overflow(error)):
@@ -168,6 +164,20 @@ class OpenAIChat(Agent):
             raise self._problem(error, self._endpoint) from error
         except (openai.OpenAIError, ValueError) as error:
             raise self._problem(error, self._endpoint) from error
+
+    async def _create(self, client: openai.AsyncOpenAI, prompt: Prompt) -> Any:
+        """Send a request, and return whatever the SDK makes of the answer."""
+        vendor = self._endpoint.is_vendor
+        return await client.chat.completions.create(
+            model=self._endpoint.model,
+            messages=_messages(prompt),
+            # Reasoning models know only the first of these two, most other servers only the second.
+            max_completion_tokens=self._max_output if vendor else omit,
+            max_tokens=omit if vendor else self._max_output,
+            prompt_cache_key=self._cache_key if vendor else omit,
+            temperature=omit if self._temperature is None else self._temperature,
+            reasoning_effort=omit if self._effort is None else cast(ReasoningEffort, self._effort),
+        )
 
     def _problem(self, error: Exception, endpoint: Endpoint) -> AgentError:
         """Say what went wrong with a request. The SDK lets the JSON decoder's own ValueError through."""

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import takewhile
 from pathlib import Path
 
 from ltm_bench.agent import Agent
@@ -23,7 +24,7 @@ from ltm_bench.runner import Budget, Plan, run
 from ltm_bench.scenario import Example
 from ltm_bench.schedule import Ended
 from ltm_bench.tokens import Counter
-from ltm_bench.window import Window
+from ltm_bench.window import KEPT, Prompt, Window
 
 REPLIES = {"low": 12, "likely": 60, "high": 250}
 """Tokens of a reply, for agents that are curt, usual and talkative."""
@@ -52,6 +53,8 @@ class Asked:
     """Whether writing to the prompt cache has a price of its own (Anthropic)."""
     ratio: float = 1.0
     """How many of the model's tokens one of ours can become, as its adapter reckons when it fills the window."""
+    truncate: str = "step"
+    keep: float = KEPT
 
 
 @dataclass
@@ -87,11 +90,13 @@ class _Counting(Agent):
             max_output=asked.max_output,
             counter=counter,
             ratio=asked.ratio,
+            truncate=asked.truncate,
+            keep=asked.keep,
         )
         self._reply = (_WORDS * min(reply_tokens, asked.max_output)).strip()
         self._output = min(reply_tokens, asked.max_output)
         self._frame = counter.count(asked.system)
-        self._last = ("", 0)
+        self._last: Prompt | None = None
         self._estimate = estimate
 
     async def reply(self, message: Message) -> Reply:
@@ -101,10 +106,8 @@ class _Counting(Agent):
             self._estimate.overflows += 1
             self._window.take(said, Reply("", finish=Finish.OVERFLOW))
             return Reply("", finish=Finish.OVERFLOW)
-        oldest = prompt.history[0].message if prompt.history else said
-        cached = self._last[1] if oldest == self._last[0] else min(self._frame, self._last[1])
-        self._last = (oldest, prompt.tokens)
-        self._count(prompt.tokens, cached)
+        self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
+        self._last = prompt
         self._window.take(said, Reply(self._reply))
         return Reply(self._reply)
 
@@ -122,6 +125,15 @@ class _Counting(Agent):
         fresh = {"cache_write" if asked.writes_cost else "uncached": prompt - cached}
         estimate.dollars = _plus(estimate.dollars, Usage(cache_read=cached, **fresh, **common))  # type: ignore[arg-type]
         estimate.dollars_uncached = _plus(estimate.dollars_uncached, Usage(uncached=prompt, **common))  # type: ignore[arg-type]
+
+
+def _common(last: Prompt, prompt: Prompt, frame: int) -> int:
+    """Return how many tokens of a prompt the one before it began with."""
+    before = len(last.history)
+    if before <= len(prompt.history) and (not before or prompt.history[before - 1] is last.history[-1]):
+        return last.tokens
+    pairs = zip(last.history, prompt.history, strict=False)
+    return frame + sum(one.tokens for one, _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
 
 
 def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
@@ -169,7 +181,7 @@ def asked_of(adapter: str, settings: Mapping[str, object]) -> Asked | None:
 
     None for adapters that are not chat models in a window.
     """
-    providers = {"openai_chat": "openai", "anthropic_chat": "anthropic"}
+    providers = {"openai_chat": "openai", "openai_responses": "openai", "anthropic_chat": "anthropic"}
     if adapter not in providers:
         return None
     own = settings.get("base_url") is None
@@ -180,5 +192,7 @@ def asked_of(adapter: str, settings: Mapping[str, object]) -> Asked | None:
         window=int(str(settings["window"])),
         max_output=int(str(settings["max_output"])),
         writes_cost=adapter == "anthropic_chat",
+        truncate=str(settings["truncate"]),
+        keep=float(str(settings["keep"])),
         ratio=1.5 if adapter == "anthropic_chat" else 1.05 if own else 1.25,  # as the adapters have it
     )

@@ -44,6 +44,10 @@ class Counter(Protocol):
         """Return the number of tokens; special tokens in the text count as ordinary text."""
         ...
 
+    def ends(self, text: str, head: int, tail: int) -> tuple[str, str]:
+        """Return the first `head` and the last `tail` tokens of a text."""
+        ...
+
 
 class TiktokenCounter:
     """Counts with a tiktoken encoding."""

@@ -2,8 +2,11 @@
 
 The whole conversation is kept; what is sent is always the system message, the newest turns that fit, and the newest
 message. A provider's prompt cache holds as long as a request begins with the one before it, so turns are not dropped
-one by one: when the next request would be too long, whole turns are dropped, oldest first, until the history takes up
-at most `KEPT` of the budget, and then nothing more is dropped for a good while.
+one by one: when the next request would be too long, whole turns are dropped, oldest first, until what is sent takes up
+at most the part `keep` of the budget, and then nothing more is dropped for a good while.
+
+That is `step`. With `middle` the oldest turns stay as well, in half of the room, and a message that is too long by
+itself is cut in its middle, as InfiniteBench cuts its prompts. With `none` nothing is ever dropped.
 
 Every text is tokenised once. The state depends on the sequence of `take` calls alone, so that an agent that was
 restored from its turns sends the same requests as one that was never interrupted.
@@ -11,9 +14,9 @@ restored from its turns sends the same requests as one that was never interrupte
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from ltm_bench.errors import ConfigError
+from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.messages import Finish, Reply
 from ltm_bench.tokens import Counter
 
@@ -21,7 +24,10 @@ MESSAGE_OVERHEAD = 4
 """Tokens that chat formats put around each message (role, separators)."""
 
 KEPT = 0.75
-"""The share of the budget that may be in use after turns were dropped."""
+"""The share of the budget that may be in use after turns were dropped, unless another one is set."""
+
+Truncate = Literal["step", "middle", "none"]
+"""What happens to a conversation that outgrows the window."""
 
 
 class Exchange(NamedTuple):
@@ -44,6 +50,15 @@ class Prompt:
     """All of it with its overhead, in the counter's tokens."""
 
 
+class _Fit(NamedTuple):
+    """What of the history goes with a message: its first `head` exchanges, and those from `start` on."""
+
+    head: int
+    start: int
+    sent: int
+    """Their tokens."""
+
+
 class Window:
     """A conversation and the window that moves over it.
 
@@ -52,9 +67,27 @@ class Window:
     """
 
     def __init__(
-        self, *, system: str, window: int, max_output: int, counter: Counter, ratio: float = 1.0
+        self,
+        *,
+        system: str,
+        window: int,
+        max_output: int,
+        counter: Counter,
+        ratio: float = 1.0,
+        truncate: str = "step",
+        keep: float = KEPT,
     ) -> None:
+        if truncate not in get_args(Truncate):
+            known = get_args(Truncate)
+            raise ConfigError(
+                f"truncate = {truncate!r}: there is no such way{nearest(truncate, known)} (known: {', '.join(known)})"
+            )
+        if not 0.05 <= keep <= 1.0:
+            raise ConfigError(f"keep = {keep}: it is the part of the window that stays, from 0.05 to 1")
+        self._truncate = truncate
+        self._keep = keep
         self._system = system
+        self._counter = counter
         self._count = counter.count
         self._ratio = ratio
         self._frame = MESSAGE_OVERHEAD * 2 + self._count(
@@ -68,9 +101,10 @@ class Window:
                 "give a larger window or a smaller, positive max_output"
             )
         self._exchanges: list[Exchange] = []
-        self._start = 0  # the first exchange that is still sent
-        self._sent = 0  # tokens of all exchanges from there on
-        self._newest = ("", 0)
+        self._head = 0  # so many of the first exchanges are always sent
+        self._start = 0  # the first exchange after those that is still sent
+        self._sent = 0  # tokens of all exchanges that are sent
+        self._newest = ("", "", 0)
 
     @property
     def budget(self) -> int:
@@ -78,18 +112,18 @@ class Window:
         return self._budget
 
     def prompt(self, message: str) -> Prompt | None:
-        """Return what to send for this message; None where it does not fit even without any history."""
+        """Return what to send for this message; None where it does not fit."""
         fit = self._fit(message)
         if fit is None:
             return None
-        start, sent = fit
-        tokens = self._frame + sent + self._size(message)
-        return Prompt(self._system, self._exchanges[start:], message, tokens)
+        history = [*self._exchanges[: fit.head], *self._exchanges[fit.start :]]
+        text, size = self._sized(message)
+        return Prompt(self._system, history, text, self._frame + fit.sent + size)
 
     def most_tokens(self, message: str) -> int:
         """Return the most that the prompt for this message can have, in the model's tokens; 0 if it does not fit."""
         fit = self._fit(message)
-        return 0 if fit is None else int((self._frame + fit[1] + self._size(message)) * self._ratio) + 1
+        return 0 if fit is None else int((self._frame + fit.sent + self._sized(message)[1]) * self._ratio) + 1
 
     def take(self, message: str, reply: Reply) -> None:
         """Take a message and its reply as having happened.
@@ -101,31 +135,59 @@ class Window:
         fit = self._fit(message)
         if fit is None:
             return
+        text, size = self._sized(message)
         if reply.finish is Finish.OVERFLOW:
-            start, sent = fit
-            if start < len(self._exchanges):
-                self._budget = self._frame + max(sent, self._size(message))
+            if fit.start < len(self._exchanges) or fit.head:
+                self._budget = self._frame + max(fit.sent, size)
+                self._newest = ("", "", 0)
         elif reply.finish is not Finish.REFUSAL and reply.text.strip():
-            self._start, self._sent = fit
-            tokens = self._size(message) + self._count(reply.text) + MESSAGE_OVERHEAD
-            self._exchanges.append(Exchange(message, reply.text, tokens))
+            self._head, self._start, self._sent = fit
+            tokens = size + self._count(reply.text) + MESSAGE_OVERHEAD
+            self._exchanges.append(Exchange(text, reply.text, tokens))
             self._sent += tokens
 
-    def _fit(self, message: str) -> tuple[int, int] | None:
-        """Return where the history must start for this message, and its tokens; changes nothing."""
-        room = self._budget - self._frame - self._size(message)
+    def _fit(self, message: str) -> _Fit | None:
+        """Return what goes with this message; changes nothing."""
+        room = self._budget - self._frame - self._sized(message)[1]
         if room < 0:
             return None
-        start, sent = self._start, self._sent
-        if sent > room:
-            room = min(room, int(self._budget * KEPT) - self._frame)
-            while start < len(self._exchanges) and sent > room:
-                sent -= self._exchanges[start].tokens
-                start += 1
-        return start, sent
+        head, start, sent = self._head, self._start, self._sent
+        if sent <= room:
+            return _Fit(head, start, sent)
+        if self._truncate == "none":
+            return None
+        room = min(room, int(self._budget * self._keep) - self._frame)
+        if self._truncate == "middle" and not head and not start:
+            held = 0
+            while head < len(self._exchanges) and held + self._exchanges[head].tokens <= room // 2:
+                held += self._exchanges[head].tokens
+                head += 1
+            start = head
+        if (
+            sum(exchange.tokens for exchange in self._exchanges[:head]) > room
+        ):  # a long message needs their room
+            head, sent = 0, sum(exchange.tokens for exchange in self._exchanges[start:])
+        while start < len(self._exchanges) and sent > room:
+            sent -= self._exchanges[start].tokens
+            start += 1
+        return _Fit(head, start, sent)
 
-    def _size(self, message: str) -> int:
+    def _sized(self, message: str) -> tuple[str, int]:
+        """Return a message as it is sent, and its tokens."""
         # The same message is asked for several times in a row: reserved, sent, sent again, taken.
-        if self._newest[0] != message or not self._newest[1]:
-            self._newest = (message, self._count(message) + MESSAGE_OVERHEAD)
-        return self._newest[1]
+        if self._newest[0] != message or not self._newest[2]:
+            text, size = message, self._count(message) + MESSAGE_OVERHEAD
+            room = self._budget - self._frame
+            if size > room and self._truncate == "middle":
+                text = self._cut(message, room - MESSAGE_OVERHEAD)
+                size = self._count(text) + MESSAGE_OVERHEAD
+            self._newest = (message, text, size)
+        return self._newest[1:]
+
+    def _cut(self, message: str, room: int) -> str:
+        """Take out the middle of a message; where the ends join, a token more can come of it."""
+        while True:
+            start, end = self._counter.ends(message, room // 2, room - room // 2)
+            if self._count(start + end) <= room or not start:
+                return start + end
+            room -= 1

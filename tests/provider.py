@@ -78,8 +78,9 @@ class Request(NamedTuple):
     @property
     def messages(self) -> list[Said]:
         """Its messages, the system message first wherever the protocol puts it."""
-        system = self.body.get("system")
-        return ([{"role": "system", "content": system}] if system else []) + list(self.body["messages"])
+        system = self.body.get("system") or self.body.get("instructions")
+        said = self.body.get("messages") or self.body["input"]
+        return ([{"role": "system", "content": system}] if system else []) + list(said)
 
 
 class Tokens(NamedTuple):
@@ -191,6 +192,47 @@ class OpenAIProtocol:
         }
 
 
+class ResponsesProtocol(OpenAIProtocol):
+    """The shapes of OpenAI's Responses."""
+
+    stop = "completed"
+
+    def answer(self, body: dict[str, Any], text: str, finish: str, tokens: Tokens) -> dict[str, Any]:
+        refused, cut = finish == "refusal", finish == "max_output_tokens"
+        part = (
+            {"type": "refusal", "refusal": text}
+            if refused
+            else {"type": "output_text", "text": text, "annotations": []}
+        )
+        message = {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "status": "completed",
+            "content": [part],
+        }
+        return {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "model": body["model"],
+            "status": "incomplete" if cut else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+            "error": None,
+            "output": [message] if text else [],
+            "parallel_tool_calls": False,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": {
+                "input_tokens": tokens.prompt,
+                "input_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": 0},
+                "output_tokens": tokens.output,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": tokens.prompt + tokens.output,
+            },
+        }
+
+
 class AnthropicProtocol:
     """The shapes of Anthropic's Messages."""
 
@@ -224,6 +266,7 @@ class AnthropicProtocol:
 
 PROTOCOLS: dict[str, OpenAIProtocol | AnthropicProtocol] = {
     "/v1/chat/completions": OpenAIProtocol(),
+    "/v1/responses": ResponsesProtocol(),
     "/v1/messages": AnthropicProtocol(),
 }
 

@@ -27,6 +27,9 @@ class Letters:
         self.asked.append(text)
         return len(text)
 
+    def ends(self, text: str, head: int, tail: int) -> tuple[str, str]:
+        return text[:head], text[max(head, len(text) - tail) :]
+
 
 def conversation(window: int, *, ratio: float = 1.0, letters: Letters | None = None) -> Window:
     return Window(system=SYSTEM, window=window, max_output=20, counter=letters or Letters(), ratio=ratio)
@@ -194,3 +197,56 @@ def test_without_a_history_the_budget_stays():
 def test_a_window_that_holds_nothing_is_an_error(window: int, max_output: int):
     with pytest.raises(ConfigError, match=rf"window={window} with max_output={max_output}"):
         Window(system=SYSTEM, window=window, max_output=max_output, counter=Letters())
+
+
+@given(lengths=turns, window=windows, keep=st.sampled_from([0.3, 0.5, 0.75, 1.0]))
+def test_a_middle_that_is_cut_leaves_both_ends_and_always_fits(
+    lengths: list[tuple[int, int]], window: int, keep: float
+):
+    talk = Window(
+        system=SYSTEM, window=window, max_output=20, counter=Letters(), truncate="middle", keep=keep
+    )
+    said: list[tuple[str, str]] = []
+    for message, reply in texts(lengths):
+        prompt = talk.prompt(message)
+        assert prompt is not None
+        assert prompt.tokens == size(prompt) <= window - 20
+        history = [(exchange.message, exchange.reply) for exchange in prompt.history]
+        head = next((i for i, pair in enumerate(history) if i >= len(said) or pair != said[i]), len(history))
+        tail = history[head:]
+        assert tail == said[len(said) - len(tail) :] if tail else True
+        cut = len(message) > window - 20 - len(SYSTEM) - 3 * MESSAGE_OVERHEAD
+        assert (prompt.message != message) == cut
+        if cut:
+            half = len(prompt.message) // 2
+            assert message.startswith(prompt.message[:half])
+            assert message.endswith(prompt.message[half:])
+        talk.take(message, Reply(reply))
+        if reply.strip():
+            said.append((prompt.message, reply))
+
+
+def test_the_oldest_turns_stay_where_the_middle_is_cut_and_the_prompt_cache_holds_between_two_cuts():
+    talk = Window(system=SYSTEM, window=1020, max_output=20, counter=Letters(), truncate="middle", keep=0.6)
+    histories = []
+    for n in range(100):
+        prompt = talk.prompt(f"m{n}".ljust(20))
+        assert prompt is not None
+        histories.append([exchange.message for exchange in prompt.history])
+        talk.take(f"m{n}".ljust(20), Reply("r" * 10))
+    assert all(history[0].startswith("m0") for history in histories[1:])
+    assert histories[-1][-1].startswith("m98")
+    cuts = [n for n, (a, b) in enumerate(pairwise(histories)) if b[: len(a)] != a]
+    assert 3 < len(cuts) < 15
+
+
+@given(lengths=turns, window=windows)
+def test_nothing_is_ever_dropped_where_that_is_not_wanted(lengths: list[tuple[int, int]], window: int):
+    talk = Window(system=SYSTEM, window=window, max_output=20, counter=Letters(), truncate="none")
+    said = 0
+    for message, reply in texts(lengths):
+        prompt = talk.prompt(message)
+        if prompt is not None:
+            assert len(prompt.history) == said
+            said += bool(reply.strip())
+        talk.take(message, Reply(reply) if prompt else Reply("", finish=Finish.OVERFLOW))

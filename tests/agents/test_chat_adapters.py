@@ -30,11 +30,12 @@ class Adapter(NamedTuple):
     out_of_tokens: str
 
     def url(self, server: "Provider") -> str:
-        return server.openai_url if self.name == "openai_chat" else server.url
+        return server.url if self.name == "anthropic_chat" else server.openai_url
 
 
 ADAPTERS = [
     Adapter("openai_chat", "OPENAI_API_KEY", "/v1/chat/completions", "openai", "length"),
+    Adapter("openai_responses", "OPENAI_API_KEY", "/v1/responses", "openai", "max_output_tokens"),
     Adapter("anthropic_chat", "ANTHROPIC_API_KEY", "/v1/messages", "anthropic", "max_tokens"),
 ]
 
@@ -90,7 +91,7 @@ def test_a_request_begins_with_the_one_before_it_byte_for_byte(
     requests = [json.dumps(messages).encode() for messages in sent(server)]
     for before, after in itertools.pairwise(requests):
         assert after.startswith(before[:-1])
-    settings = [{k: v for k, v in r.body.items() if k != "messages"} for r in server.requests]
+    settings = [{k: v for k, v in r.body.items() if k not in ("messages", "input")} for r in server.requests]
     assert settings == [settings[0]] * len(settings)
 
 
@@ -98,6 +99,33 @@ def test_nothing_is_sent_that_was_not_set(start: Callable[..., "Talk"], server: 
     start().say("Hello!")
     body = server.requests[0].body
     assert not {"temperature", "top_p", "reasoning_effort", "output_config", "thinking"} & set(body)
+
+
+def test_a_window_keeps_both_ends_or_ends_the_conversation_where_that_is_wanted(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    middle = start(window=3000, max_output=100, truncate="middle", system="")
+    middle.say("My parrot is called Zebedee.")
+    for n in range(40):
+        middle.observe(f"Number {n}. " + "The mill went round and round. " * 20, "So it did.")
+    assert "Zebedee" in middle.say("What is my parrot called?").text
+    cut = middle.say("Here begins the text. " + "The mill went round. " * 3000 + "Was my parrot in it?")
+    assert cut.finish is Finish.STOP
+    none = start(window=3000, max_output=100, truncate="none")
+    said = [none.say("The mill went round and round. " * 60).finish for _ in range(12)]
+    assert said[0] is Finish.STOP
+    assert said[-1] is Finish.OVERFLOW
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [({"truncate": "midle"}, "truncate = 'midle'.*did you mean 'middle'"), ({"keep": 0}, "keep = 0")],
+)
+def test_a_wrong_way_to_truncate_is_named(
+    start: Callable[..., "Talk"], settings: dict[str, Any], complaint: str
+):
+    with pytest.raises(ConfigError, match=complaint):
+        start(**settings)
 
 
 def test_observing_sends_nothing_and_is_remembered(start: Callable[..., "Talk"], server: "Provider"):
