@@ -5,20 +5,25 @@ recalled. With `core="openai_chat:gpt-4o"` a model answers instead, from one bou
 the conversation alone: Chroma keeps passages and vectors, and the ranking is an exact scan, because its own index is
 approximate (a graph search missed a true neighbour in one query of eight, even with `ef_search` as large as the store).
 
+Variants need a core model: with `query_rewriting` it writes the search queries, with `scratchpad` it keeps a small JSON
+object of what it thinks worth keeping; both can be had together, joined by a plus sign.
+
 What embedding costs is not part of a reply's usage where a core model answers; it is about a hundredth of that.
 """
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltm_bench import embedding
+from ltm_bench import embedders, embedding
 from ltm_bench.agent import Agent, Memory
 from ltm_bench.clock import spoken_duration, stamp
 from ltm_bench.dropins import make_agent
@@ -55,28 +60,42 @@ class VectorMemory(Agent):
         memories: int = 50,
         recent: int = 4,
         window: int = 8192,
+        variant: str = "semantic",
     ) -> None:
         """Set up.
 
         Args:
-            embedder: `local`, or `openai:` and the name of an embedding model.
+            embedder: `local`, `openai:` and the name of an embedding model, or `python:module:callable`.
             core: `extractive`, or another adapter and its model, e.g. `openai_chat:gpt-4o`.
             base_url: where the API of the embedder and of the core is, if not at the provider's.
             memories: how many passages are recalled for a message.
             recent: how many of the newest turns the core sees word for word.
             window: tokens of the prompt that the core gets, its reply not counted.
+            variant: `semantic`, `query_rewriting`, `scratchpad`, or `query_rewriting+scratchpad`.
         """
         for name, value, least in (("memories", memories, 1), ("recent", recent, 0), ("window", window, 256)):
             if value < least:
                 raise ConfigError(f"vector_memory: {name} = {value}, but at least {least} is needed")
         provider, _, model = embedder.partition(":")
-        if embedder != "local" and (provider != "openai" or not model):
+        if embedder != "local" and (provider not in ("openai", "python") or not model):
             raise ConfigError(
                 f"vector_memory: embedder = {embedder!r} is not known; use 'local', or 'openai:' and a model, "
-                "e.g. 'openai:text-embedding-3-small'"
+                "e.g. 'openai:text-embedding-3-small', or 'python:module:callable'"
             )
-        self._embedder = embedder
-        self._remote = None if embedder == "local" else OpenAIEmbedder(model, base_url)
+        ways = set(variant.split("+"))
+        if not ways <= {"semantic", *_VARIANTS}:
+            raise ConfigError(
+                f"vector_memory: variant = {variant!r} is not known; use 'semantic', 'query_rewriting', 'scratchpad', "
+                "or 'query_rewriting+scratchpad'"
+            )
+        if ways & set(_VARIANTS) and core == "extractive":
+            raise ConfigError(
+                f"vector_memory: variant = {variant!r} needs a model: set core, e.g. core=openai_chat:gpt-4o"
+            )
+        self._rewrites = "query_rewriting" in ways
+        self._pad = Scratchpad() if "scratchpad" in ways else None
+        self._local = embedders.embedder(embedder) if provider == "python" else embedding.embed
+        self._remote = OpenAIEmbedder(model, base_url) if provider == "openai" else None
         self._core = None if core == "extractive" else Core(core, base_url, window)
         # The runner asks the instance; a model of anybody's is not free.
         vars(self)["free"] = self._remote is None and self._core is None
@@ -89,14 +108,20 @@ class VectorMemory(Agent):
         """Open the store in `home`."""
         self._store.open(home)
         self._home = home
+        if self._pad is not None:
+            self._pad.open(home / "scratchpad.jsonl")
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Keep what these turns vouch for, drop what they do not, and add what is missing."""
         stored = self._store.load()
         passages: list[Passage] = []
+        said = 0
         for turn in turns:
             passages += split_turn(turn)
             self._recent.append(turn)
+            said = turn.message.turn + 1
+        if self._pad is not None:
+            self._pad.cut(said)
         missing = self._store.keep(stored, passages)
         vectors = await self._embed([passage.text for passage in missing])
         self._store.adopt(passages, stored, dict(zip((p.key for p in missing), vectors, strict=True)))
@@ -118,11 +143,39 @@ class VectorMemory(Agent):
             text = await self._extract(message)
             reply = Reply(text, None if self._remote is None else self._remote.settle())
         else:
-            found = await self._search(question_in(message.text) or message.text, self._limit)
-            prompt = self._core.prompt(message, [passage for passage, _ in found], self._recent)
-            reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
+            reply = await self._consult(self._core, message)
         await self.observe(Turn(message, reply))
         return reply
+
+    async def _consult(self, core: Core, message: Message) -> Reply:
+        """Have the core write queries, answer, and look after its scratchpad; its usage is that of all of them."""
+        usage: list[Usage | None] = []
+
+        async def ask(text: str) -> Reply:
+            said = await core.reply(self._home / "core", replace(message, text=text))
+            usage.append(said.usage)
+            return said
+
+        asked = question_in(message.text) or message.text
+        queries = [asked]
+        if self._rewrites:
+            text = core.fitting(_REWRITE, message.text)
+            queries = [*queries, *read_queries((await ask(text)).text)]
+        found = await self._search_all(queries)
+        pad = "" if self._pad is None else self._pad.text
+        reply = await ask(core.prompt(message, found, self._recent, pad))
+        if self._pad is not None and reply.text.strip():
+            noted = f"{pad or '{}'}\n\nUser: {message.text}\nYou: {reply.text}"
+            self._pad.note(message.turn, (await ask(core.fitting(_NOTE, noted))).text)
+        known = [each for each in usage if each is not None]
+        total = sum(known[1:], known[0]) if len(known) == len(usage) else None
+        return replace(reply, usage=total)
+
+    async def _search_all(self, queries: Sequence[str]) -> list[Passage]:
+        """Return what is near to any of the queries, the nearest of each first."""
+        ranked = [[passage for passage, _ in await self._search(query, self._limit)] for query in queries]
+        merged = (passage for rank in zip_longest(*ranked) for passage in rank if passage is not None)
+        return list(dict.fromkeys(merged))[: self._limit]
 
     async def _extract(self, message: Message) -> str:
         question = question_in(message.text)
@@ -144,7 +197,9 @@ class VectorMemory(Agent):
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that a reply could use: a full window, and the longest reply of the core."""
         if self._core is not None:
-            return self._core.reserve(message)
+            most = self._core.reserve(message)
+            calls = 1 + self._rewrites + (self._pad is not None)
+            return None if most is None else sum([most] * (calls - 1), most)
         return None if self._remote is None else self._remote.usage(more=2 * len(message.text))
 
     async def close(self) -> None:
@@ -159,8 +214,14 @@ class VectorMemory(Agent):
         return self._store.nearest((await self._embed([query]))[0], limit)
 
     async def _embed(self, texts: list[str]) -> Vectors:
-        if self._remote is None or not texts:
+        if not texts:
             return embedding.embed(texts)
+        if self._remote is None:
+            return (
+                embedding.embed(texts)
+                if self._local is embedding.embed
+                else embedding.whole(self._local(texts))
+            )
         return await self._remote.embed(texts)
 
 
@@ -419,6 +480,79 @@ _INSTRUCTIONS = (
 )
 
 
+_VARIANTS = ("query_rewriting", "scratchpad")
+
+_REWRITE = (
+    "You look things up in a record of an earlier conversation with a user. Write up to three short search queries for "
+    "what would help to answer the message below: names, things and facts, not whole questions. Write them as a JSON "
+    'list of strings, such as ["a", "b"], and nothing else.'
+)
+_NOTE = (
+    "You keep notes about a user in one small JSON object. Below are the notes as they are, and the newest turn of the "
+    "conversation. Write the notes as they should be now: keep what may be asked for later or has to be done later, "
+    "put new values in place of old ones, drop the rest. At most 300 words; the JSON object and nothing else."
+)
+_MOST_QUERIES = 3
+_PAD_CHARACTERS = 6000
+"""The longest scratchpad that is kept; of a longer one nothing is, and the one before stays."""
+
+
+def read_queries(text: str) -> list[str]:
+    """Return the queries that a model wrote; none if they cannot be read."""
+    start, end = text.find("["), text.rfind("]")
+    try:
+        value = json.loads(text[start : end + 1])
+    except (ValueError, RecursionError):
+        return []
+    strings = [each.strip()[:300] for each in value if isinstance(each, str) and each.strip()]
+    return strings[:_MOST_QUERIES]
+
+
+class Scratchpad:
+    """Notes that the core keeps, one line of a file for each turn after which they were changed.
+
+    A line is written before the reply is given out, so it can be of a turn that the log does not have; `cut` drops it.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def open(self, path: Path) -> None:
+        """Keep the notes in this file."""
+        self._path = path
+
+    def cut(self, turns: int) -> None:
+        """Go back to the notes as they were after so many turns."""
+        lines = self._path.read_text("utf-8").splitlines(keepends=True) if self._path.exists() else []
+        kept: list[str] = []
+        self.text = ""
+        for line in lines:
+            try:
+                turn, text = json.loads(line)
+            except ValueError:  # torn by a crash; nothing comes after it
+                break
+            if turn >= turns:
+                break
+            kept.append(line)
+            self.text = text
+        draft = self._path.with_suffix(".part")
+        draft.write_text("".join(kept), "utf-8")
+        draft.replace(self._path)
+
+    def note(self, turn: int, answer: str) -> None:
+        """Take the core's new notes, if they are a JSON object of a bearable size."""
+        start, end = answer.find("{"), answer.rfind("}")
+        try:
+            value = json.loads(answer[start : end + 1])
+        except (ValueError, RecursionError):
+            return
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+        if isinstance(value, dict) and len(text) <= _PAD_CHARACTERS and text != self.text:
+            self.text = text
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([turn, text]) + "\n")
+
+
 class Core:
     """Another adapter that answers from a prompt. It is made anew for every turn, so that it remembers nothing."""
 
@@ -448,10 +582,20 @@ class Core:
         """Return the most that a prompt which fills the window and its reply could use."""
         return self._new().reserve(replace(message, text=" a" * max(self._window, self._count(message.text))))
 
-    def prompt(self, message: Message, memories: Sequence[Passage], recent: Iterable[Turn]) -> str:
+    def fitting(self, instructions: str, text: str) -> str:
+        """Return instructions and a text, of which the middle is left out if it is too long for the window."""
+        most = max(64, self._window - self._count(instructions) - 16)
+        if self._count(text) > most:
+            text = " … ".join(counter().ends(text, most // 2, most // 2))
+        return f"{instructions}\n\n{text}"
+
+    def prompt(
+        self, message: Message, memories: Sequence[Passage], recent: Iterable[Turn], pad: str = ""
+    ) -> str:
         """Compose what the model sees, within the window: half of what is left for the newest turns, then memories."""
         asked = f"# The new message, {stamp(message.at)}\n{message.text}"
-        left = self._window - self._count(_INSTRUCTIONS) - self._count(asked) - 40
+        notes = f"# Your own notes\n{pad}" if pad else ""
+        left = self._window - self._count(_INSTRUCTIONS) - self._count(asked) - self._count(notes) - 40
         latest: list[str] = []
         shown: set[int] = set()
         for turn in reversed(list(recent)):
@@ -472,7 +616,7 @@ class Core:
                 left -= cost
                 lines.append((passage, line))
         lines.sort(key=lambda pair: pair[0].key)
-        blocks = [_INSTRUCTIONS]
+        blocks = [_INSTRUCTIONS, *([notes] if notes else [])]
         if lines:
             blocks.append("# From earlier in the conversation\n" + "\n".join(line for _, line in lines))
         if latest:

@@ -563,6 +563,101 @@ def test_a_core_that_fails_leaves_no_trace(server: "Provider", key: str, talk_to
     assert vars(talk.agent)["_store"]._passages == []
 
 
+def thoughtful(messages: "list[dict[str, str]]") -> str:
+    """Write queries and notes when asked to, and else answer from the notes."""
+    prompt = messages[-1]["content"]
+    if "Write up to three short search queries" in prompt:
+        return 'Sure: ["name of the boat", 7, "vessel Undine"] as you wished'
+    if "You keep notes about a user" in prompt:
+        return '```json\n{"boat": "Undine"}\n```' if "Undine" in prompt else "no notes"
+    return "By my notes it is Undine." if '{"boat": "Undine"}' in prompt else "I do not know."
+
+
+@pytest.fixture
+def thinker(key: str) -> "Iterator[Provider]":
+    from tests.provider import provider
+
+    with provider(thoughtful) as running:  # type: ignore[arg-type]
+        yield running
+
+
+def test_a_core_writes_queries_whose_finds_are_shown_as_well(thinker: "Provider", talk_to: Start):
+    core = {"core": "openai_chat:some-model", "base_url": thinker.openai_url, "recent": 0, "memories": 6}
+    talk = talk_to("vector_memory", variant="query_rewriting", **core)
+    talk.observe("My boat is called Undine, a good vessel.", "A fine name.")
+    talk.observe(trivia(0, 60), "Noted.")
+    reply = talk.say("How does one speak of the thing that I sail in?")
+    rewriting, answering = (request.messages[-1]["content"] for request in thinker.chats)
+    assert "the thing that I sail in" in rewriting
+    assert "Undine" not in rewriting
+    assert "a good vessel" in answering
+    assert reply.usage is not None
+    assert reply.usage.prompt > thinker.measure([{"role": "user", "content": answering}], "").prompt + 50
+    reserve = talk.reserve("How does one speak of the thing that I sail in?")
+    assert reserve is not None
+    assert reserve.prompt >= reply.usage.prompt
+
+
+def test_a_core_keeps_notes_that_a_resumed_run_has_again_and_no_later_ones(
+    thinker: "Provider", talk_to: Start, tmp_path: Path
+):
+    core = {"core": "openai_chat:some-model", "base_url": thinker.openai_url, "recent": 0}
+    talk = talk_to("vector_memory", variant="query_rewriting+scratchpad", **core)
+    talk.say("Hello!")
+    talk.say("My boat is called Undine.")
+    assert talk.say("What is it called?").text == "By my notes it is Undine."
+    assert len(thinker.chats) == 9
+    (path,) = tmp_path.glob("*/agent/scratchpad.jsonl")
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [[1, '{"boat": "Undine"}']]
+    with path.open("a") as file:
+        file.write(
+            '[2, "{\\"boat\\": \\"Melusine\\"}"]\n[3, "{'
+        )  # of a turn that the log does not have, and torn
+    talk.restore(talk.turns[:2])
+    assert talk.say("What is it called?").text == "By my notes it is Undine."
+    assert len(path.read_text().splitlines()) == 1
+    talk.restore(talk.turns[:1])
+    assert talk.say("What is it called?").text == "I do not know."
+    assert path.read_text() == ""
+
+
+@pytest.mark.parametrize("answer", ["", "[", "none", '{"a": 1}', "[[[[", '["", 3]', "][", "[" * 5000])
+def test_queries_that_cannot_be_read_are_none(answer: str):
+    assert adapter.read_queries(answer) == []
+
+
+@pytest.mark.parametrize("answer", ["", "{", "[]", "notes", "{" * 5000, json.dumps({"a": "b" * 7000})])
+def test_notes_that_cannot_be_read_or_are_too_long_leave_the_old_ones(answer: str, tmp_path: Path):
+    pad = adapter.Scratchpad()
+    pad.open(tmp_path / "pad.jsonl")
+    pad.note(0, '{"a": 1}')
+    pad.note(1, answer)
+    assert pad.text == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"variant": "psychic"}, "variant = 'psychic' is not known"),
+        ({"variant": "scratchpad"}, "needs a model: set core"),
+        ({"embedder": "python:none:such"}, "python:none:such"),
+    ],
+)
+def test_a_variant_that_cannot_work_is_named(settings: dict[str, Any], complaint: str):
+    with pytest.raises(ConfigError, match=complaint):
+        make_agent("vector_memory", settings)
+
+
+def test_an_embedding_of_ones_own_is_used(talk_to: Start):
+    own = talk_to("vector_memory", embedder="python:ltm_bench.embedding:embed")
+    usual = talk_to("vector_memory")
+    for talk in (own, usual):
+        talk.say("My favourite soup is made with beetroot.")
+    question = "What is my favourite soup made with?"
+    assert own.say(question).text == usual.say(question).text
+    assert "beetroot" in own.say(question).text
+
+
 # An embedding model
 
 
