@@ -537,15 +537,29 @@ def verify(
 def view(
     port: Annotated[
         int,
-        typer.Option(
-            metavar="N", parser=_whole("--port", 1), envvar="LTM_BENCH_PORT", help="The port on 127.0.0.1."
-        ),
+        typer.Option(metavar="N", parser=_whole("--port", 1), envvar="LTM_BENCH_PORT", help="The port."),
     ] = 7700,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="LTM_BENCH_HOST",
+            help="The address to listen on; one that others can reach needs --token.",
+        ),
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            envvar="LTM_BENCH_TOKEN",
+            help="What visitors must bring, as ?token=TEXT; best given through the variable.",
+        ),
+    ] = None,
 ) -> None:
     """Show the runs in reports/ in a browser, with live progress and search. Needs the extra `view`."""
     from ltm_bench.cli.viewing import view as serve
 
-    serve(port)
+    serve(host, port, token)
 
 
 @listing.command("agents")

@@ -7,19 +7,33 @@ from ltm_bench.cli.planning import REPORTS
 from ltm_bench.errors import ConfigError
 
 
-def view(port: int) -> None:
-    """Serve the runs folder on the loopback address until it is interrupted."""
+def view(host: str, port: int, token: str | None) -> None:
+    """Serve the runs folder until it is interrupted. Raises ConfigError for others' machines without a token."""
     try:
         import uvicorn
 
-        from ltm_bench.report.serving import HOSTS, application, is_loopback_free
+        from ltm_bench.report.serving import application, is_free, is_loopback
 
-        app = application(REPORTS)
+        app = application(REPORTS, token)
     except ImportError as error:
         raise ConfigError(
             "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
         ) from error
-    if not is_loopback_free(port):
-        raise ConfigError(f"--port {port}: somebody listens there already; take another one")
-    out().print(f"http://{HOSTS[0]}:{port}/ shows {REPORTS.resolve()}; stop with Ctrl-C", markup=False)
-    uvicorn.run(app, host=HOSTS[0], port=port, log_level="warning", timeout_graceful_shutdown=1)
+    if token is not None and len(token) < _SHORTEST:
+        raise ConfigError(f"--token: it has {len(token)} characters; take at least {_SHORTEST}")
+    if not is_loopback(host) and token is None:
+        raise ConfigError(
+            f"--host {host}: others could read all runs there; set --token, or serve this machine alone"
+        )
+    if not is_free(host, port):
+        raise ConfigError(
+            f"--host {host} --port {port}: somebody listens there already, or it is no address of this machine"
+        )
+    shown = f"[{host}]" if ":" in host else host
+    ask = "?token=…" if token is not None else ""
+    out().print(f"http://{shown}:{port}/{ask} shows {REPORTS.resolve()}; stop with Ctrl-C", markup=False)
+    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
+
+
+_SHORTEST = 12
+"""Characters of a token."""

@@ -1,13 +1,15 @@
 """The runs folder in a browser: a list of runs with live progress, their pages, and a search in their transcripts.
 
-Read-only, and for this machine alone: it answers only to the names of the loopback address, so that no page from
-elsewhere can reach it through a name of its own (DNS rebinding), and it gives out no file outside of the folder, no
-hidden one, and nothing of an agent's own state.
+Read-only. It answers only to the names of the loopback address, so that no page from elsewhere can reach it through a
+name of its own (DNS rebinding), or else, where others are let in, only to those who bring a token. It gives out no file
+outside of the folder, no hidden one, and nothing of an agent's own state.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hmac
+import ipaddress
 import json
 import os
 import threading
@@ -24,8 +26,8 @@ from ltm_bench.report.page import anchor, embedded, short_tokens, templates
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 HOSTS = ("127.0.0.1", "localhost")
 
@@ -181,13 +183,24 @@ def find_file(reports: Path, wanted: str) -> Path | None:
     return path if allowed else None
 
 
-def application(reports: Path) -> Starlette:
-    """Return the server of a folder of runs."""
+COOKIE = "ltm-bench-token"
+"""Holds the token after the first visit with `?token=…`."""
+
+
+def application(reports: Path, token: str | None = None) -> Starlette:
+    """Return the server of a folder of runs; with a token it answers to any host name, but to nobody without it."""
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, StreamingResponse
+    from starlette.requests import Request
+    from starlette.responses import (
+        FileResponse,
+        HTMLResponse,
+        PlainTextResponse,
+        RedirectResponse,
+        StreamingResponse,
+    )
     from starlette.routing import Route
 
     watch = Watch(reports)
@@ -237,6 +250,28 @@ def application(reports: Path) -> Starlette:
             return PlainTextResponse("There is no such file.\n", 404, headers=careful)
         return FileResponse(path, media_type=MEDIA[path.suffix], headers=careful)
 
+    class Doorkeeper:
+        """Lets in who brings the token: in the address once, in a cookie from then on."""
+
+        def __init__(self, app: ASGIApp) -> None:
+            self.app = app
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http" or token is None:
+                await self.app(scope, receive, send)
+                return
+            request = Request(scope)
+            if _same(request.query_params.get("token", ""), token):
+                # Not left in the address, where it would be seen, kept in a history, and passed on.
+                answer: Response = RedirectResponse(request.url.path, 303, headers=careful)
+                answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+            elif _same(request.cookies.get(COOKIE, ""), token):
+                await self.app(scope, receive, send)
+                return
+            else:
+                answer = PlainTextResponse("A token is needed: add ?token=… once.\n", 401, headers=careful)
+            await answer(scope, receive, send)
+
     return Starlette(
         routes=[
             Route("/", index),
@@ -244,19 +279,36 @@ def application(reports: Path) -> Starlette:
             Route("/search/{name}", found),
             Route("/files/{path:path}", file),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS))],
+        middleware=[
+            Middleware(Doorkeeper)
+            if token is not None
+            else Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS))
+        ],
     )
 
 
-def is_loopback_free(port: int) -> bool:
-    """Whether nobody listens on a port of this machine yet."""
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode("utf-8", "replace"))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether nobody listens on a port of an address of this machine yet."""
     import socket
 
-    with socket.socket() as probe:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
         if os.name == "posix":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOSTS[0], port))
+            probe.bind((host, port))
         except OSError:
             return False
     return True

@@ -187,3 +187,59 @@ def test_a_port_that_is_taken_is_refused(port: int, command: "Command") -> None:
     done = command("view", "--port", str(port))
     assert done.exit_code == 1
     assert f"--port {port}: somebody listens there already" in done.output
+
+
+@pytest.fixture(scope="module")
+def guarded(reports: Path) -> Iterator[int]:
+    app = application(reports, "correct horse battery")
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = server.force_exit = True
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/progress", "/files/hostile/results.json", "/?token=wrong", "/?token=", "/search/hostile?q=a"],
+)
+def test_nobody_gets_anything_without_the_token(guarded: int, path: str) -> None:
+    for headers in ({}, {"Cookie": "ltm-bench-token=correct horse"}):
+        status, body, _ = ask(guarded, path, **headers)
+        assert (status, "token is needed" in body, "hostile" in body) == (401, True, False)
+
+
+def test_who_brings_the_token_once_is_known_by_a_cookie_and_it_leaves_the_address(guarded: int) -> None:
+    status, _, headers = ask(guarded, "/?token=correct%20horse%20battery", Host="any.example")
+    assert (status, headers["location"]) == (303, "/")
+    cookie = headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    status, body, _ = ask(guarded, "/", Cookie=cookie.partition(";")[0])
+    assert status == 200
+    assert "hostile" in body
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--host", "0.0.0.0"), "--host 0.0.0.0: others could read all runs there; set --token"),
+        (("--host", "example.org"), "others could read all runs there"),
+        (("--host", "0.0.0.0", "--token", "short"), "--token: it has 5 characters"),
+        (("--host", "192.0.2.1", "--token", "correct horse battery"), "it is no address of this machine"),
+    ],
+)
+def test_others_are_let_in_with_a_token_alone(
+    command: "Command",
+    words: tuple[str, ...],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command("view", *words)
+    assert done.exit_code == 1
+    assert complaint in done.err
