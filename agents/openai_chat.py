@@ -8,11 +8,10 @@ system message, so that the provider's prompt cache holds.
 import re
 from copy import copy
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import openai
-from openai import omit
-from openai.types import CompletionUsage, ReasoningEffort
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
 
 from ltm_bench.agent import Agent, Finding
@@ -168,16 +167,20 @@ class OpenAIChat(Agent):
     async def _create(self, client: openai.AsyncOpenAI, prompt: Prompt) -> Any:
         """Send a request, and return whatever the SDK makes of the answer."""
         vendor = self._endpoint.is_vendor
-        return await client.chat.completions.create(
-            model=self._endpoint.model,
-            messages=_messages(prompt),
+        body: dict[str, object] = {
+            "model": self._endpoint.model,
+            "messages": _messages(prompt),
             # Reasoning models know only the first of these two, most other servers only the second.
-            max_completion_tokens=self._max_output if vendor else omit,
-            max_tokens=omit if vendor else self._max_output,
-            prompt_cache_key=self._cache_key if vendor else omit,
-            temperature=omit if self._temperature is None else self._temperature,
-            reasoning_effort=omit if self._effort is None else cast(ReasoningEffort, self._effort),
-        )
+            "max_completion_tokens" if vendor else "max_tokens": self._max_output,
+        }
+        if vendor:
+            body["prompt_cache_key"] = self._cache_key
+        if self._temperature is not None:
+            body["temperature"] = self._temperature
+        if self._effort is not None:
+            body["reasoning_effort"] = self._effort
+        # The SDK's own create() looks through every message of every request: 30 ms for 200 of them, against 1.
+        return await client.post("/chat/completions", body=body, cast_to=ChatCompletion)
 
     def _problem(self, error: Exception, endpoint: Endpoint) -> AgentError:
         """Say what went wrong with a request. The SDK lets the JSON decoder's own ValueError through."""

@@ -4,11 +4,9 @@ Every request is whole and nothing is stored at the provider, so that a run can 
 conversation is append-only, as in openai_chat, so that the prompt cache holds.
 """
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import openai
-from openai import omit
-from openai.types import ReasoningEffort
 from openai.types.responses import EasyInputMessageParam, Response
 
 from ltm_bench.dropins import agent_class
@@ -25,17 +23,21 @@ class OpenAIResponses(OpenAIChat):
     """A conversation with one model, through another API."""
 
     async def _create(self, client: openai.AsyncOpenAI, prompt: Prompt) -> Any:
-        vendor = self._endpoint.is_vendor
-        return await client.responses.create(
-            model=self._endpoint.model,
-            instructions=prompt.system or omit,
-            input=[*_messages(prompt)],
-            max_output_tokens=self._max_output,
-            store=False,
-            prompt_cache_key=self._cache_key if vendor else omit,
-            temperature=omit if self._temperature is None else self._temperature,
-            reasoning=omit if self._effort is None else {"effort": cast(ReasoningEffort, self._effort)},
-        )
+        body: dict[str, object] = {
+            "model": self._endpoint.model,
+            "input": _messages(prompt),
+            "max_output_tokens": self._max_output,
+            "store": False,
+        }
+        if prompt.system:
+            body["instructions"] = prompt.system
+        if self._endpoint.is_vendor:
+            body["prompt_cache_key"] = self._cache_key
+        if self._temperature is not None:
+            body["temperature"] = self._temperature
+        if self._effort is not None:
+            body["reasoning"] = {"effort": self._effort}
+        return await client.post("/responses", body=body, cast_to=Response)
 
     def _read(self, completion: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields."""

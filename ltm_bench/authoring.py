@@ -42,14 +42,17 @@ async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
     """Ask a fresh agent one thing. Raises BudgetReached, and AgentError where it cannot answer."""
     message = Message(text, _AT, 0)
     agent = make()
-    budget.check(agent, message)
+    held = budget.hold(agent, message)
     with tempfile.TemporaryDirectory() as home:
         try:
             await agent.open(Path(home))
             reply = await agent.reply(message)
+        except BaseException:
+            budget.release(held)
+            raise
         finally:
             await agent.close()
-    budget.settle(reply.usage, free=agent.free)
+    budget.settle(reply.usage, free=agent.free, held=held)
     return reply.text
 
 

@@ -141,15 +141,16 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
     }
     message = Message(text, _AT, 0)
     with tempfile.TemporaryDirectory() as home:
-        agent = None
+        agent, held = None, Decimal()
         try:
             agent = judge.make()
-            budget.check(agent, message)
+            held = budget.hold(agent, message)
             await agent.open(Path(home))
             reply = await agent.reply(message)
         except BudgetReached:
             raise
         except Exception as error:
+            budget.release(held)
             said = f"{type(error).__name__}: {error}"
             return Opinion(
                 **common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"it failed: {said}"[:500]
@@ -157,7 +158,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         finally:
             if agent is not None:
                 await agent.close()
-    budget.settle(reply.usage, free=agent.free)
+    budget.settle(reply.usage, free=agent.free, held=held)
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
     verdict = rubric.read(reply.text)
     return Opinion(

@@ -58,6 +58,9 @@ class Observer(Protocol):
         """Report that an example has said its last message."""
 
 
+_NOTHING = Decimal()
+
+
 @dataclass
 class Budget:
     """What may be spent, and what has been."""
@@ -67,8 +70,12 @@ class Budget:
     unknown: bool = False
     """Whether a reply's price is unknown, so that `spent` is a lower bound."""
 
-    def settle(self, usage: Usage | None, *, free: bool) -> None:
-        """Add what a reply cost."""
+    held: Decimal = field(default_factory=Decimal)
+    """What calls that are under way could cost at most."""
+
+    def settle(self, usage: Usage | None, *, free: bool, held: Decimal = _NOTHING) -> None:
+        """Add what a reply cost, and give back what was held for it."""
+        self.held -= held
         if usage is None:
             self.unknown = self.unknown or not free
             return
@@ -78,21 +85,30 @@ class Budget:
         elif not free:
             self.unknown = True
 
-    def check(self, agent: Agent, message: Message) -> None:
-        """Raise BudgetReached if replying to `message` could exceed the limit."""
+    def hold(self, agent: Agent, message: Message) -> Decimal:
+        """Set aside the most that replying to `message` could cost, and return it.
+
+        Raises BudgetReached if that, with all that is under way, could exceed the limit.
+        """
         if self.limit is None or agent.free:
-            return
+            return _NOTHING
         most = agent.reserve(message)
         price = dollars(most) if most is not None else None
         if price is None or self.unknown:
             raise BudgetReached(
                 f"--max-cost {self.limit} cannot be held: the agent's price is unknown; run it without --max-cost"
             )
-        if self.spent + price > self.limit:
+        if self.spent + self.held + price > self.limit:
             raise BudgetReached(
                 f"${self.spent:.4f} spent, and the next call could cost ${price:.4f}: that could exceed "
                 f"--max-cost {self.limit}; resume with a larger one"
             )
+        self.held += price
+        return price
+
+    def release(self, held: Decimal) -> None:
+        """Give back what was held for a call that failed."""
+        self.held -= held
 
 
 class Conversation:
@@ -107,8 +123,10 @@ class Conversation:
         journal: Journal,
         budget: Budget,
         observer: Observer,
+        places: asyncio.Semaphore,
     ) -> None:
         self._plan = plan
+        self._places = places
         self._agent = agent
         self._recorder = recorder
         self._journal = journal
@@ -269,19 +287,25 @@ class Conversation:
     async def _reply(self, message: Message, home: Path) -> tuple[Reply, int]:
         """Return the reply that the log holds, or the agent's."""
         logged = self._recorder.logged
+        held = _NOTHING
         if logged is not None and logged["event"] == "replied" and logged["turn"] == message.turn:
             reply = reply_of(logged)
         else:
             await self._go_live(home)
-            self._budget.check(self._agent, message)
-            before = self._journal.clock()
-            reply = await self._guard(self._agent.reply(message), message)
+            async with self._places:
+                held = self._budget.hold(self._agent, message)
+                before = self._journal.clock()
+                try:
+                    reply = await self._guard(self._agent.reply(message), message)
+                except BaseException:
+                    self._budget.release(held)
+                    raise
             if not isinstance(reply, Reply) or not isinstance(reply.text, str):
                 raise AgentError(
                     f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
                 )
             self._journal.put({"turn": message.turn, "seconds": round(self._journal.clock() - before, 6)})
-        self._budget.settle(reply.usage, free=self._agent.free)
+        self._budget.settle(reply.usage, free=self._agent.free, held=held)
         return reply, self._replied(reply)
 
     async def _go_live(self, home: Path) -> None:
@@ -327,30 +351,38 @@ async def run(
     observer: Observer,
     clock: Callable[[], float],
     on_cut: Callable[[int], None] = lambda _: None,
+    places: asyncio.Semaphore | None = None,
+    concurrent: int = CONCURRENT,
 ) -> None:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
+
+    `places` are for calls to the agent that are under way at the same time; several runs may share them. Of an isolated
+    run `concurrent` examples are held at the same time.
 
     Raises RunIncomplete or BudgetReached if one of them had to stop; the others have been brought to their end.
     """
     journal = Journal(folder / "timings.jsonl", clock)
     home = folder / "agent"
+    places = places or asyncio.Semaphore(concurrent)
     if not plan.manifest.suite.isolated:
         with Recorder(folder / "events.jsonl") as recorder:
             if recorder.cut:
                 on_cut(recorder.cut)
-            await Conversation(plan, plan.examples, make_agent(), recorder, journal, budget, observer).run(
-                home
-            )
+            await Conversation(
+                plan, plan.examples, make_agent(), recorder, journal, budget, observer, places
+            ).run(home)
         return
-    places = asyncio.Semaphore(CONCURRENT)
+    open_ones = asyncio.Semaphore(concurrent)
 
     async def alone(example: Example) -> None:
         name = example.id.replace("/", "-")
-        async with places:
+        async with open_ones:
             with Recorder(folder / "isolated" / f"{name}.jsonl") as recorder:
                 if recorder.cut:
                     on_cut(recorder.cut)
-                talk = Conversation(plan, [example], make_agent(), recorder, journal, budget, observer)
+                talk = Conversation(
+                    plan, [example], make_agent(), recorder, journal, budget, observer, places
+                )
                 await talk.run(home / name)
 
     outcomes = await asyncio.gather(*map(alone, plan.examples), return_exceptions=True)

@@ -319,6 +319,92 @@ def run(
     )
 
 
+@app.command(
+    epilog=_examples(
+        "sweep --agent gpt-4o --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
+        "sweep sweep.toml --max-connections 32 --max-cost 100",
+    )
+)
+def sweep(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A TOML file: agents, spans, seeds, suites, examples, …"),
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", envvar="LTM_BENCH_AGENT", help="Who is asked; several times for several."
+        ),
+    ] = None,
+    span: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TOKENS", envvar="LTM_BENCH_SPAN", help="A span; several times for several."),
+    ] = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="N",
+            parser=_whole("--seed"),
+            envvar="LTM_BENCH_SEED",
+            help="A seed; several times for several.",
+        ),
+    ] = None,
+    suite: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="A suite; several times for several."),
+    ] = None,
+    examples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=_whole("--examples", 1),
+            envvar="LTM_BENCH_EXAMPLES",
+            help="Examples per scenario, instead of the suites'.",
+        ),
+    ] = None,
+    connections: Annotated[
+        int,
+        typer.Option(
+            "--max-connections",
+            metavar="N",
+            parser=_whole("--max-connections", 1),
+            envvar="LTM_BENCH_MAX_CONNECTIONS",
+            help="Calls at a time to one provider.",
+        ),
+    ] = 16,
+    max_cost: MaxCost = None,
+    setting: Settings = None,
+    parameter: Parameters = None,
+    base_url: BaseUrl = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            envvar="LTM_BENCH_OUTPUT",
+            help="Where the page of all goes; reports/sweep.html if left out.",
+        ),
+    ] = None,
+) -> None:
+    """Hold many runs at the same time: every agent, span, seed and suite. The same command again goes on."""
+    from ltm_bench.cli.sweeping import Grid, read_grid, run_sweep
+
+    flags = {
+        "agents": agent,
+        "spans": span,
+        "seeds": seed,
+        "suites": suite,
+        "examples": examples,
+        "settings": setting,
+        "parameters": parameter,
+        "base_url": base_url,
+    }
+    given = {key: value for key, value in flags.items() if value}
+    grid = (Grid() if file is None else read_grid(file)).model_copy(update=given)
+    run_sweep(grid, connections=connections, limit=max_cost, output=output)
+
+
 @app.command(epilog=_examples("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))
 def resume(
     run: RunName = None,

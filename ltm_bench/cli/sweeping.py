@@ -1,0 +1,228 @@
+"""`sweep`: many runs at the same time, from flags or from a file."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rich import box
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ltm_bench import config
+from ltm_bench.cli.comparing import write_comparison
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.planning import REPORTS, Wish, agent_maker, make_plan, run_folder
+from ltm_bench.cli.showing import publish
+from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
+from ltm_bench.log import read_manifest
+from ltm_bench.messages import Turn, Verdict
+from ltm_bench.report.comparison import Run, compare
+from ltm_bench.runner import Budget, Observer
+from ltm_bench.scenario import Example
+from ltm_bench.schedule import Ended
+from ltm_bench.scoring import Results
+from ltm_bench.sweeping import Job, sweep
+from ltm_bench.tokens import DEFAULT
+
+
+class Grid(BaseModel):
+    """What a sweep runs: every agent at every span with every seed on every suite."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agents: list[str] = Field(default_factory=list)
+    spans: list[str] = Field(default_factory=lambda: ["32k"])
+    seeds: list[int] = Field(default_factory=lambda: [0])
+    suites: list[str] = Field(default_factory=lambda: ["standard"])
+    examples: int | None = Field(default=None, ge=1)
+    settings: list[str] = Field(default_factory=list)
+    """For all agents, as `-A`."""
+    parameters: list[str] = Field(default_factory=list)
+    """For all suites, as `-P`."""
+    base_url: str | None = None
+
+
+def read_grid(path: Path) -> Grid:
+    """Read a sweep's file. Raises ConfigError with file and key."""
+    content = config.read_toml(path)
+    try:
+        return Grid.model_validate(content)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        if problem["type"] == "extra_forbidden":
+            known = list(Grid.model_fields)
+            raise ConfigError(
+                f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
+            ) from error
+        raise ConfigError(f"{path}: {where} = {problem['input']!r:.60}: {problem['msg'].lower()}") from error
+
+
+def jobs_of(grid: Grid) -> list[Job]:
+    """Return the runs of a sweep, in the order of the grid. Raises ConfigError before anything is written."""
+    if not grid.agents:
+        raise ConfigError("sweep: no agent is named; give --agent, or agents = […] in the file")
+    jobs = []
+    cells = [
+        (suite, span, agent, seed)
+        for suite in dict.fromkeys(grid.suites)
+        for span in dict.fromkeys(grid.spans)
+        for agent in dict.fromkeys(grid.agents)
+        for seed in dict.fromkeys(grid.seeds)
+    ]
+    for suite, span, agent, seed in cells:
+        plan = make_plan(
+            Wish(
+                span=span,
+                agent=agent,
+                suite=suite,
+                scenarios=(),
+                examples=grid.examples,
+                seed=seed,
+                isolated=False,
+                filler="scripted",
+                tokenizer=DEFAULT,
+                settings=grid.settings,
+                base_url=grid.base_url,
+                parameters=grid.parameters,
+            )
+        )
+        entry = plan.manifest.agent
+        provider = f"{entry.adapter} {entry.settings.get('base_url') or ''}"
+        jobs.append(Job(plan, run_folder(plan.manifest, None, fresh=False), agent_maker(entry), provider))
+    folders = [job.folder for job in jobs]
+    twice = next((folder for folder in folders if folders.count(folder) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"sweep: two of its runs would be {twice}; name their agents differently")
+    return jobs
+
+
+class Display:
+    """One display for all runs: how many are done, what they have said, what it cost."""
+
+    def __init__(self, jobs: Sequence[Job], budget: Budget) -> None:
+        self._budget = budget
+        self._runs = len(jobs)
+        self._free = all(job.plan.manifest.agent.free for job in jobs)
+        self._running = self._done = self._failed = self._turns = self._examples = self._shown = 0
+        self._planned = sum(len(job.plan.examples) for job in jobs)
+        self._began = self._last = time.monotonic()
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        if err().is_terminal:
+            self._live = Live(console=err(), auto_refresh=False, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+        err().print(self._line(), markup=False)
+
+    def begun(self, job: Job, *, already: bool) -> Observer:
+        """Count a run that begins, or was finished already."""
+        self._running += 1
+        if already:
+            self._examples += len(job.plan.examples)
+        return self
+
+    def done(self, job: Job, problem: LtmBenchError | None) -> None:
+        """Count a run that has ended; name one that failed."""
+        self._running -= 1
+        self._done += problem is None
+        self._failed += problem is not None
+        if problem is not None:
+            err().print(f"{job.folder.name}: {safe(str(problem))}", markup=False)
+        self._show(now=True)
+
+    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
+        """Count a turn."""
+        self._turns += 1
+        self._show()
+
+    def verdict(self, example: Example, verdict: Verdict) -> None:
+        """Pass over a verdict: the runs' pages show them."""
+
+    def ended(self, ended: Ended) -> None:
+        """Count an example."""
+        self._examples += 1
+
+    def _line(self) -> str:
+        cost = "free" if self._free else f"${self._budget.spent:.4f}"
+        failed = f", {self._failed} failed" if self._failed else ""
+        seconds = time.monotonic() - self._began
+        return (
+            f"{self._done}/{self._runs} runs done{failed}, {self._running} under way · "
+            f"{self._examples}/{self._planned} examples · {self._turns:,} turns "
+            f"({self._turns / max(seconds, 0.001):.1f} a second) · {cost}"
+        )
+
+    def _show(self, *, now: bool = False) -> None:
+        at = time.monotonic()
+        if not now and at - self._last < (0.2 if self._live is not None else 10.0):
+            return
+        self._last = at
+        if self._live is not None:
+            self._live.update(Text(self._line()), refresh=True)
+        elif not now:
+            err().print(self._line(), markup=False)
+
+
+def run_sweep(grid: Grid, *, connections: int, limit: Decimal | None, output: Path | None) -> None:
+    """Hold all runs of a grid, print what each came to, and put them side by side on a page.
+
+    Raises RunIncomplete or BudgetReached when some could not be finished; the same command goes on with those.
+    """
+    jobs, budget = jobs_of(grid), Budget(limit)
+    err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider", markup=False)
+    try:
+        with Display(jobs, budget) as display:
+            problems = asyncio.run(
+                sweep(jobs, budget, display, connections=connections, clock=time.perf_counter)
+            )
+    except KeyboardInterrupt:
+        raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+    found: list[tuple[Job, LtmBenchError | None, Results | None]] = []
+    for job, problem in zip(jobs, problems, strict=True):
+        found.append((job, problem, publish(job.folder) if (job.folder / "events.jsonl").exists() else None))
+    _print(found)
+    whole = [(job, results) for job, _, results in found if results is not None and results.complete]
+    if len(whole) > 1:
+        page = output or REPORTS / "sweep.html"
+        runs = [Run(read_manifest(job.folder), results) for job, results in whole]
+        write_comparison(compare(runs), [job.folder for job, _ in whole], page)
+        out().print(f"page of all: {page}", markup=False)
+    stopped = [problem for problem in problems if problem is not None]
+    if stopped:
+        what = f"{len(stopped)} of {len(jobs)} runs are not finished; the same command goes on with them"
+        if all(isinstance(problem, BudgetReached) for problem in stopped):
+            raise BudgetReached(f"--max-cost {limit} is reached: {what}, with a larger one")
+        raise RunIncomplete(what)
+
+
+def _print(found: Sequence[tuple[Job, LtmBenchError | None, Results | None]]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("run", "score", "95 %", "cost"):
+        table.add_column(column, justify="left" if column == "run" else "right", overflow="fold")
+    for job, problem, results in found:
+        row: list[Any] = [job.folder.name, "not begun", "", ""]
+        if results is not None:
+            score = "incomplete" if results.score is None else f"{results.score:.2f} / {results.out_of}"
+            interval = results.interval
+            cost = results.costs.dollars
+            row = [
+                job.folder.name,
+                score if problem is None else "unfinished",
+                "" if interval is None else f"{interval.low:.2f} – {interval.high:.2f}",
+                "free" if job.plan.manifest.agent.free else "unknown" if cost is None else f"${cost:.4f}",
+            ]
+        table.add_row(*row)
+    out().print(table)

@@ -1,0 +1,77 @@
+"""Holds many runs at the same time, in one process: connections are shared by provider, the budget by all.
+
+A run that fails stops nothing but itself. What is finished already is not begun again, so that a sweep is resumed by
+starting it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ltm_bench.agent import Agent
+from ltm_bench.errors import LtmBenchError
+from ltm_bench.log import locked, start_run
+from ltm_bench.runner import Budget, Observer, Plan, finished, run
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of a sweep."""
+
+    plan: Plan
+    folder: Path
+    make_agent: Callable[[], Agent]
+    provider: str
+    """Whose connections it takes: jobs of the same provider share them."""
+
+
+class SweepObserver(Protocol):
+    """Is told how a sweep goes on."""
+
+    def begun(self, job: Job, *, already: bool) -> Observer:
+        """Report that a run begins, or was finished already; returns who is told of its turns."""
+
+    def done(self, job: Job, problem: LtmBenchError | None) -> None:
+        """Report that a run has come to its end, or what stopped it."""
+
+
+async def sweep(
+    jobs: Sequence[Job],
+    budget: Budget,
+    observer: SweepObserver,
+    *,
+    connections: int,
+    clock: Callable[[], float],
+) -> list[LtmBenchError | None]:
+    """Hold all runs, and return for each what stopped it; `connections` are the calls at a time to one provider."""
+    places = {provider: asyncio.Semaphore(connections) for provider in {job.provider for job in jobs}}
+
+    async def one(job: Job) -> LtmBenchError | None:
+        problem: LtmBenchError | None = None
+        try:
+            job.folder.mkdir(parents=True, exist_ok=True)
+            with locked(job.folder):
+                start_run(job.folder, job.plan.manifest)
+                already = finished(job.plan, job.folder)
+                turns = observer.begun(job, already=already)
+                if not already:
+                    await run(
+                        job.plan,
+                        job.make_agent,
+                        job.folder,
+                        budget=budget,
+                        observer=turns,
+                        clock=clock,
+                        places=places[job.provider],
+                        concurrent=connections,
+                    )
+        except LtmBenchError as error:
+            problem = error
+        observer.done(job, problem)
+        return problem
+
+    return list(await asyncio.gather(*map(one, jobs)))

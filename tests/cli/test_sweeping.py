@@ -1,0 +1,177 @@
+"""Many runs at the same time: all are held, one that fails stops nobody else, and the same command goes on."""
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.provider import Said, provider, quote
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return tmp_path
+
+
+SMALL = ("--span", "2k", "--suite", "smoke", "--examples", "1")
+
+
+def scores() -> dict[str, float | None]:
+    paths = sorted(Path("reports").glob("*/results.json"))
+    return {path.parent.name: json.loads(path.read_text())["score"] for path in paths}
+
+
+def test_every_agent_span_and_seed_has_a_run_of_its_own_and_the_page_shows_all(command: "Command") -> None:
+    words = (
+        "sweep",
+        "--agent",
+        "perfect",
+        "--agent",
+        "goldfish",
+        *SMALL,
+        "--span",
+        "4k",
+        "--seed",
+        "0",
+        "--seed",
+        "1",
+    )
+    done = command(*words)
+    assert done.exit_code == 0, done.err
+    assert "8/8 runs done" in done.err
+    assert len(scores()) == 8
+    assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
+    assert Path("reports/sweep.html").exists()
+    before = {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")}
+    again = command(*words)
+    assert "0 turns" in again.err
+    assert {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")} == before
+
+
+def test_a_run_alone_and_the_same_run_of_a_sweep_are_equal_byte_for_byte(command: "Command") -> None:
+    command("run", "--agent", "vector_memory", *SMALL)
+    log = Path("reports/smoke-2k-vector_memory-seed0/events.jsonl")
+    alone = log.read_bytes()
+    log.unlink()
+    assert command("sweep", "--agent", "vector_memory", "--agent", "parrot", *SMALL).exit_code == 0
+    assert log.read_bytes() == alone
+
+
+def test_one_that_fails_stops_nobody_else_and_goes_on_later(command: "Command") -> None:
+    with provider() as server:
+        server.fail(status=400, message="no", times=1)
+        grid = ("sweep", "--agent", "openai_chat", "--agent", "goldfish", *SMALL)
+        # Settings are for all agents; goldfish has none.
+        assert "no setting" in command(*grid, "-A", "model=some-model", "--base-url", server.openai_url).err
+        Path("configs").mkdir()
+        Path("configs/agents.toml").write_text(
+            f'[model]\nadapter = "openai_chat"\nmodel = "some-model"\nbase_url = "{server.openai_url}"\n'
+        )
+        words: tuple[str, ...] = (
+            "sweep",
+            "--agent",
+            "model",
+            "--agent",
+            "goldfish",
+            *SMALL,
+            "--seed",
+            "0",
+            "--seed",
+            "1",
+        )
+        done = command(*words)
+        assert done.exit_code == 3
+        assert "1 of 4 runs are not finished; the same command goes on with them" in done.err
+        assert done.out.count("unfinished") == 1
+        asked = len(server.chats)
+        assert command(*words).exit_code == 0
+        assert all(score is not None for score in scores().values())
+        texts = [request.messages[-1]["content"] for request in server.chats]
+        assert len(server.chats) > asked
+        assert len(texts) == len(set(enumerate(texts)))
+
+
+def test_the_budget_is_shared_and_never_exceeded(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
+    with provider() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setattr("ltm_bench.remote.Endpoint.is_list_priced", True, raising=False)
+        words = ("sweep", "--agent", "openai_chat", "-A", "model=gpt-4o", *SMALL)
+        seeds = [word for seed in range(4) for word in ("--seed", str(seed))]
+        done = command(*words, *seeds, "--max-cost", "0.05")
+    # A server on this machine has no known price, and a limit is not held where nothing is known.
+    assert done.exit_code == 4
+    assert "price is unknown" in done.err
+
+
+class Counting:
+    """Counts how many requests are answered at the same time."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self.lock = threading.Lock()
+
+    def __call__(self, messages: Sequence[Said]) -> str:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(0.02)
+        with self.lock:
+            self.now -= 1
+        return quote(messages)
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+@pytest.mark.parametrize("suite", ["smoke", "isolated"])
+def test_a_provider_is_called_as_often_at_a_time_as_is_allowed(
+    command: "Command", connections: int, suite: str
+) -> None:
+    counting = Counting()
+    with provider(counting) as server:
+        done = command(
+            *("sweep", "--agent", "openai_chat", "-A", "model=some-model", "--base-url", server.openai_url),
+            *("--span", "2k", "--suite", suite, "--examples", "1", "-P", "colours.changes=1"),
+            *(word for seed in range(4) for word in ("--seed", str(seed))),
+            *("--max-connections", str(connections)),
+        )
+    assert done.exit_code == 0, done.err
+    assert counting.most == connections
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("agent = ['a']", "unknown key 'agent'; did you mean 'agents'"),
+        ("agents = 'perfect'", "agents = 'perfect': input should be a valid list"),
+        ("seeds = ['x']", "seeds.0 = 'x'"),
+        ("agents = []", "no agent is named"),
+        ("agents = ['perfekt']", "did you mean 'perfect'"),
+        ("agents = ['perfect']\nspans = ['2q']", "--span 2q"),
+        ("agents = [", "not valid TOML"),
+    ],
+)
+def test_a_wrong_file_is_named_and_nothing_is_written(
+    command: "Command", content: str, complaint: str
+) -> None:
+    Path("sweep.toml").write_text(content)
+    done = command("sweep", "sweep.toml")
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert not Path("reports").exists()
+
+
+def test_flags_go_before_the_file(command: "Command") -> None:
+    Path("sweep.toml").write_text(
+        'agents = ["perfect"]\nspans = ["2k", "4k"]\nsuites = ["smoke"]\nexamples = 1\n'
+    )
+    assert command("sweep", "sweep.toml", "--span", "8k").exit_code == 0
+    assert list(scores()) == ["smoke-8k-perfect-seed0"]
