@@ -23,10 +23,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltm_bench import embedders, embedding
+from ltm_bench import embedding
 from ltm_bench.agent import Agent, Memory
 from ltm_bench.clock import spoken_duration, stamp
 from ltm_bench.dropins import make_agent
+from ltm_bench.embedders import embedder as embedder_of
 from ltm_bench.errors import CannotResume, ConfigError
 from ltm_bench.extractive import Passage, answer, question_in, sentences, time_spoken_of
 from ltm_bench.messages import Message, Reply, Turn, Usage
@@ -94,7 +95,7 @@ class VectorMemory(Agent):
             )
         self._rewrites = "query_rewriting" in ways
         self._pad = Scratchpad() if "scratchpad" in ways else None
-        self._local = embedders.embedder(embedder) if provider == "python" else embedding.embed
+        self._local = embedder_of(embedder) if provider == "python" else embedding.embed
         self._remote = OpenAIEmbedder(model, base_url) if provider == "openai" else None
         self._core = None if core == "extractive" else Core(core, base_url, window)
         # The runner asks the instance; a model of anybody's is not free.

@@ -168,6 +168,11 @@ def conversations(run: Path) -> list[Path]:
     return [run / "events.jsonl"]
 
 
+def recalls_of(log: Path) -> Path:
+    """Return where it stands, beside a conversation's log, what an agent's retrieval had for questions that failed."""
+    return log.with_suffix(".recalls")
+
+
 def log_digest(run: Path) -> str:
     """Return the SHA-256 of a run's event log; in an isolated run, of the hashes of all its logs, by name."""
     paths = dict.fromkeys([run / "events.jsonl", *conversations(run)])

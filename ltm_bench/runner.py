@@ -15,12 +15,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
-from ltm_bench.agent import Agent
+from ltm_bench.agent import Agent, Memory
 from ltm_bench.clock import Clock
 from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.filler import Bank, Filler
-from ltm_bench.log import Event, Journal, Manifest, Recorder, is_finished, read_turns, reply_of
+from ltm_bench.log import Event, Journal, Manifest, Recorder, is_finished, read_turns, recalls_of, reply_of
 from ltm_bench.matchers import dump
 from ltm_bench.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
 from ltm_bench.prices import dollars
@@ -30,6 +30,9 @@ from ltm_bench.scoring import judge
 from ltm_bench.tokens import Counter
 
 T = TypeVar("T")
+
+RECALLED = 50
+"""Memories that an agent is asked for to find out where an answer was lost."""
 
 CONCURRENT = 8
 """Isolated examples that run at the same time."""
@@ -130,6 +133,7 @@ class Conversation:
         self._agent = agent
         self._recorder = recorder
         self._journal = journal
+        self._recalls = Journal(recalls_of(recorder.path), journal.clock)
         self._budget = budget
         self._observer = observer
         suite = plan.manifest.suite
@@ -195,21 +199,49 @@ class Conversation:
             self._turn,
             ideal_reply(line) if self._agent.told_ideal else None,
         )
+        heard = self._heard.setdefault(send.example.id, [])
+        before = await self._recalled(message) if kind == "ask" and self._live else None
         reply, tokens = await self._reply(message, home)
         turn = Turn(message, reply, kind, send.example.id)
-        heard = self._heard.setdefault(send.example.id, [])
         heard.append(turn)
         replayed = not self._live
         ended = self._take(sent, reply, tokens)
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
         if isinstance(line, Ask):
-            self._observer.verdict(send.example, judge(line.expect, reply, heard))
+            verdict = judge(line.expect, reply, heard)
+            self._observer.verdict(send.example, verdict)
+            if before is not None and verdict.score is not None and verdict.score < 1:
+                await self._trace(message, heard, before)
         for each in ended:
             self._heard.pop(each.example.id, None)
             self._put(
                 {"event": "ended", "example": each.example.id, "span": each.span, "overrun": each.overrun}
             )
             self._observer.ended(each)
+
+    async def _recalled(self, message: Message) -> Sequence[Memory] | None:
+        """Return what the agent's retrieval gives for a question; None where it has none."""
+        if type(self._agent).recall is Agent.recall:
+            return None
+        try:
+            return await self._agent.recall(message.text, RECALLED)
+        except (NotImplementedError, AgentError):
+            return None
+
+    async def _trace(self, message: Message, heard: Sequence[Turn], found: Sequence[Memory]) -> None:
+        """Write down of an example's needles which were stored, and which were found for a question that failed.
+
+        This is evidence beside the log, not part of it: what a retrieval would have given cannot be replayed.
+        """
+        needles = []
+        for turn in heard[:-1]:
+            if turn.kind == "tell":
+                try:
+                    stored = await self._agent.recall(turn.message.text, RECALLED)
+                except (NotImplementedError, AgentError):
+                    return
+                needles.append([turn.message.turn, _among(turn, stored), _among(turn, found)])
+        self._recalls.put({"turn": message.turn, "needles": needles})
 
     async def _fill(self, fill: Fill, home: Path) -> None:
         if self._recorder.logged is None:
@@ -331,6 +363,17 @@ class Conversation:
                 f"the agent failed at turn {message.turn}: {type(error).__name__}: {error}"
             ) from error
         return result
+
+
+def _among(needle: Turn, memories: Sequence[Memory]) -> bool:
+    """Whether a needle is among memories: by its turn where they say it, else by its text."""
+    text = " ".join(needle.message.text.split())
+    return any(
+        memory.turn == needle.message.turn
+        if memory.turn is not None
+        else text in " ".join(memory.text.split())
+        for memory in memories
+    )
 
 
 def _json(value: object) -> object:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -50,6 +50,25 @@ class Needle(BaseModel):
     """Whether its message was cut, and the needle with it, so that nobody can find it."""
 
 
+class Retrieval(BaseModel):
+    """Where an answer was lost, as far as an agent's own retrieval tells."""
+
+    PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
+    needles: int
+    """Of the example."""
+    stored: int
+    """Those that were found when asked for word by word."""
+    retrieved: int
+    """Those that were among what was found for the question."""
+
+    @property
+    def lost(self) -> str:
+        """Say it in a few words; not every question needs every needle, so this is where to look, not a verdict."""
+        if self.stored < self.needles:
+            return self.PLACES[0]
+        return self.PLACES[1 if self.retrieved < self.needles else 2]
+
+
 class Question(BaseModel):
     """A question, what was expected, what was said, and the verdict."""
 
@@ -75,6 +94,8 @@ class Question(BaseModel):
     """What judges said of the reply."""
     override: Override | None = None
     """The verdict by hand, which wins."""
+    retrieval: Retrieval | None = None
+    """What the agent's memory had of the needles, where the reply was not right and the agent can tell."""
 
 
 class ExampleResult(BaseModel):

@@ -66,6 +66,24 @@ class Costs(Agent):
     def reserve(self, message: Message) -> Usage:
         return Usage(uncached=100_000, output=10, model="gpt-4o", provider="openai")
 """,
+    "recalls": """
+from ltm_bench import Memory
+class Recalls(Agent):
+    free = True
+    def __init__(self, *, way: str = "nothing") -> None:
+        self.way, self.told = way, []
+    async def reply(self, message: Message) -> Reply:
+        self.told.append(message)
+        return Reply("Okay.")
+    async def recall(self, query, limit):
+        if self.way == "nothing":
+            return []
+        if self.way == "fails":
+            raise AgentError("no")
+        exact = [m for m in self.told if m.text == query]
+        found = self.told if self.way == "everything" else exact
+        return [Memory(m.text, m.at, m.turn if self.way != "texts" else None) for m in found]
+""",
     "unpriced": """
 class Unpriced(Agent):
     async def reply(self, message: Message) -> Reply:
@@ -205,6 +223,42 @@ def test_every_star_has_its_depth_and_what_takes_leave_is_no_needle(place: Path,
     assert depths == sorted(depths, reverse=True)
     assert 1700 < depths[0] <= 2000
     assert 100 < depths[-1] < 400
+
+
+@pytest.mark.parametrize(
+    ("way", "lost"),
+    [
+        ("nothing", "not stored"),
+        ("exact", "not retrieved"),
+        ("texts", "not retrieved"),
+        ("everything", "retrieved, but not used"),
+    ],
+)
+@pytest.mark.parametrize("isolated", [False, True])
+def test_where_an_answer_was_lost_is_told_by_agents_that_can_tell(
+    place: Path, run: Run, way: str, lost: str, isolated: bool
+) -> None:
+    more = ("--isolated",) if isolated else ()
+    assert run("recalls", "-A", f"way={way}", *more).exit_code == 0
+    failed = [q for e in results(place)["examples"] for q in e["questions"] if q["score"] < 1]
+    kinds = {
+        "not stored": lambda r: r["stored"] == 0,
+        "not retrieved": lambda r: r["stored"] == r["needles"] > r["retrieved"] == 0,
+        "retrieved, but not used": lambda r: r["stored"] == r["retrieved"] == r["needles"],
+    }
+    assert failed
+    assert all(kinds[lost](q["retrieval"]) for q in failed)
+    page = (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert f"{len(failed)} {lost}" in page
+
+
+@pytest.mark.parametrize("agent", [("recalls", "-A", "way=fails"), ("goldfish",)])
+def test_agents_that_cannot_tell_where_it_was_lost_say_nothing(
+    place: Path, run: Run, agent: tuple[str, ...]
+) -> None:
+    assert run(*agent).exit_code == 0
+    assert {q["retrieval"] for e in results(place)["examples"] for q in e["questions"]} == {None}
+    assert "Where retrieval lost it" not in (place / "reports" / "r" / "report.html").read_text("utf-8")
 
 
 def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run: Run) -> None:

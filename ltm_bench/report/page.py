@@ -14,6 +14,7 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
@@ -29,7 +30,7 @@ from ltm_bench.log import Event, Manifest, conversations, read_events, read_mani
 from ltm_bench.messages import Outcome
 from ltm_bench.report.course import Course, Step
 from ltm_bench.report.figures import bins, heats, matched_parts, points, skills
-from ltm_bench.scoring import ExampleResult, Question, Results, ScenarioResult
+from ltm_bench.scoring import ExampleResult, Question, Results, Retrieval, ScenarioResult
 
 if TYPE_CHECKING:
     import jinja2
@@ -439,9 +440,21 @@ def render_page(
             course=course or Course((), None),
             script=embedded("filter.js"),
             scored=sum(example.score is not None for example in results.examples),
+            lost=_lost(results),
             unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
         )
     )
+
+
+def _lost(results: Results) -> dict[str, int]:
+    """Count where answers were lost, the earliest place first."""
+    places = Counter(
+        question.retrieval.lost
+        for example in results.examples
+        for question in example.questions
+        if question.retrieval is not None
+    )
+    return {place: places[place] for place in Retrieval.PLACES if places[place]}
 
 
 class Line(NamedTuple):

@@ -19,6 +19,7 @@ from ltm_bench.log import (
     message_of,
     read_events,
     read_manifest,
+    recalls_of,
     reply_of,
 )
 from ltm_bench.matchers import load
@@ -32,6 +33,7 @@ from ltm_bench.scoring import (
     Needle,
     Question,
     Results,
+    Retrieval,
     add_usage,
     count_outcomes,
     decide,
@@ -114,6 +116,7 @@ class _Reading:
         self._dollars: Decimal | None = Decimal()
 
     def conversation(self, path: Path, live_filler: bool) -> None:
+        self._recalls = _recalls(recalls_of(path))
         sent: Event | None = None
         begun: datetime | None = None
         now = begun
@@ -205,6 +208,8 @@ class _Reading:
             )
             place = (example.id, sent["turn"])
             question = decide(question, self._judged.get(place), self._by_hand.get(place))
+            if question.score is not None and question.score < 1:
+                question = question.model_copy(update={"retrieval": self._recalls.get(sent["turn"])})
         example.questions.append(question)
 
     def _cost(self, usage: Usage | None) -> None:
@@ -362,6 +367,20 @@ def _latency(path: Path) -> Latency | None:
         median=round(median(seconds), 4),
         p95=round(seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))], 4),
     )
+
+
+def _recalls(path: Path) -> dict[int, Retrieval]:
+    """Return what is known of retrieval, by turn."""
+    found = {}
+    for record in _records(path) if path.exists() else ():
+        needles = record.get("needles")
+        if isinstance(record.get("turn"), int) and isinstance(needles, list) and needles:
+            found[record["turn"]] = Retrieval(
+                needles=len(needles),
+                stored=sum(bool(each[1]) for each in needles),
+                retrieved=sum(bool(each[2]) for each in needles),
+            )
+    return found
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
