@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ class Stoppable(Agent):
                 raise AgentError("the provider is\\ngone")
         return Reply("I do not know.")
 '''
+
+HANDLE = signal.signal  # the commands of a test must not set handlers, so it is taken away from them
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +124,11 @@ def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
 ) -> None:
     (place / "wait").touch()
     with subprocess.Popen(
-        [*COMMAND, "run", *TINY, "--agent", "stoppable"], stderr=subprocess.PIPE, text=True
+        [*COMMAND, "run", *TINY, "--agent", "stoppable"],
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell starts what it puts into the background deaf to SIGINT, and children inherit that.
+        preexec_fn=partial(HANDLE, signal.SIGINT, signal.SIG_DFL),
     ) as running:
         end = time.monotonic() + 60
         while not (place / "here").exists() and running.poll() is None and time.monotonic() < end:

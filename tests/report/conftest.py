@@ -414,8 +414,8 @@ class Browser:
                 self.events.append(self._next())
 
     def ask(self, expression: str) -> Any:
-        """Evaluate an expression in the page."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Evaluate an expression in the page; of a promise, what it comes to."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
