@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,9 @@ from ltm_bench.statistics import Interval, bootstrap
 
 MOST_STEPS = 160
 """Steps in which a chart draws a conversation."""
+
+MOST_STRETCHES = 500
+"""Parts of a conversation that can be told apart in a chart."""
 
 PERCENTILES = (50, 75, 90, 95, 99, 100)
 
@@ -29,6 +33,13 @@ class Step(NamedTuple):
     """What has been spent until then; None where a price is unknown."""
 
 
+class Jump(NamedTuple):
+    """Benchmark time that passed without a word."""
+
+    position: int
+    seconds: float
+
+
 class Waiting(NamedTuple):
     """Wall-clock seconds of the agent's replies."""
 
@@ -43,6 +54,10 @@ class Course(NamedTuple):
     steps: Sequence[Step]
     """None of them where the adapter tells no usage."""
     waiting: Waiting | None
+    filler: Sequence[tuple[int, int]] = ()
+    """Stretches of filler, from and to which position; short talk between two is passed over. None in isolated runs."""
+    jumps: Sequence[Jump] = ()
+    """Where benchmark time jumped."""
 
 
 def course_of(run: Path) -> Course:
@@ -51,12 +66,19 @@ def course_of(run: Path) -> Course:
     live = manifest.filler.mode == "live"
     calls: list[Step] = []
     spent: Decimal | None = Decimal()
+    filler: list[tuple[int, int]] = []
+    jumps: list[Jump] = []
     for path in conversations(run):
         sent: dict[str, Any] = {}
         for event in read_events(path):
             if event["event"] == "sent":
                 sent = event
-            elif event["event"] == "replied" and (live or sent["kind"] != "fill"):
+            elif event["event"] == "jumped" and sent:
+                passed = datetime.fromisoformat(event["to"]) - datetime.fromisoformat(sent["at"])
+                jumps.append(Jump(event["position"], passed.total_seconds()))
+            if event["event"] == "replied" and sent["kind"] == "fill":
+                filler.append((sent["position"], sent["position"] + sent["tokens"] + event["tokens"]))
+            if event["event"] == "replied" and (live or sent["kind"] != "fill"):
                 usage = reply_of(event).usage
                 if usage is None:
                     continue
@@ -66,7 +88,22 @@ def course_of(run: Path) -> Course:
                 calls.append(
                     Step(where, usage.prompt, usage.cache_read, None if spent is None else float(spent))
                 )
-    return Course(_steps(calls), _waiting(run / "timings.jsonl"))
+    waiting = _waiting(run / "timings.jsonl")
+    if manifest.suite.isolated:
+        return Course(_steps(calls), waiting)
+    return Course(_steps(calls), waiting, _stretches(filler), jumps)
+
+
+def _stretches(filler: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join filler where what lies between is too short to be seen."""
+    joined: list[tuple[int, int]] = []
+    unseen = filler[-1][1] // MOST_STRETCHES if filler else 0
+    for start, end in filler:
+        if joined and start - joined[-1][1] <= unseen:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _steps(calls: Sequence[Step]) -> list[Step]:

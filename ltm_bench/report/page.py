@@ -251,6 +251,33 @@ def course_area(steps: Sequence[Step], what: str) -> str:
     return f"{course_line(steps, what)}L{STRIP} 100L{STRIP * steps[0].position / end:.1f} 100Z"
 
 
+def filler_path(course: Course, length: int) -> str:
+    """Draw the stretches of filler as one path."""
+    scale = STRIP / max(1, length)
+    return "".join(
+        f"M{start * scale:.1f} 6h{max(0.3, (end - start) * scale):.1f}v8h-{max(0.3, (end - start) * scale):.1f}z"
+        for start, end in course.filler
+    )
+
+
+def jump_path(course: Course, length: int) -> str:
+    """Draw where time jumped as one path; jumps that fall together are drawn once."""
+    places = dict.fromkeys(f"{STRIP * jump.position / max(1, length):.1f}" for jump in course.jumps)
+    return "".join(f"M{place} 1v18" for place in places)
+
+
+def going_on(course: Course, length: int) -> str:
+    """Describe the strip of filler and jumps in words."""
+    filled = sum(end - start for start, end in course.filler)
+    hours = sum(jump.seconds for jump in course.jumps) / 3600
+    jumps = (
+        f"{len(course.jumps):,} jumps of benchmark time, {hours:,.0f} hours in all"
+        if course.jumps
+        else "no jumps"
+    )
+    return f"filler: {100 * filled / max(1, length):.0f} % of the conversation; {jumps}"
+
+
 def where(example: ExampleResult) -> str:
     """Describe a strip in words, for those who cannot see it."""
     told = [f"{needle.position:,}" for needle in example.needles]
@@ -387,6 +414,9 @@ def templates() -> jinja2.Environment:
         "LONGEST_MANIFEST": LONGEST_MANIFEST,
         "LONGEST_SETTING": LONGEST_SETTING,
         "STRIP": STRIP,
+        "filler_path": filler_path,
+        "jump_path": jump_path,
+        "going_on": going_on,
         "anchor": anchor,
         "matched_parts": matched_parts,
         "reached": reached,
