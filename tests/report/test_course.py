@@ -51,6 +51,6 @@ def test_a_long_conversation_has_no_more_in_its_picture_than_can_be_seen() -> No
     course = Course(
         (), None, [(i * 1000, i * 1000 + 900) for i in range(400)], [Jump(i, 60.0) for i in range(5000)]
     )
-    assert len(jump_path(course, 400_000)) < 500
+    assert jump_path(course, 400_000).count("M") < 200
     assert filler_path(course, 400_000).count("M") == 400
     assert "5,000 jumps of benchmark time, 83 hours in all" in going_on(course, 400_000)
