@@ -336,11 +336,17 @@ def _voted(
             thirds[list(thirds)[min(2, int(3 * depth))]].append(example.score or 0.0)
     if test != "control":
         lines += [_line(test, f"single, {name}", each) for name, each in thirds.items() if each]
-    for name, absent in (("vote", None), ("vote, absences left out", says_absent)):
+    for name, filtered in (("vote", False), ("vote, absences left out", True)):
         chosen = []
         for group in groups.values():
-            replies = [question.reply or "" for each in group for question in each.questions[:1]]
-            chosen.append(group[vote(replies, embed, absent)].score or 0.0)
+            asked = [question for each in group for question in each.questions[:1]]
+            # What phrases do not show a judge may have heard.
+            absent = {
+                q.reply or "" for q in asked if q.outcome is Outcome.ABSTAINED or says_absent(q.reply or "")
+            }
+            replies = [question.reply or "" for question in asked]
+            won = vote(replies, embed, absent.__contains__ if filtered else None)
+            chosen.append(group[won].score or 0.0)
         lines.append(_line(test, f"{name} of {runs}", chosen))
     return lines
 

@@ -346,6 +346,9 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 
 def _warnings(runs: Sequence[Run]) -> Iterator[str]:
     """Say what differs in how runs were made and scored, beyond agent, span and seed."""
+    for remark in dict.fromkeys(remark for run in runs for remark in run.results.remarks):
+        of = [run.results.run for run in runs if remark in run.results.remarks]
+        yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
     shown: dict[str, dict[str, str]] = defaultdict(dict)
     having: dict[str, list[str]] = defaultdict(list)
     for manifest, results in runs:
@@ -361,7 +364,10 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
             shown[f"examples of {what}"][results.run] = str(entry.examples)
             shown[f"version of {what}"][results.run] = str(entry.version)
             shown[f"content of {what}"][results.run] = entry.hash[:8]
-            shown[f"parameters of {what}"][results.run] = json.dumps(entry.parameters, default=str)
+            own = {
+                key: value for key, value in entry.parameters.items() if key != "span"
+            }  # that is the run's
+            shown[f"parameters of {what}"][results.run] = json.dumps(own, default=str)
             having[what].append(results.run)
     for what, values in shown.items():
         by_value: dict[str, list[str]] = defaultdict(list)

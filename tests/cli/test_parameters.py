@@ -87,3 +87,13 @@ def test_a_text_of_ones_own_is_the_sky_and_must_not_change(command: "Command") -
     assert done.exit_code == 1
     assert "was started with other files" in done.err
     assert "parameters.digest" in done.err
+
+
+def test_runs_of_two_spans_are_compared_without_a_word_about_that(command: "Command") -> None:
+    for span in ("2k", "4k"):
+        assert command("run", "--suite", "sky", "--span", span, "--agent", "perfect").exit_code == 0
+    done = command("compare")
+    assert done.exit_code == 0
+    assert "differs" not in done.output
+    command("run", "--suite", "sky", "--span", "8k", "--agent", "perfect", "-P", "few.stars=3")
+    assert "parameters of scenario few differs" in command("compare").output
