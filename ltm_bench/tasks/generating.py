@@ -16,9 +16,7 @@ from ltm_bench.dice import Dice
 from ltm_bench.tasks.records import Asked, Record
 from ltm_bench.tokens import counter
 
-NOISE = (
-    "Rain falls on the hill. The river runs by. Geese fly south again. A door shuts. So it goes, day by day."
-)
+NOISE = "Rain falls. The river runs by. Geese fly south again. A door shuts. So it goes on."
 """A line of nothing in particular."""
 
 KEY = "The {name} is {value}. Keep it in mind: {value} is the {name}."
@@ -80,9 +78,7 @@ def number_string(dice: Dice, order: Order) -> Record:
 
 
 def _uuid(dice: Dice) -> str:
-    digits = (
-        f"{int(dice.fraction() * 2**53):014x}{int(dice.fraction() * 2**53):014x}{dice.integer(0, 65535):04x}"
-    )
+    digits = "".join(f"{dice.integer(0, 0xFFFF):04x}" for _ in range(8))
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))
 
 
