@@ -102,8 +102,7 @@ def deliver(
         begin: What is said before the material; not if only needles are left of it.
         joint: What stands between two pieces.
         chunk: Tokens of a message, where there are several; a longer piece is a message of its own.
-        most: Tokens to which the single message is cut, in the middle, as InfiniteBench does it (sections 2.4 and 3.2
-            of its paper); 0 means that it is not cut. Needles that are lost with what was cut are marked so.
+        most: Tokens to which the single message is cut, in the middle, as InfiniteBench's programs do it; 0 means that it is not cut. Needles that are lost with what was cut are marked so.
         part: What a part begins with, with `{i}` and `{n}`.
         end: For `scattered`: the position of the first question; a message comes where it would stand in a single
             message that ends there.
@@ -237,5 +236,5 @@ def depths(pieces: Sequence[Piece], joint: str = "\n") -> list[tuple[int, int]]:
 
 
 def evenly(count: int) -> list[float]:
-    """Return `count` depths at equal distances, the last of them at the end (Counting-Stars, section 3)."""
+    """Return `count` depths at equal distances, the last of them at the end, as in Counting-Stars."""
     return [(i + 1) / count for i in range(count)]

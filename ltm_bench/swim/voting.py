@@ -1,4 +1,4 @@
-"""Medoid voting: of several answers the one that is most like all others (SWiM, section 4).
+"""Medoid voting: of several answers the one that is most like all others (SWiM).
 
 An answer that says there is nothing can be left out of the vote, where it is known that there is something.
 """

@@ -1,4 +1,4 @@
-"""The six synthetic tasks of InfiniteBench, from dice, to any length (its appendix, and section 2 of its code).
+"""The six synthetic tasks of InfiniteBench, from dice, to any length (Zhang et al. 2024, and its code).
 
 A length is given in tokens, or as a `size` in the units of the published generators: lines of noise (5,220), pairs
 (2,500), numbers (30,000 and 15,000), functions (5,000).
