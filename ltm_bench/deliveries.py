@@ -102,7 +102,8 @@ def deliver(
         begin: What is said before the material; not if only needles are left of it.
         joint: What stands between two pieces.
         chunk: Tokens of a message, where there are several; a longer piece is a message of its own.
-        most: Tokens to which the single message is cut, in the middle, as InfiniteBench's programs do it; 0 means that it is not cut. Needles that are lost with what was cut are marked so.
+        most: Tokens to which the single message is cut, in the middle, as InfiniteBench's programs do it; 0 means that
+            it is not cut. Needles that are lost with what was cut are marked so.
         part: What a part begins with, with `{i}` and `{n}`.
         end: For `scattered`: the position of the first question; a message comes where it would stand in a single
             message that ends there.
