@@ -439,7 +439,7 @@ def run_folder(manifest: Manifest, name: str | None, *, fresh: bool) -> Path:
     ]
     if manifest.suite.isolated and manifest.suite.name != "isolated":
         parts.append("isolated")
-    chosen = name or "-".join(parts)
+    chosen = "-".join(parts) if name is None else name
     if not _NAME.fullmatch(chosen):
         raise ConfigError(f"--name {chosen}: use letters, digits, '.', '_' and '-', at most 100 of them")
     folder = REPORTS / chosen
