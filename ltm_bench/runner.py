@@ -223,6 +223,10 @@ class Conversation:
         """Return what the agent's retrieval gives for a question; None where it has none."""
         if type(self._agent).recall is Agent.recall:
             return None
+        if (
+            self._budget.limit is not None and not self._agent.free
+        ):  # what recalling costs nobody has set aside
+            return None
         try:
             return await self._agent.recall(message.text, RECALLED)
         except (NotImplementedError, AgentError):
