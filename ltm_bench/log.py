@@ -278,7 +278,9 @@ class Recorder:
     def put(self, event: Event) -> None:
         """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
         if self._logged is None:
-            self._file.write(encode(event))
+            left = encode(event)
+            while left:  # a full disk can take a part of a line without a word; the next write then complains
+                left = left[self._file.write(left) :]
             return
         if self._logged != event:
             raise ReplayDiverged(self._difference(self._logged, event))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ltm_bench.agent import Agent
-from ltm_bench.errors import LtmBenchError
+from ltm_bench.errors import LtmBenchError, RunIncomplete
 from ltm_bench.log import locked, start_run
 from ltm_bench.runner import Budget, Observer, Plan, finished, run
 
@@ -71,6 +71,8 @@ async def sweep(
                     )
         except LtmBenchError as error:
             problem = error
+        except OSError as error:  # a folder that cannot be written, a disk that is full
+            problem = RunIncomplete(f"{error.filename or job.folder}: {error.strerror or error}")
         observer.done(job, problem)
         return problem
 

@@ -175,3 +175,12 @@ def test_flags_go_before_the_file(command: "Command") -> None:
     )
     assert command("sweep", "sweep.toml", "--span", "8k").exit_code == 0
     assert list(scores()) == ["smoke-8k-perfect-seed0"]
+
+
+def test_a_run_whose_folder_cannot_be_made_stops_nobody_else(command: "Command") -> None:
+    Path("reports").mkdir()
+    Path("reports/smoke-2k-perfect-seed0").write_text("in the way")
+    done = command("sweep", "--agent", "perfect", "--agent", "goldfish", *SMALL)
+    assert done.exit_code == 3
+    assert "reports/smoke-2k-perfect-seed0: File exists" in done.err
+    assert scores() == {"smoke-2k-goldfish-seed0": 0.0}
