@@ -7,8 +7,10 @@ with any of them is incomplete and has no headline score.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -34,6 +36,40 @@ def judge(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
         return Verdict(
             Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
         )
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+){0,8}")
+
+MOST_WORDS = 80
+"""Different words of a reply up to which it is asked of each whether it decided the verdict."""
+
+
+def decisive(
+    expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verdict
+) -> tuple[tuple[int, int], ...]:
+    """Return where in a reply the words stand without which its verdict would be another one.
+
+    Every word is left out in turn, wherever it stands, and the rest is judged: so it holds for any matcher, and where
+    two different words say the same thing, neither is decisive. Places are character offsets, first and last plus one.
+    Longer replies than of MOST_WORDS different words have none.
+    """
+    if verdict.outcome.infrastructure:
+        return ()
+    places: dict[str, list[tuple[int, int]]] = {}
+    for match in _WORD.finditer(reply.text):
+        places.setdefault(match[0].casefold(), []).append(match.span())
+        if len(places) > MOST_WORDS:
+            return ()
+    found: list[tuple[int, int]] = []
+    for spans in places.values():
+        rest, end = [], 0
+        for start, stop in spans:
+            rest.append(reply.text[end:start])
+            end = stop
+        without = replace(reply, text="".join([*rest, reply.text[end:]]))
+        if judge(expect, without, [*turns[:-1], replace(turns[-1], reply=without)]) != verdict:
+            found += spans
+    return tuple(sorted(found))
 
 
 class Needle(BaseModel):
@@ -80,6 +116,8 @@ class Question(BaseModel):
     score: float | None
     reason: str
     parts: tuple[float, ...] = ()
+    decisive: tuple[tuple[int, int], ...] = ()
+    """Where in the reply the words stand without which the matcher's verdict would be another one."""
     scorer: str
     """Name and version of the scorer, e.g. `NamesOnly@1`."""
     chance: float

@@ -1,12 +1,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ltm_bench import Finish, Matcher, Outcome, Reply, Turn, Verdict, names_only
+from ltm_bench import Finish, Matcher, Message, Outcome, Reply, Turn, Verdict, item_counts, names_only, picks
+from ltm_bench.matchers import lists_all
 from ltm_bench.scoring import (
+    MOST_WORDS,
     ExampleResult,
     Question,
+    decisive,
     example_score,
     judge,
     summarise_scenario,
@@ -85,3 +91,42 @@ def test_what_could_not_be_scored_leaves_no_score_and_is_not_left_out() -> None:
     assert result.score_so_far == 1.0
     assert result.n == 2
     assert result.outcomes[Outcome.AGENT_ERROR] == 1
+
+
+def decided_by(expect: Matcher, said: str) -> list[str]:
+    reply = Reply(said)
+    turns = [Turn(Message("Which colour?", datetime(2026, 1, 5, tzinfo=UTC), 0), reply)]
+    places = decisive(expect, reply, turns, judge(expect, reply, turns))
+    return [said[start:stop] for start, stop in places]
+
+
+@pytest.mark.parametrize(
+    ("expect", "said", "words"),
+    [
+        (EXPECT, "As I recall it is red, isn't it", ["red"]),
+        (EXPECT, "It is blue.", ["blue"]),
+        (EXPECT, "It is not red.", ["not", "red"]),
+        (EXPECT, "Red. I say red, RED!", ["Red", "red", "RED"]),
+        (EXPECT, "I do not know.", ["do", "not", "know"]),
+        (EXPECT, "", []),
+        (EXPECT, "red " + " ".join(f"w{i}" for i in range(MOST_WORDS)), []),
+        (picks(2, of=4), "Option 1 is out, since nobody dies. My answer is 2.", ["answer", "2"]),
+        (item_counts({"milk": 2}, among=("milk", "figs")), '{"milk": 2, "hay": 1}', ["milk", "2", "hay", "1"]),
+        (lists_all(["kiwi", "fig"], among=("kiwi", "fig", "plum")), "kiwi, fig, please", ["kiwi", "fig"]),
+        (Fails(), "whatever", []),
+    ],
+)  # fmt: skip
+def test_decisive_are_the_words_without_which_the_verdict_is_another(
+    expect: Matcher, said: str, words: list[str]
+) -> None:
+    assert decided_by(expect, said) == words
+
+
+@given(st.text(max_size=200))
+def test_decisive_places_are_words_of_the_reply_in_order(said: str) -> None:
+    reply = Reply(said)
+    turns = [Turn(Message("Which colour?", datetime(2026, 1, 5, tzinfo=UTC), 0), reply)]
+    places = decisive(EXPECT, reply, turns, judge(EXPECT, reply, turns))
+    assert list(places) == sorted(places)
+    ends = [0, *(stop for _, stop in places)]
+    assert all(end <= start < stop <= len(said) for end, (start, stop) in zip(ends, places, strict=False))

@@ -39,7 +39,7 @@ def references(manifest: Manifest) -> dict[str, float]:
 def publish(run: Path) -> Results:
     """Score a run and write verdicts.jsonl, results.json, report.html and transcript.html."""
     manifest = read_manifest(run)
-    results = _with_calibrations(results_of(run, abouts(manifest), references(manifest)))
+    results = _with_calibrations(results_of(run, abouts(manifest), references(manifest), explain=True))
     verdicts = b"".join(
         encode(
             {

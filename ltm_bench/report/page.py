@@ -34,6 +34,7 @@ from ltm_bench.scoring import ExampleResult, Question, Results, Retrieval, Scena
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 LONGEST = 4000
 """Characters of a text that the report shows at most; fewer where very many texts are long."""
@@ -103,6 +104,19 @@ def shortened(text: str, limit: int, whole: str = "the transcript") -> str:
     """Cut a text that is too long for a page, and say how much was left out and where it can be read."""
     left = len(text) - limit
     return text if left <= 0 else f"{text[:limit]} … ({left:,} characters more, see {whole})"
+
+
+def marked(text: str, places: Iterable[tuple[int, int]], limit: int) -> Markup:
+    """Cut a text as `shortened` does, and mark the words at these places as far as they are shown."""
+    from markupsafe import Markup
+
+    shown, end = "", 0
+    for start, stop in places:
+        if stop > limit:
+            break
+        shown += f"{escape(visible(text[end:start]))}<mark>{escape(visible(text[start:stop]))}</mark>"
+        end = stop
+    return Markup(shown + escape(visible(shortened(text[end:], limit - end))))  # every piece is escaped
 
 
 def longest(results: Results) -> int:
@@ -390,6 +404,7 @@ def templates() -> jinja2.Environment:
         moment,
         in_span,
         known_chance,
+        marked,
         matched_parts,
         percent,
         plural,

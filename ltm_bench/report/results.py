@@ -37,6 +37,7 @@ from ltm_bench.scoring import (
     add_usage,
     count_outcomes,
     decide,
+    decisive,
     example_score,
     judge,
     summarise_scenario,
@@ -103,9 +104,15 @@ class _Reading:
     """Sums over all conversations of a run."""
 
     def __init__(
-        self, free: bool, judged: Mapping[Place, Judgement], by_hand: Mapping[Place, Override]
+        self,
+        free: bool,
+        judged: Mapping[Place, Judgement],
+        by_hand: Mapping[Place, Override],
+        *,
+        explain: bool,
     ) -> None:
         self.free = free
+        self._explain = explain
         self._judged = judged
         self._by_hand = by_hand
         self.open: dict[str, _Open] = {}
@@ -197,7 +204,8 @@ class _Reading:
                 reason="the agent did not reply",
             )
         else:
-            verdict = judge(expect, reply_of(replied), example.turns)
+            reply = reply_of(replied)
+            verdict = judge(expect, reply, example.turns)
             question = Question(
                 **common,
                 reply=replied["reply"],
@@ -208,6 +216,8 @@ class _Reading:
             )
             place = (example.id, sent["turn"])
             question = decide(question, self._judged.get(place), self._by_hand.get(place))
+            if self._explain and question.matched is None:
+                question.decisive = decisive(expect, reply, example.turns, verdict)
             if question.score is not None and question.score < 1:
                 question = question.model_copy(update={"retrieval": self._recalls.get(sent["turn"])})
         example.questions.append(question)
@@ -238,16 +248,19 @@ def _elided(text: str) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters, see the log …]\n{text[-half:]}"
 
 
-def results_of(run: Path, about: Mapping[str, About], references: Mapping[str, float]) -> Results:
+def results_of(
+    run: Path, about: Mapping[str, About], references: Mapping[str, float], *, explain: bool = False
+) -> Results:
     """Score a run from its log. Questions that were not asked yet count as `not_reached`.
 
     Args:
         run: The run folder.
         about: Summary and skills by scenario.
         references: What floor and ceiling score on the same examples.
+        explain: Whether to look for the words that decided each verdict, which takes as many verdicts as words.
     """
     manifest = read_manifest(run)
-    reading = _Reading(manifest.agent.free, judgements(run), overrides(run))
+    reading = _Reading(manifest.agent.free, judgements(run), overrides(run), explain=explain)
     for path in conversations(run):
         reading.conversation(path, manifest.filler.mode == "live")
     examples = [reading.done.get(name) or _Open(name).close(ended=False) for name in _planned(manifest)]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import datetime
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm_bench.messages import Outcome
-from ltm_bench.report.page import LONGEST, SHORTEST, figure, render_page, shortened, slug, visible
+from ltm_bench.report.page import LONGEST, SHORTEST, figure, marked, render_page, shortened, slug, visible
 from ltm_bench.scoring import Results
 
 if TYPE_CHECKING:
@@ -224,6 +225,24 @@ def test_names_are_as_untrusted_as_replies(made: "Made", read: Read, text: str) 
     assert page.attributes == plain.attributes
     assert all(link[1:] in page.ids for link in page.links if link.startswith("#"))
     assert page.words.count(" ".join(visible(text).split())) >= 8
+
+
+@given(st.text(st.sampled_from("ab <&>\"'\x00\u202e\ud800\r\n"), max_size=30), st.sets(st.integers(0, 30)))
+def test_marking_words_changes_nothing_else(text: str, ends: set[int]) -> None:
+    edges = sorted(end for end in ends if end <= len(text))
+    places = list(zip(edges[::2], edges[1::2], strict=False))
+    shown = str(marked(text, places, limit=1000))
+    assert shown.count("<mark>") == shown.count("</mark>") == len(places)
+    bare = shown.replace("<mark>", "").replace("</mark>", "")
+    if "\r\n" not in text:  # a pair that is split in two is two line ends
+        assert bare == escape(visible(text))
+
+
+def test_words_that_decided_are_marked_as_far_as_the_reply_is_shown() -> None:
+    assert marked("It is <red>.", [(7, 10)], 100) == "It is &lt;<mark>red</mark>&gt;."
+    assert marked("red and blue", [(0, 3), (8, 12)], 9).startswith(
+        "<mark>red</mark> and b … (3 characters more"
+    )
 
 
 def test_a_reply_of_ten_megabytes_is_cut_and_the_page_says_so(made: "Made", read: Read) -> None:
