@@ -237,6 +237,8 @@ class Results(BaseModel):
     overridden: int = 0
     """Verdicts by hand."""
     judges: list[JudgeNote] = Field(default_factory=list)
+    by_judge: dict[str, float] = Field(default_factory=dict)
+    """What the score would be by each judge alone; judges that did not decide every doubtful reply are left out."""
     remarks: list[str] = Field(default_factory=list)
     """What a reader must know before believing the figures."""
     published: float | None = None
@@ -310,6 +312,35 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
             "override": override,
         }
     return question.model_copy(update=changes) if changes else question
+
+
+def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
+    """Return the sum over scenarios by each judge alone, of those judges that decided every doubtful reply."""
+    doubtful = [q for e in examples for q in e.questions if q.opinions and q.override is None]
+    names = dict.fromkeys(o.judge for q in doubtful for o in q.opinions)
+    heard = [
+        {o.judge for o in q.opinions if o.outcome is not Outcome.JUDGE_ERROR and o.judge in names}
+        for q in doubtful
+    ]
+    found = {}
+    for judge in names:
+        if not all(judge in each for each in heard):
+            continue
+        sums: dict[str, list[float]] = {}
+        for example in examples:
+            scores = [_by_judge(question, judge) for question in example.questions]
+            known = [score for score in scores if score is not None]
+            if not known or len(known) < len(scores):
+                return {}
+            sums.setdefault(example.scenario, []).append(sum(known) / len(known))
+        found[judge] = sum(sum(each) / len(each) for each in sums.values())
+    return found
+
+
+def _by_judge(question: Question, judge: str) -> float | None:
+    if question.override is None and question.opinions:
+        return max(float(o.outcome is Outcome.CORRECT) for o in question.opinions if o.judge == judge)
+    return None if question.outcome.infrastructure else question.score
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

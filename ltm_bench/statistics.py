@@ -282,29 +282,39 @@ class Spread(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    total: float
-    """Of the scores as they are."""
+    total: float | None
+    """Of the scores as they are. None for a single run."""
     seeds: float | None
     """What another seed changes: other needles, another schedule. None without two runs of one seed."""
     agent: float | None
     """What happens when the same conversation is held again. None without two runs of one seed."""
+    judge: float | None = None
+    """What another judge of the same replies changes. None without two judges of one run."""
 
 
-def spread(by_seed: Mapping[int, Sequence[float]]) -> Spread | None:
-    """Split the variance of runs' scores by analysis of variance (method of moments); None for a single run.
+def spread(by_seed: Mapping[int, Sequence[float]], by_judge: Sequence[Sequence[float]] = ()) -> Spread | None:
+    """Split the variance of runs' scores by analysis of variance (method of moments).
+
+    None for a single run, unless several judges were asked.
 
     Args:
         by_seed: The scores of all runs of each seed.
+        by_judge: For every run what it would score by each of its judges alone.
     """
+    judged = [scores for scores in by_judge if len(scores) > 1]
+    judge = None
+    if judged:
+        gaps = sum((score - sum(each) / len(each)) ** 2 for each in judged for score in each)
+        judge = math.sqrt(gaps / sum(len(each) - 1 for each in judged))
     groups = [scores for scores in by_seed.values() if scores]
     runs = [score for scores in groups for score in scores]
     n, k = len(runs), len(groups)
     if n < 2:
-        return None
+        return None if judge is None else Spread(total=None, seeds=None, agent=None, judge=judge)
     mean = sum(runs) / n
     total = math.sqrt(sum((score - mean) ** 2 for score in runs) / (n - 1))
     if n == k:
-        return Spread(total=total, seeds=None, agent=None)
+        return Spread(total=total, seeds=None, agent=None, judge=judge)
     means = [sum(scores) / len(scores) for scores in groups]
     within = sum((s - m) ** 2 for scores, m in zip(groups, means, strict=True) for s in scores) / (n - k)
     seeds = None
@@ -314,7 +324,7 @@ def spread(by_seed: Mapping[int, Sequence[float]]) -> Spread | None:
         )
         size = (n - sum(len(scores) ** 2 for scores in groups) / n) / (k - 1)
         seeds = math.sqrt(max(0.0, (between - within) / size))
-    return Spread(total=total, seeds=seeds, agent=math.sqrt(within))
+    return Spread(total=total, seeds=seeds, agent=math.sqrt(within), judge=judge)
 
 
 def permutation_test(differences: Sequence[float]) -> float:

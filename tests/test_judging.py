@@ -130,6 +130,18 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     ]  # fmt: skip
 
 
+def test_what_the_choice_of_the_judge_changes_is_said(place: Path, command: "Command") -> None:
+    (place / "agents" / "another.py").write_text(JUDGE.format(name="another", body=NO), "utf-8")
+    said = [word for name in ("yes", "no", "another", "garbage") for word in ("--judge", name)]
+    assert command(*RUN, *said).exit_code == 0
+    assert results(place)["by_judge"] == {"yes": 1.0, "no": 0.0, "another": 0.0}  # garbage decided nothing
+    page = (place / "reports/r/report.html").read_text("utf-8")
+    assert "By each judge alone the score would be <bdi>yes</bdi> 1.00, <bdi>no</bdi> 0.00" in page
+    assert command("compare", "r", "-o", "c.html").exit_code == 0
+    words = (place / "c.html").read_text("utf-8")
+    assert "another judge of the same replies changes the score by 0.58 (standard deviation)" in words
+
+
 def test_what_a_judge_has_said_is_kept_and_costs_nothing_again(place: Path, command: "Command") -> None:
     assert command(*RUN, "--judge", "yes").exit_code == 0
     asked = (place / "asked.txt").read_text("utf-8")

@@ -143,6 +143,20 @@ def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent(
     assert split.seeds == pytest.approx(split.agent * ((ratio - 1) / 3) ** 0.5)
 
 
+def test_what_another_judge_changes_is_a_part_of_its_own() -> None:
+    rng = np.random.default_rng(7)
+    judged = [(base + rng.normal(0, 0.5, 3)).tolist() for base in rng.normal(0, 9, 300)]
+    found = spread({0: [1.0, 3.0]}, judged)
+    assert found is not None
+    assert found.judge == pytest.approx(0.5, rel=0.1)
+    assert found.agent == pytest.approx(2**0.5)
+    alone = spread({0: [1.0]}, [[4.0, 6.0]])
+    assert alone is not None
+    assert (alone.total, alone.agent) == (None, None)
+    assert alone.judge == pytest.approx(2**0.5)
+    assert spread({0: [1.0]}, [[4.0]]) is None
+
+
 def test_what_repeats_do_not_allow_is_not_split() -> None:
     assert spread({0: [3.0]}) is None
     alone = spread({0: [3.0], 1: [5.0]})

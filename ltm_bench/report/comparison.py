@@ -55,7 +55,7 @@ class Cell(BaseModel):
     latency: float | None
     """Seconds that a reply takes: the median, averaged over the runs."""
     spread: Spread | None
-    """How much the runs differ; None for a single one, and where one is incomplete."""
+    """How much the runs, or their judges, differ; None for one run of one judge, and where a run is incomplete."""
     rank: tuple[int, int] | None = None
     """The best and the worst place that the data leaves open, among the complete ones of this span."""
     frontier: bool = False
@@ -226,7 +226,7 @@ def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
         chance=sum(each.chance for each in results) / len(results) if reached else None,
         dollars=sum(known) / len(known) if len(known) == len(prices) else None,
         latency=sum(waits) / len(waits) if waits else None,
-        spread=spread(by_seed) if complete else None,
+        spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
 
 

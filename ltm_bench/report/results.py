@@ -40,6 +40,7 @@ from ltm_bench.scoring import (
     decisive,
     example_score,
     judge,
+    scores_by_judge,
     summarise_scenario,
 )
 from ltm_bench.statistics import sum_interval
@@ -304,6 +305,7 @@ def results_of(
         undecided_worth=_worth(examples),
         overridden=sum(q.override is not None for e in examples for q in e.questions),
         judges=_judges(examples),
+        by_judge=scores_by_judge(examples),
         remarks=_remarks(manifest, examples),
         costs=reading.costs.model_copy(update={"judge_dollars": _judge_dollars(examples)}),
         latency=_latency(run / "timings.jsonl"),
