@@ -3,11 +3,13 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import unicodedata
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,7 +171,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def in_a_terminal(*words: str) -> str:
+def in_a_terminal(*words: str, check: bool = True) -> str:
     """Run a command in a terminal of 80 columns; return all that it wrote there."""
     ours, theirs = pty.openpty()
     written: list[bytes] = []
@@ -185,7 +187,7 @@ def in_a_terminal(*words: str) -> str:
     reader.start()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "LINES": "30"}
     subprocess.run(
-        [*COMMAND, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=True
+        [*COMMAND, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=check
     )
     os.close(theirs)
     reader.join()
@@ -199,6 +201,46 @@ def test_on_a_terminal_progress_is_a_display_that_goes_away() -> None:
     assert "\x1b[2K" in shown  # a line is taken back
     assert shown.index("\x1b[?25l") < shown.index("\x1b[?25h")  # the cursor is there again
     assert shown.rpartition("\x1b[?25h")[2].count("score so far") == 1
+
+
+NASTY = '''"""Nasty: says what would harm a terminal."""
+from ltm_bench import Agent, AgentError, Message, Reply
+
+TEXTS = ["\\x1b[2J\\x1b[31mred", "\\x1b]0;title\\x07", "\\x9b2J", "\\u202etxet", "\\ud800", "a\\rb\\x08"]
+TEXTS += ["[bold]x[/bold][/]", "so " * 40_000]
+
+
+class Nasty(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        if message.turn == 60:
+            raise AgentError(TEXTS[0] + TEXTS[1])
+        return Reply(TEXTS[message.turn % len(TEXTS)])
+'''
+
+
+def test_no_reply_reaches_a_terminal_as_anything_but_text(place: Path) -> None:
+    (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")
+    run = ("run", "--span", "2k", "--agent", "nasty", "--name", "r")
+    commands = (
+        run,
+        ("show", "r", "--filler"),
+        ("report", "r"),
+        ("rescore", "r"),
+        ("compare", "r"),
+        ("list", "runs"),
+    )
+    shown = "".join(in_a_terminal(*words, check=False) for words in commands)
+    assert len(shown) > 100_000
+    ours = re.sub(
+        r"\x1b\[(?:\?25[lh]|\d*[ABCDGK]|[\d;]*m)|\r|\n", "", shown
+    )  # colours, and what moves the cursor
+    assert [c for c in ours if unicodedata.category(c) in ("Cc", "Cf", "Cs")] == []
+    assert "\x1b[2J" not in shown
+    assert "␛[2J␛[31mred" in shown
+    assert "[bold]x[/bold][/]" in shown
+    assert "\\ud800" in shown
 
 
 def test_a_cost_that_is_not_known_is_not_called_zero(command: "Command", place: Path) -> None:

@@ -1,9 +1,6 @@
 """Results and manifests made by hand, a run with a hostile agent, and a browser, for the tests of the pages."""
 
-import fcntl
-import json
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -29,6 +26,7 @@ from ltm_bench.scoring import (
     summarise_scenario,
 )
 from ltm_bench.statistics import sum_interval
+from tests.browser import Browser, find_browser
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SUMMARIES = {
@@ -339,116 +337,9 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "reports" / "hostile"
 
 
-class Browser:
-    """Headless Chromium, spoken to over its debugging pipe."""
-
-    def __init__(self, program: str, profile: Path) -> None:
-        here, there = os.pipe(), os.pipe()
-        # The browser reads from 3 and writes to 4: out of their way first, since either may be one of ours.
-        theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (here[0], there[1])]
-        words = [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
-        self._process = os.posix_spawn(
-            program,
-            [*words, f"--user-data-dir={profile}", "about:blank"],
-            os.environ,
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, theirs[0], 3),
-                (os.POSIX_SPAWN_DUP2, theirs[1], 4),
-                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-            ],
-        )
-        for fd in (here[0], there[1], *theirs):
-            os.close(fd)
-        self._write, self._read = here[1], there[0]
-        self._received = b""
-        self._calls = 0
-        self._session = ""
-        self.events: list[dict[str, Any]] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def _next(self) -> dict[str, Any]:
-        while b"\0" not in self._received:
-            chunk = os.read(self._read, 1 << 16)
-            assert chunk, "the browser has gone"
-            self._received += chunk
-        message, _, self._received = self._received.partition(b"\0")
-        event: dict[str, Any] = json.loads(message)
-        return event
-
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        self._calls += 1
-        request = {"id": self._calls, "method": method, "params": parameters}
-        if self._session:
-            request["sessionId"] = self._session
-        left = json.dumps(request).encode() + b"\0"
-        while left:
-            left = left[os.write(self._write, left) :]
-        while (answer := self._next()).get("id") != self._calls:
-            self.events.append(answer)
-        assert "error" not in answer, answer
-        result: dict[str, Any] = answer["result"]
-        return result
-
-    def open(
-        self, url: str, *, width: int = 1280, dark: bool = False, media: str = "", scripts: bool = False
-    ) -> None:
-        """Load a page; `problems` and `requests` are about it from now on."""
-        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=900,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
-        for address in ("about:blank", url):  # a mere change of the fragment would load nothing
-            self.events.clear()
-            self.call("Page.navigate", url=address)
-            while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-                self.events.append(self._next())
-
-    def ask(self, expression: str) -> Any:
-        """Evaluate an expression in the page; of a promise, what it comes to."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
-
-    def tab(self) -> None:
-        """Press the tabulator key."""
-        self.call("Input.dispatchKeyEvent", type="rawKeyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
-
-    @property
-    def problems(self) -> list[str]:
-        """Whatever the console shows."""
-        methods = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
-        return [str(event) for event in self.events if event.get("method") in methods]
-
-    @property
-    def requests(self) -> list[str]:
-        """The addresses that the page has asked for."""
-        sent = [event for event in self.events if event.get("method") == "Network.requestWillBeSent"]
-        return [event["params"]["request"]["url"] for event in sent]
-
-    def close(self) -> None:
-        self._session = ""
-        self.call("Browser.close")
-        os.close(self._write)
-        while os.read(self._read, 1 << 16):
-            pass
-        os.close(self._read)
-        os.waitpid(self._process, 0)
-
-
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next(filter(None, map(shutil.which, names)), None)
+    program = find_browser()
     if program is None:
         pytest.skip("no chromium on this machine")
     running = Browser(program, tmp_path_factory.mktemp("profile"))

@@ -13,7 +13,8 @@ from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.comparison import Run, compare
 
 if TYPE_CHECKING:
-    from tests.report.conftest import Browser, Made
+    from tests.browser import Browser
+    from tests.report.conftest import Made
 
 pytest.importorskip("axe_core_python")
 

@@ -9,7 +9,8 @@ from ltm_bench.messages import Outcome
 from ltm_bench.report.page import render_page
 
 if TYPE_CHECKING:
-    from tests.report.conftest import Browser, Made
+    from tests.browser import Browser
+    from tests.report.conftest import Made
 
 UNFOLD = "document.querySelectorAll('details').forEach(each => each.open = true)"
 WIDE = "document.documentElement.scrollWidth"

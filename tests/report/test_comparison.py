@@ -11,7 +11,8 @@ from ltm_bench.report.comparison import Comparison, Run, compare
 from ltm_bench.scoring import JudgeNote
 
 if TYPE_CHECKING:
-    from tests.report.conftest import Browser, Made, Page
+    from tests.browser import Browser
+    from tests.report.conftest import Made, Page
 
 RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 

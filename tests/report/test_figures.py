@@ -12,8 +12,9 @@ from ltm_bench.report.figures import Point, bins, heats, points, skills
 from ltm_bench.report.page import render_page
 
 if TYPE_CHECKING:
+    from tests.browser import Browser
     from tests.conftest import Command
-    from tests.report.conftest import Browser, Made
+    from tests.report.conftest import Made
 
 RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 

@@ -15,8 +15,8 @@ import pytest
 from ltm_bench.report.serving import application, find_file
 
 if TYPE_CHECKING:
+    from tests.browser import Browser
     from tests.conftest import Command
-    from tests.report.conftest import Browser
 
 uvicorn = pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
