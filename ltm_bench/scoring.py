@@ -43,6 +43,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+){0,8}")
 MOST_WORDS = 80
 """Different words of a reply up to which it is asked of each whether it decided the verdict."""
 
+MOST_CHARACTERS = 4000
+"""Characters of a reply up to which this is asked."""
+
 
 def decisive(
     expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verdict
@@ -51,9 +54,9 @@ def decisive(
 
     Every word is left out in turn, wherever it stands, and the rest is judged: so it holds for any matcher, and where
     two different words say the same thing, neither is decisive. Places are character offsets, first and last plus one.
-    Longer replies than of MOST_WORDS different words have none.
+    Replies of more than MOST_WORDS different words, or MOST_CHARACTERS, have none.
     """
-    if verdict.outcome.infrastructure:
+    if verdict.outcome.infrastructure or len(reply.text) > MOST_CHARACTERS:
         return ()
     places: dict[str, list[tuple[int, int]]] = {}
     for match in _WORD.finditer(reply.text):

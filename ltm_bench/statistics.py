@@ -14,8 +14,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ltm_bench.dice import Dice
-
 RESAMPLES = 2000
 CONFIDENCE = 0.95
 
@@ -41,7 +39,11 @@ def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
 
     Exact for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
     """
-    z = _normal(confidence)
+    return _wilson(mean, n, _normal(confidence))
+
+
+def _wilson(mean: float, n: float, z: float) -> Interval:
+    mean = min(1.0, max(0.0, mean))  # a sum of floats may be a hair outside
     centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
@@ -50,47 +52,34 @@ def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
 def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE) -> Interval | None:
     """Return an interval for the sum of the strata's means; None if a stratum has a single score.
 
-    The hull of two intervals, since each alone fails where the other holds (`benchmarks/coverage.py`):
-
-    - a bootstrap within strata, one score fewer than there are, which makes the variance unbiased for small strata
-      (Rao & Wu 1988). It follows partial scores, but knows nothing of a stratum whose scores are all alike;
-    - the strata's Wilson intervals, added by the squares of their arms (MOVER: Zou & Donner 2008). It never
-      collapses, but is too narrow for strata of three.
+    Wilson's interval for the mean over the strata, with as many scores as would give that mean the variance that the
+    strata's own scores show (stratified sampling: Korn & Graubard 1998 do so for surveys), and Student's quantile for
+    the normal one. Two things keep it from collapsing where all scores of a stratum are alike, which with three of them
+    says little: the variance is that of one more score that differs from its like, and the scores never count for
+    fewer than they are. `benchmarks/coverage.py` says how often it holds the truth.
     """
     if not strata or any(len(scores) < 2 for scores in strata.values()):
         return None
-    groups = list(strata.values())
-    drawn, added = _within_strata(groups, confidence), _added(groups, confidence)
-    return Interval(
-        low=max(0.0, min(drawn.low, added.low)), high=min(len(groups), max(drawn.high, added.high))
+    return _sum_interval(list(strata.values()), confidence, surprise=1.0)
+
+
+def _sum_interval(groups: Sequence[Sequence[float]], confidence: float, surprise: float) -> Interval:
+    """Return the interval for scores in 0..1; `surprise` is how far a score can be from its like."""
+    count = len(groups)
+    variance = sum(_variance(scores) / len(scores) for scores in groups)
+    variance += (surprise / min(map(len, groups))) ** 2
+    mean = sum(sum(scores) / len(scores) for scores in groups) / count
+    effective = max(
+        count**2 / sum(1 / len(scores) for scores in groups), mean * (1 - mean) * count**2 / variance
     )
+    freedom = max(3, sum(len(scores) - 1 for scores in groups))
+    found = _wilson(mean, effective, student(freedom, confidence))
+    return Interval(low=count * found.low, high=count * found.high)
 
 
-def _within_strata(groups: Sequence[Sequence[float]], confidence: float) -> Interval:
-    dice = Dice("bootstrap")
-    sums = sorted(
-        sum(
-            sum(each[int(dice.fraction() * len(each))] for _ in range(len(each) - 1)) / (len(each) - 1)
-            for each in groups
-        )
-        for _ in range(RESAMPLES)
-    )
-    tail = (1 - confidence) / 2
-    return Interval(low=sums[int(tail * RESAMPLES)], high=sums[math.ceil((1 - tail) * RESAMPLES) - 1])
-
-
-def _added(groups: Sequence[Sequence[float]], confidence: float) -> Interval:
-    """Add Wilson's intervals. Partial scores vary less than right-or-wrong ones, as if there were more of them."""
-    below = above = total = 0.0
-    for scores in groups:
-        n, mean = len(scores), sum(scores) / len(scores)
-        most = mean * (1 - mean)
-        spread = (sum((score - mean) ** 2 for score in scores) + most) / n
-        each = wilson(mean, n * max(1.0, most / spread if spread > 0 else 1.0), confidence)
-        total += mean
-        below += (mean - each.low) ** 2
-        above += (each.high - mean) ** 2
-    return Interval(low=total - math.sqrt(below), high=total + math.sqrt(above))
+def _variance(scores: Sequence[float]) -> float:
+    mean = sum(scores) / len(scores)
+    return sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
 
 
 def bootstrap(
@@ -180,10 +169,7 @@ class _Pool:
     @property
     def within(self) -> float:
         """The variance of the sum of means, if examples are independent."""
-        return sum(
-            sum((d - self.means[name]) ** 2 for d in each) / (len(each) - 1) / len(each)
-            for name, each in self.strata.items()
-        )
+        return sum(_variance(each) / len(each) for each in self.strata.values())
 
     @property
     def between(self) -> float:
@@ -232,9 +218,8 @@ def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -
 def paired(clusters: Clusters, confidence: float = CONFIDENCE) -> Paired:
     """Compare two agents by the differences of their scores, example by example.
 
-    The interval is the wider of two that treat the pairs of a stratum as independent: a normal one with the strata's
-    own variances, and one that never collapses: Wilson's for all pairs alike, their differences moved into 0..1.
-    Where there are several pairs of runs its arms grow, since what happens in one run has something in common.
+    The interval is that of `sum_interval`, for the differences moved into 0..1. Where there are several pairs of runs
+    its arms grow, since what happens in one run has something in common.
 
     Args:
         clusters: For every pair of runs the differences by stratum, each in -1..1.
@@ -245,12 +230,13 @@ def paired(clusters: Clusters, confidence: float = CONFIDENCE) -> Paired:
     interval = None
     if pairs and all(len(each) > 1 for each in pool.strata.values()):
         most = len(pool.strata)
-        half = _normal(confidence) * math.sqrt(pool.within)
-        mean, moved = sum(pairs) / len(pairs), _added([[(d + 1) / 2 for d in pairs]], confidence)
+        moved = [[(d + 1) / 2 for d in each] for each in pool.strata.values()]
+        found = _sum_interval(moved, confidence, surprise=0.5)
         stretch = pool.stretch()
-        below = stretch * max(half, most * (mean - (2 * moved.low - 1)))
-        above = stretch * max(half, most * ((2 * moved.high - 1) - mean))
-        interval = Interval(low=max(-most, pool.total - below), high=min(most, pool.total + above))
+        interval = Interval(
+            low=max(-most, pool.total - stretch * (pool.total - (2 * found.low - most))),
+            high=min(most, pool.total + stretch * ((2 * found.high - most) - pool.total)),
+        )
     return Paired(
         difference=pool.total,
         interval=interval,

@@ -78,4 +78,6 @@ def test_the_output_of_the_main_job_is_the_one_that_the_readme_shows(here: Path)
     shown = re.search(r"ltm-bench run\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert shown is not None
     table = [line.split() for line in shown[1].splitlines() if line.strip()]
-    assert [line.split() for line in run("run").splitlines() if line.strip()] == table
+    said = [line.split() for line in run("run").splitlines() if line.strip()]
+    # A slow machine says in between how far it is.
+    assert [words for words in said if not re.fullmatch(r"\d+%", words[0])] == table

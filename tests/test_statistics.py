@@ -143,6 +143,26 @@ def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent(
     assert split.seeds == pytest.approx(split.agent * ((ratio - 1) / 3) ** 0.5)
 
 
+@pytest.mark.parametrize("n", [3, 9, 33])
+@pytest.mark.parametrize("truth", [[0.5] * 8, [0.1, 0.9] * 4, [0.95] * 8])
+def test_the_interval_of_a_sum_holds_the_truth_in_95_of_100_cases(n: int, truth: list[float]) -> None:
+    rng = np.random.default_rng(11)
+    held = 0
+    for _ in range(1000):
+        scores = rng.random((8, n)) < np.array(truth)[:, None]
+        interval = sum_interval({str(i): row.astype(float).tolist() for i, row in enumerate(scores)})
+        assert interval is not None
+        held += interval.holds(sum(truth))
+    assert 920 <= held <= (999 if n == 3 else 985)  # three right-or-wrong scores come in coarse steps
+
+
+def test_one_stratum_has_about_wilsons_interval() -> None:
+    scores = [1.0] * 20 + [0.0] * 13
+    ours, wilsons = sum_interval({"a": scores}), wilson(20 / 33, 33)
+    assert ours is not None
+    assert (ours.low, ours.high) == pytest.approx((wilsons.low, wilsons.high), abs=0.02)
+
+
 def test_what_another_judge_changes_is_a_part_of_its_own() -> None:
     rng = np.random.default_rng(7)
     judged = [(base + rng.normal(0, 0.5, 3)).tolist() for base in rng.normal(0, 9, 300)]

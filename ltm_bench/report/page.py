@@ -485,17 +485,19 @@ def render_page(
             course=course or Course((), None),
             script=embedded("filter.js"),
             scored=sum(example.score is not None for example in results.examples),
-            lost=_lost(results),
+            lost=lost(results.examples),
+            lost_by_scenario=[(g.scenario.name, found) for g in groups if (found := lost(g.examples))],
+            PLACES=Retrieval.PLACES,
             unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
         )
     )
 
 
-def _lost(results: Results) -> dict[str, int]:
+def lost(examples: Iterable[ExampleResult]) -> dict[str, int]:
     """Count where answers were lost, the earliest place first."""
     places = Counter(
         question.retrieval.lost
-        for example in results.examples
+        for example in examples
         for question in example.questions
         if question.retrieval is not None
     )

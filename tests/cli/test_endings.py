@@ -207,7 +207,7 @@ NASTY = '''"""Nasty: says what would harm a terminal."""
 from ltm_bench import Agent, AgentError, Message, Reply
 
 TEXTS = ["\\x1b[2J\\x1b[31mred", "\\x1b]0;title\\x07", "\\x9b2J", "\\u202etxet", "\\ud800", "a\\rb\\x08"]
-TEXTS += ["[bold]x[/bold][/]", "so " * 40_000]
+TEXTS += ["[bold]x[/bold][/]", "so " * 2000]
 
 
 class Nasty(Agent):
@@ -232,7 +232,7 @@ def test_no_reply_reaches_a_terminal_as_anything_but_text(place: Path) -> None:
         ("list", "runs"),
     )
     shown = "".join(in_a_terminal(*words, check=False) for words in commands)
-    assert len(shown) > 100_000
+    assert len(shown) > 20_000
     ours = re.sub(
         r"\x1b\[(?:\?25[lh]|\d*[ABCDGK]|[\d;]*m)|\r|\n", "", shown
     )  # colours, and what moves the cursor

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ltm_bench.messages import Outcome
 from ltm_bench.report.page import LONGEST, SHORTEST, figure, marked, render_page, shortened, slug, visible
-from ltm_bench.scoring import Results
+from ltm_bench.scoring import Results, Retrieval
 
 if TYPE_CHECKING:
     from tests.report.conftest import Made, Page
@@ -245,6 +245,19 @@ def test_words_that_decided_are_marked_as_far_as_the_reply_is_shown() -> None:
     )
 
 
+def test_where_retrieval_lost_it_is_counted_by_scenario(made: "Made", read: Read) -> None:
+    places = [Retrieval(needles=2, stored=s, retrieved=r) for s, r in ((1, 0), (2, 1), (2, 2), (2, 2))]
+    examples = [
+        made.example(f"colours/{i}", Outcome.WRONG, i, 2000, retrieval=place)
+        for i, place in enumerate(places)
+    ]
+    words = read(page_of(made, made.results(examples))).words
+    assert "1 not stored, 1 not retrieved, 2 retrieved, but not used" in words
+    assert "Scenario Not stored Not retrieved Retrieved, but not used colours 1 1 2" in words
+    without = read(page_of(made, made.results([made.example("colours/0", Outcome.WRONG, 0, 2000)]))).words
+    assert "Where retrieval lost" not in without
+
+
 def test_a_reply_of_ten_megabytes_is_cut_and_the_page_says_so(made: "Made", read: Read) -> None:
     results = made.results([made.example("colours/0", Outcome.WRONG, 0, 2000, reply="long " * 2_000_000)])
     html = page_of(made, results)
@@ -287,7 +300,7 @@ import json, sys
 from pathlib import Path
 from ltm_bench.log import Manifest
 from ltm_bench.report.page import render_page
-from ltm_bench.scoring import Results
+from ltm_bench.scoring import Results, Retrieval
 
 content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
 page = render_page(Results(**content["results"]), Manifest(**content["manifest"]), content["environment"])
