@@ -16,7 +16,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from html import escape
 from importlib import resources
@@ -474,6 +474,7 @@ def render_page(
             results=results,
             manifest=manifest,
             environment=environment,
+            held_on=held_on(environment),
             groups=groups,
             isolated=manifest.suite.isolated,
             length=conversation_length(results, isolated=manifest.suite.isolated),
@@ -491,6 +492,16 @@ def render_page(
             unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
         )
     )
+
+
+def held_on(environment: Mapping[str, Any]) -> str | None:
+    """Return the day, in UTC, on which a run was begun, or None where that is not known."""
+    started = environment.get("started")
+    first = started[0] if isinstance(started, list) and started else None
+    try:
+        return datetime.fromisoformat(str(first)).astimezone(UTC).date().isoformat()
+    except ValueError:
+        return None
 
 
 def lost(examples: Iterable[ExampleResult]) -> dict[str, int]:

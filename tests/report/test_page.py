@@ -16,7 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm_bench.messages import Outcome
-from ltm_bench.report.page import LONGEST, SHORTEST, figure, marked, render_page, shortened, slug, visible
+from ltm_bench.report.page import (
+    LONGEST,
+    SHORTEST,
+    figure,
+    held_on,
+    marked,
+    render_page,
+    shortened,
+    slug,
+    visible,
+)
 from ltm_bench.scoring import Results, Retrieval
 
 if TYPE_CHECKING:
@@ -243,6 +253,20 @@ def test_words_that_decided_are_marked_as_far_as_the_reply_is_shown() -> None:
     assert marked("red and blue", [(0, 3), (8, 12)], 9).startswith(
         "<mark>red</mark> and b … (3 characters more"
     )
+
+
+@pytest.mark.parametrize(
+    ("environment", "day"),
+    [
+        ({"started": ["2026-11-21T23:30:00-02:00", "2026-12-01T00:00:00+00:00"]}, "2026-11-22"),
+        ({"started": []}, None),
+        ({"started": ["yesterday"]}, None),
+        ({"started": "2026"}, None),
+        ({}, None),
+    ],
+)
+def test_the_day_of_a_run_is_that_of_its_beginning(environment: dict[str, object], day: str | None) -> None:
+    assert held_on(environment) == day
 
 
 def test_where_retrieval_lost_it_is_counted_by_scenario(made: "Made", read: Read) -> None:
