@@ -19,6 +19,7 @@ from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
 from ltm_bench.tokens import counter
 from ltm_bench.window import KEPT, Prompt, Window
+from ltm_bench.wire import client as watched
 
 # How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
 # since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.
@@ -94,6 +95,7 @@ class AnthropicChat(Agent):
             base_url=endpoint.url,
             timeout=endpoint.timeout,
             max_retries=endpoint.max_retries,
+            http_client=watched(anthropic.DefaultAsyncHttpxClient),
         )
 
     async def reply(self, message: Message) -> Reply:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 import urllib.error
 import urllib.request
 import uuid
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench import Agent, AgentError, Message, Reply
+from ltm_bench.wire import Attempt, tell
 
 
 class Http(Agent):
@@ -90,14 +92,19 @@ class Http(Agent):
 
     async def _post(self, body: bytes) -> bytes:
         for attempt in range(self._max_retries + 1):
+            begun = time.perf_counter()
             try:
-                return await asyncio.to_thread(self._once, body)
+                answer = await asyncio.to_thread(self._once, body)
+                tell(Attempt(time.perf_counter() - begun, 200))
+                return answer
             except urllib.error.HTTPError as error:
                 detail, wait = f"HTTP {error.code}", error.headers.get("Retry-After", "")
+                tell(Attempt(time.perf_counter() - begun, error.code, retry_after=wait[:40]))
                 if error.code != 429 and error.code < 500:
                     raise AgentError(f"{self._url} refused the request: {detail}") from None
             except (OSError, TimeoutError) as error:
                 detail, wait = f"{type(error).__name__}: {getattr(error, 'reason', error)}", ""
+                tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
             if attempt < self._max_retries:
                 await asyncio.sleep(float(wait) if wait.isdecimal() else 2.0**attempt)
         raise AgentError(

@@ -20,6 +20,7 @@ from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
 from ltm_bench.tokens import counter
 from ltm_bench.window import KEPT, Prompt, Window
+from ltm_bench.wire import client as watched
 
 # How many of the model's tokens one token of our counter (cl100k_base) can become. OpenAI's own newer vocabularies
 # are larger, so their counts are lower but for odd languages; models on other servers often have smaller ones.
@@ -97,6 +98,7 @@ class OpenAIChat(Agent):
             base_url=endpoint.url,
             timeout=endpoint.timeout,
             max_retries=endpoint.max_retries,
+            http_client=watched(openai.DefaultAsyncHttpxClient),
         )
 
     async def reply(self, message: Message) -> Reply:

@@ -28,6 +28,7 @@ from ltm_bench.scenario import Example, ideal_reply
 from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
 from ltm_bench.scoring import judge
 from ltm_bench.tokens import Counter
+from ltm_bench.wire import Heard, listening
 
 T = TypeVar("T")
 
@@ -331,18 +332,28 @@ class Conversation:
             async with self._places:
                 held = self._budget.hold(self._agent, message)
                 before = self._journal.clock()
-                try:
-                    reply = await self._guard(self._agent.reply(message), message)
-                except BaseException:
-                    self._budget.release(held)
-                    raise
+                with listening() as heard:
+                    try:
+                        reply = await self._guard(self._agent.reply(message), message)
+                    except BaseException:
+                        self._budget.release(held)
+                        self._note(message, before, heard, failed=True)
+                        raise
             if not isinstance(reply, Reply) or not isinstance(reply.text, str):
                 raise AgentError(
                     f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
                 )
-            self._journal.put({"turn": message.turn, "seconds": round(self._journal.clock() - before, 6)})
+            self._note(message, before, heard)
         self._budget.settle(reply.usage, free=self._agent.free, held=held)
         return reply, self._replied(reply)
+
+    def _note(self, message: Message, begun: float, heard: Heard, *, failed: bool = False) -> None:
+        """Write down how long a reply took, and what went over the wire for it."""
+        took = round(self._journal.clock() - begun, 6)
+        record: Event = {"turn": message.turn, "failed_after" if failed else "seconds": took}
+        if heard.attempts:
+            record["attempts"] = [attempt.record() for attempt in heard.attempts]
+        self._journal.put(record)
 
     async def _go_live(self, home: Path) -> None:
         """Open the agent and bring it to where the log ends."""

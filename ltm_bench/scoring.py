@@ -197,6 +197,10 @@ class Latency(BaseModel):
     total: float
     median: float
     p95: float
+    retries: int = 0
+    """Requests that were sent again, because the provider or the network failed."""
+    cached: int = 0
+    """Replies that came from the cache of answers, not from the provider."""
 
 
 class JudgeNote(BaseModel):

@@ -91,6 +91,16 @@ def _share(text: str) -> float:
     return value
 
 
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value <= 0:
+        raise ConfigError(f"--timeout {text}: write seconds, such as 120")
+    return value
+
+
 def _dollars(text: str) -> Decimal:
     try:
         limit = Decimal(text.removeprefix("$"))
@@ -154,6 +164,32 @@ MaxCost = Annotated[
         parser=_dollars,
         envvar="LTM_BENCH_MAX_COST",
         help="Stop before spending more in all; the run can be resumed.",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        parser=_seconds,
+        envvar="LTM_BENCH_TIMEOUT",
+        help="How long to wait for one reply, instead of the agent's own setting.",
+    ),
+]
+MaxRetries = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        parser=_whole("--max-retries", 0),
+        envvar="LTM_BENCH_MAX_RETRIES",
+        help="How often a failed request is sent again, instead of the agent's own setting.",
+    ),
+]
+Cache = Annotated[
+    bool,
+    typer.Option(
+        "--cache",
+        envvar="LTM_BENCH_CACHE",
+        help="Keep the provider's answers in reports/answers.sqlite, and answer the same requests from there.",
     ),
 ]
 FailUnder = Annotated[
@@ -285,6 +321,9 @@ def run(
     setting: Settings = None,
     parameter: Parameters = None,
     base_url: BaseUrl = None,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = None,
+    cache: Cache = False,
     judge: Judges = None,
     fail_under: FailUnder = None,
     baseline: Baseline = None,
@@ -292,7 +331,7 @@ def run(
 ) -> None:
     """Hold one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
     from ltm_bench.cli.demands import Demands
-    from ltm_bench.cli.planning import Wish
+    from ltm_bench.cli.planning import Calls, Wish
     from ltm_bench.cli.running import start
 
     start(
@@ -316,6 +355,7 @@ def run(
         limit=max_cost,
         demands=Demands(fail_under, baseline, max_drop),
         judges=judge or (),
+        calls=Calls(timeout, max_retries, cache),
     )
 
 
@@ -409,6 +449,9 @@ def sweep(
 def resume(
     run: RunName = None,
     max_cost: MaxCost = None,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = None,
+    cache: Cache = False,
     judge: Judges = None,
     fail_under: FailUnder = None,
     baseline: Baseline = None,
@@ -416,9 +459,16 @@ def resume(
 ) -> None:
     """Go on with a run that was interrupted, exactly where it stopped."""
     from ltm_bench.cli.demands import Demands
+    from ltm_bench.cli.planning import Calls
     from ltm_bench.cli.running import go_on
 
-    go_on(run, limit=max_cost, demands=Demands(fail_under, baseline, max_drop), judges=judge or ())
+    go_on(
+        run,
+        limit=max_cost,
+        demands=Demands(fail_under, baseline, max_drop),
+        judges=judge or (),
+        calls=Calls(timeout, max_retries, cache),
+    )
 
 
 @app.command(epilog=_examples("rescore", "rescore standard-32k-gpt-4o-seed0 --judge gpt-4o"))

@@ -169,9 +169,35 @@ def agent_entry(name: str, settings: Sequence[str], base_url: str | None) -> Age
     )
 
 
-def agent_maker(entry: AgentEntry) -> Callable[[], Agent]:
+@dataclass(frozen=True)
+class Calls:
+    """How calls are made. Not a part of what a run is: it can be resumed with others."""
+
+    timeout: float | None = None
+    """Seconds to wait for one reply; None: the agent's own setting."""
+    max_retries: int | None = None
+    """How often a failed request is sent again; None: the agent's own setting."""
+    cache: bool = False
+    """Whether answers are kept, and the same requests answered from there."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return what replaces settings of the agent."""
+        given = {"timeout": self.timeout, "max_retries": self.max_retries}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def path(self) -> Path | None:
+        """Return where answers are kept."""
+        return REPORTS / "answers.sqlite" if self.cache else None
+
+
+PLAIN = Calls()
+
+
+def agent_maker(entry: AgentEntry, calls: Calls = PLAIN) -> Callable[[], Agent]:
     """Return what makes a fresh agent of this entry."""
-    return lambda: dropins.make_agent(entry.adapter, entry.settings)
+    return lambda: dropins.make_agent(entry.adapter, {**entry.settings, **calls.settings})
 
 
 def read_bank(source: str) -> filler.Bank:

@@ -19,7 +19,17 @@ from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.demands import Demands
 from ltm_bench.cli.judging import have_judged, make_judges
-from ltm_bench.cli.planning import Wish, agent_maker, find_run, left_out, make_plan, plan_of, run_folder
+from ltm_bench.cli.planning import (
+    PLAIN,
+    Calls,
+    Wish,
+    agent_maker,
+    find_run,
+    left_out,
+    make_plan,
+    plan_of,
+    run_folder,
+)
 from ltm_bench.cli.progress import RunProgress
 from ltm_bench.cli.showing import publish, summarise
 from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
@@ -30,6 +40,7 @@ from ltm_bench.report.comparison import Run, compare
 from ltm_bench.runner import Budget, Plan, finished
 from ltm_bench.runner import run as run_plan
 from ltm_bench.scoring import Results
+from ltm_bench.wire import caching
 
 
 def start(
@@ -41,6 +52,7 @@ def start(
     limit: Decimal | None,
     demands: Demands,
     judges: Sequence[str],
+    calls: Calls,
 ) -> None:
     """Begin a run, or go on with it if it was interrupted; the same for every further seed."""
     make_judges(judges)
@@ -53,7 +65,7 @@ def start(
         chosen = f"{name}-seed{plan.manifest.seed}" if name is not None and repeats > 1 else name
         folders.append(run_folder(plan.manifest, chosen, fresh=fresh))
         budget = Budget(limit)
-        runs.append(Run(plan.manifest, carry_out(plan, folders[-1], budget, judges)))
+        runs.append(Run(plan.manifest, carry_out(plan, folders[-1], budget, judges, calls)))
         if limit is not None:
             limit = max(Decimal(), limit - budget.spent)
     if repeats > 1:
@@ -61,18 +73,22 @@ def start(
     demands.check(runs, baseline)
 
 
-def go_on(run: str | None, *, limit: Decimal | None, demands: Demands, judges: Sequence[str]) -> None:
+def go_on(
+    run: str | None, *, limit: Decimal | None, demands: Demands, judges: Sequence[str], calls: Calls
+) -> None:
     """Go on with a run that exists."""
     make_judges(judges)
     folder = find_run(run)
     plan, baseline = plan_of(folder), demands.find_baseline()
-    demands.check([Run(plan.manifest, carry_out(plan, folder, Budget(limit), judges))], baseline)
+    demands.check([Run(plan.manifest, carry_out(plan, folder, Budget(limit), judges, calls))], baseline)
 
 
-def carry_out(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str]) -> Results:
+def carry_out(
+    plan: Plan, folder: Path, budget: Budget, judges: Sequence[str], calls: Calls = PLAIN
+) -> Results:
     """Run a plan in its folder, or say that it is finished; then write and print what came of it."""
     manifest = plan.manifest
-    _check_price(agent_maker(manifest.agent)(), budget.limit, manifest.agent.name)
+    _check_price(agent_maker(manifest.agent, calls)(), budget.limit, manifest.agent.name)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         start_run(folder, manifest)
@@ -81,7 +97,7 @@ def carry_out(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str]) -
             budget.spent += Decimal(str(results.costs.dollars or 0))
             out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
         else:
-            failure = _talk(plan, folder, budget, free=manifest.agent.free)
+            failure = _talk(plan, folder, budget, calls)
             results = publish(folder)
             if failure is not None:
                 summarise(results, folder)
@@ -115,19 +131,23 @@ def _check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
         )
 
 
-def _talk(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchError | None:
+def _talk(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenchError | None:
     """Run the conversations; return what stopped them, if something did."""
     _write_environment(folder)
     manifest = plan.manifest
     title = (manifest.agent.name, manifest.suite.name, f"span {config.spell_span(manifest.span)}")
     err().print(" · ".join((*title, f"{len(plan.examples)} examples", str(folder))), markup=False)
-    interactive = agent_maker(manifest.agent)().interactive
-    with RunProgress(manifest, plan.examples, budget, free=free, interactive=interactive) as progress:
+    make = agent_maker(manifest.agent, calls)
+    interactive, free = make().interactive, manifest.agent.free
+    with (
+        caching(calls.path),
+        RunProgress(manifest, plan.examples, budget, free=free, interactive=interactive) as progress,
+    ):
         try:
             asyncio.run(
                 run_plan(
                     plan,
-                    agent_maker(plan.manifest.agent),
+                    make,
                     folder,
                     budget=budget,
                     observer=progress,

@@ -16,7 +16,7 @@ from ltm_bench import authoring, config
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.demands import Demands
-from ltm_bench.cli.planning import Wish, agent_entry, agent_maker, find_run, make_plan, run_folder
+from ltm_bench.cli.planning import PLAIN, Wish, agent_entry, agent_maker, find_run, make_plan, run_folder
 from ltm_bench.cli.showing import publish
 from ltm_bench.deliveries import room
 from ltm_bench.embedders import embedder
@@ -251,6 +251,7 @@ def run(
             limit=limit,
             demands=Demands(None, None, 0.05),
             judges=judges,
+            calls=PLAIN,
         )
     for folder in folders:
         show(str(folder), "local", None, as_json=False)

@@ -157,9 +157,9 @@ def short_tokens(tokens: int) -> str:
     return f"{tokens:,}"
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str, many: str = "") -> str:
     """Write `1 question`, `2 questions`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def seconds(value: float) -> str:

@@ -374,13 +374,23 @@ def _planned(manifest: Manifest) -> Iterator[str]:
 def _latency(path: Path) -> Latency | None:
     if not path.exists():
         return None
-    seconds = sorted(record["seconds"] for record in _records(path) if "seconds" in record)
-    if not seconds:
+    taken: list[float] = []
+    retries = cached = 0
+    for record in _records(path):
+        attempts = record.get("attempts", [])
+        retries += max(0, len(attempts) - 1) if "seconds" in record else len(attempts)
+        if "seconds" in record:
+            taken.append(record["seconds"])
+            cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
+    if not taken:
         return None
+    taken.sort()
     return Latency(
-        total=round(sum(seconds), 3),
-        median=round(median(seconds), 4),
-        p95=round(seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))], 4),
+        total=round(sum(taken), 3),
+        median=round(median(taken), 4),
+        p95=round(taken[min(len(taken) - 1, int(0.95 * len(taken)))], 4),
+        retries=retries,
+        cached=cached,
     )
 
 

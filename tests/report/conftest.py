@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,7 +26,11 @@ from ltm_bench.scoring import (
     summarise_scenario,
 )
 from ltm_bench.statistics import sum_interval
-from tests.browser import Browser, find_browser
+
+if TYPE_CHECKING:
+    from tests.browser import Browser, find_browser
+else:
+    from browser import Browser, find_browser
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SUMMARIES = {
