@@ -1,0 +1,109 @@
+"""What an agent with a memory elsewhere has let that memory hear, turn by turn, so that it can be resumed.
+
+A line is written before the memory hears a turn, and another one after. What the log of the run does not vouch for, and
+what was broken off in the middle, can then be told from the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.errors import CannotResume
+from ltm_bench.messages import Turn
+
+
+def fingerprint(turn: Turn) -> str:
+    """Return what tells this turn from another one of the same number."""
+    said = [turn.message.text, turn.reply.text, turn.message.at.isoformat()]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+def name_in(home: Path) -> str:
+    """Return a name that no other run has, for everything that this one keeps elsewhere; the same one when resumed."""
+    kept = home / "name"
+    if not kept.exists():
+        draft = kept.with_suffix(".part")
+        draft.write_text(f"ltm-bench-{uuid.uuid4().hex}", "utf-8")
+        draft.replace(kept)
+    return kept.read_text("utf-8").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A turn that the memory has heard to its end."""
+
+    turn: int
+    said: str
+    """The turn's fingerprint."""
+    data: Any = None
+    """What the adapter wants to know of it."""
+
+
+class Ledger:
+    """The turns that a memory has heard, in a file; lines are JSON: `[turn]` before, `[turn, said, data]` after."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.heard: list[Heard] = []
+        self.begun: int | None = None
+        """The turn that the memory may have heard a part of."""
+        for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+            try:
+                turn, *rest = json.loads(line)
+                if rest:
+                    said, data = rest
+                    self.heard.append(Heard(int(turn), str(said), data))
+                self.begun = None if rest else int(turn)
+            except (ValueError, TypeError) as error:
+                if line.startswith("[") and not line.endswith("]"):  # torn by a crash; nothing comes after it
+                    break
+                raise CannotResume(
+                    f"{path} is damaged: {line[:80]!r}; start the run again, with --fresh"
+                ) from error
+
+    def begin(self, turn: int) -> None:
+        """Write down that the memory is about to hear this turn."""
+        self._put([turn])
+        self.begun = turn
+
+    def finish(self, turn: Turn, data: Any = None) -> None:
+        """Write down that the memory has heard this turn."""
+        heard = Heard(turn.message.turn, fingerprint(turn), data)
+        self._put([heard.turn, heard.said, heard.data])
+        self.heard.append(heard)
+        self.begun = None
+
+    def agreed(self, turns: Sequence[Turn]) -> int:
+        """Return how many turns, from the first on, the memory has heard exactly as the log has them."""
+        count = 0
+        for heard, turn in zip(self.heard, turns, strict=False):
+            if (heard.turn, heard.said) != (turn.message.turn, fingerprint(turn)):
+                break
+            count += 1
+        return count
+
+    def clean(self, agreed: int) -> bool:
+        """Whether the memory has heard nothing but so many turns: none after them, and none in part."""
+        return self.begun is None and len(self.heard) == agreed
+
+    def cut(self, count: int) -> None:
+        """Keep the first turns only."""
+        del self.heard[count:]
+        self.begun = None
+        draft = self._path.with_suffix(".part")
+        draft.write_text("".join(map(_line, ([h.turn, h.said, h.data] for h in self.heard))), "utf-8")
+        draft.replace(self._path)
+
+    def _put(self, row: list[Any]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(_line(row))
+
+
+def _line(row: list[Any]) -> str:
+    return json.dumps(row) + "\n"
