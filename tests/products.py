@@ -191,6 +191,91 @@ class Letta(Product):
         return 200, {}
 
 
+class Zep(Product):
+    """Zep's cloud. It takes some questions until it has worked on a message; then every sentence of it is a fact."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.users: dict[str, dict[str, Any]] = {}
+        self.threads: dict[str, str] = {}
+        self.tasks: dict[str, tuple[int, str, list[dict[str, Any]]]] = {}
+        self.slowness = 1
+        self.outcome = "succeeded"
+        self.routes = [
+            ("POST", "/users", self.create),
+            ("POST", "/users/lookup", self.lookup),
+            ("DELETE", r"/users/(user-\d+)", self.delete),
+            ("POST", "/threads", self.start),
+            ("POST", r"/threads/(thread-\d+)/messages", self.add),
+            ("GET", r"/tasks/(task-\d+)", self.task),
+            ("POST", r"/graphs/(graph-user-\d+)/search/edges", self.edges),
+            ("POST", r"/graphs/(graph-user-\d+)/search/episodes", self.episodes),
+        ]
+
+    def user(self, name: str) -> dict[str, Any]:
+        return {"uuid": name, "graph_uuid": f"graph-{name}", "user_id": self.users[name]["id"]}
+
+    def create(self, call: Call) -> Answer:
+        name = f"user-{next(self.number)}"
+        self.users[name] = {"id": call.body["user_id"], "episodes": []}
+        return 201, self.user(name)
+
+    def lookup(self, call: Call) -> Answer:
+        for name, user in self.users.items():
+            if user["id"] == call.body["user_id"]:
+                return 200, self.user(name)
+        return 404, {"error": {"message": "no such user"}}
+
+    def delete(self, call: Call, name: str) -> Answer:
+        del self.users[name]
+        return 202, {"task": {"uuid": "task-0"}}
+
+    def start(self, call: Call) -> Answer:
+        name = f"thread-{next(self.number)}"
+        self.threads[name] = call.body["user_uuid"]
+        return 201, {"uuid": name, "user_uuid": self.threads[name]}
+
+    def add(self, call: Call, name: str) -> Answer:
+        assert len(call.body["messages"]) <= 30
+        assert all(0 < len(message["content"]) <= 4096 for message in call.body["messages"])
+        task = f"task-{next(self.number)}"
+        self.tasks[task] = (self.slowness, self.threads[name], call.body["messages"])
+        return 202, {"task": {"uuid": task, "status": "pending"}, "messages": []}
+
+    def task(self, call: Call, name: str) -> Answer:
+        left, user, messages = self.tasks[name]
+        self.tasks[name] = (left - 1, user, messages)
+        if left > 0:
+            return 200, {"uuid": name, "status": "processing"}
+        if left == 0 and self.outcome == "succeeded":
+            self.users[user]["episodes"] += messages
+        error = {"message": "the graph is full"} if self.outcome == "failed" else None
+        return 200, {"uuid": name, "status": self.outcome, "error": error}
+
+    def found(self, call: Call, graph: str) -> list[dict[str, Any]]:
+        wanted = set(re.findall(r"\w{5,}", call.body["query"]))
+        assert len(call.body["query"]) <= 400
+        said = self.users[graph.removeprefix("graph-")]["episodes"]
+        return [each for each in said if wanted & set(re.findall(r"\w{5,}", each["content"]))]
+
+    def edges(self, call: Call, graph: str) -> Answer:
+        items = [
+            {
+                "uuid": "edge-1",
+                "fact": f"User says: {each['content']}",
+                "valid_at": each["reference_time"],
+                "score": 0.5,
+            }
+            for each in self.found(call, graph)
+            if each["role"] == "user"
+        ]
+        return 200, {"items": items[: int(call.query["page_size"])]}
+
+    def episodes(self, call: Call, graph: str) -> Answer:
+        items = [{"uuid": "episode-1", **each, "score": 0.4} for each in self.found(call, graph)]
+        return 200, {"items": items[: int(call.query["page_size"])]}
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: "Server"
