@@ -128,6 +128,7 @@ class LangMem(Agent):
             timeout=place.timeout,
             max_retries=place.max_retries,
             http_async_client=self._http,  # LangChain's own would be shared with other runs
+            http_socket_options=(),  # or it would overlook a proxy, and say so
         )
         self._manager = langmem.create_memory_store_manager(
             self._model,

@@ -40,8 +40,8 @@ _QUERY = 400
 _UNSETTLED = 20
 """Turns of which it is asked anew whether Zep has worked on them, when a run is resumed: it takes them in order."""
 
-_POLL = 2.0
-"""Seconds between two questions whether a task is done."""
+_POLL = 4.0
+"""The most seconds between two questions whether a task is done."""
 
 
 class Zep(Agent):
@@ -180,6 +180,7 @@ class Zep(Agent):
     async def settle(self) -> None:
         """Wait until Zep has worked on everything that it was told."""
         until = time.monotonic() + self._patience
+        pause = _POLL / 16
         while self._tasks:
             task = await self._ask(self._client.task.get(self._tasks[0]))
             if task.status in ("succeeded", "partial"):
@@ -194,7 +195,8 @@ class Zep(Agent):
                     "resume the run later, or raise it"
                 )
             else:
-                await asyncio.sleep(_POLL)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _POLL)
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Go on with the run's graph where it has heard these turns and no more; else make a new one, and tell it."""

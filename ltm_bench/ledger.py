@@ -53,7 +53,8 @@ class Ledger:
         self.heard: list[Heard] = []
         self.begun: int | None = None
         """The turn that the memory may have heard a part of."""
-        for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        text = path.read_text("utf-8") if path.exists() else ""
+        for line in text[: text.rfind("\n") + 1].splitlines():
             try:
                 turn, *rest = json.loads(line)
                 if rest:
@@ -61,11 +62,13 @@ class Ledger:
                     self.heard.append(Heard(int(turn), str(said), data))
                 self.begun = None if rest else int(turn)
             except (ValueError, TypeError) as error:
-                if line.startswith("[") and not line.endswith("]"):  # torn by a crash; nothing comes after it
-                    break
                 raise CannotResume(
                     f"{path} is damaged: {line[:80]!r}; start the run again, with --fresh"
                 ) from error
+        if (
+            not text.endswith("\n") and text
+        ):  # a crash tore the last line, and what it spoke of did not follow
+            self._write(text[: text.rfind("\n") + 1])
 
     def begin(self, turn: int) -> None:
         """Write down that the memory is about to hear this turn."""
@@ -96,8 +99,11 @@ class Ledger:
         """Keep the first turns only."""
         del self.heard[count:]
         self.begun = None
+        self._write("".join(_line([each.turn, each.said, each.data]) for each in self.heard))
+
+    def _write(self, text: str) -> None:
         draft = self._path.with_suffix(".part")
-        draft.write_text("".join(map(_line, ([h.turn, h.said, h.data] for h in self.heard))), "utf-8")
+        draft.write_text(text, "utf-8")
         draft.replace(self._path)
 
     def _put(self, row: list[Any]) -> None:
