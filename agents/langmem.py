@@ -23,7 +23,7 @@ from ltm_bench.core import Core
 from ltm_bench.embedders import embedder as embedder_of
 from ltm_bench.errors import ConfigError
 from ltm_bench.extras import installed, need
-from ltm_bench.ledger import Ledger, name_in
+from ltm_bench.ledger import Ledger, Tally, name_in
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint, stamped
 
@@ -85,7 +85,7 @@ class LangMem(Agent):
         self._memories, self._looked_at, self._deletes = memories, looked_at, deletes
         self._recent: deque[Turn] = deque(maxlen=recent)
         self._told: dict[str, tuple[int, datetime]] = {}
-        self._spent: list[Usage | None] = []
+        self._tally = Tally()
         self._failures: list[BaseException] = []
         self._http: Any = None
         self._restored = False
@@ -164,7 +164,7 @@ class LangMem(Agent):
         if self._failures:  # LangMem takes them for mistakes of the model's, and goes on
             raise self._endpoint.explain(self._failures[0])
         self._note(turn, self._changes)
-        self._ledger.finish(turn, dict(self._changes))
+        self._ledger.finish(turn, {"changes": dict(self._changes), "spent": self._tally.turn()})
 
     def _note(self, turn: Turn, changes: dict[str, Any]) -> None:
         for name, value in changes.items():
@@ -176,14 +176,15 @@ class LangMem(Agent):
     def _counter(self) -> Any:
         """Return what LangChain calls back after every call to a model."""
         failures = self._failures
-        spent, provider = self._spent, "openai" if self._endpoint.is_list_priced else None
+        tally, provider = self._tally, "openai" if self._endpoint.is_list_priced else None
         base: Any = need("langmem", "langchain_core.callbacks").BaseCallbackHandler
 
         class Counter(base):  # type: ignore[misc]  # its package is imported only here
             """Counts the tokens of a call, and keeps what it failed with."""
 
             def on_llm_end(self, response: Any, **more: Any) -> None:
-                spent.extend(_usage(each[0].message, provider) for each in response.generations)
+                for each in response.generations:
+                    tally.add(_usage(each[0].message, provider))
 
             def on_llm_error(self, error: BaseException, **more: Any) -> None:
                 failures.append(error)
@@ -204,12 +205,13 @@ class LangMem(Agent):
         self._restored = True
         kept: dict[str, Any] = {}
         for heard, turn in zip(self._ledger.heard, turns, strict=False):
-            kept.update(heard.data)
-            self._note(turn, heard.data)
+            kept.update(heard.data["changes"])
+            self._note(turn, heard.data["changes"])
         for name, value in kept.items():
             if value is not None:
                 await self._store.aput(self._space, name, value)
         self._recent.extend(turns[:agreed])
+        self._tally.owe(turns[:agreed], [heard.data["spent"] for heard in self._ledger.heard])
         for turn in turns[agreed:]:
             await self.observe(turn)
 
@@ -228,9 +230,7 @@ class LangMem(Agent):
         prompt = self._core.prompt(message, found, self._recent)
         reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
         await self.observe(Turn(message, reply))
-        spent, self._spent = [*self._spent, reply.usage], []
-        known = [usage for usage in spent if usage is not None]
-        return replace(reply, usage=sum(known[1:], known[0]) if len(known) == len(spent) else None)
+        return replace(reply, usage=self._tally.settle(reply.usage))
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the memories in the store that are nearest."""

@@ -29,7 +29,7 @@ from ltm_bench.core import Core
 from ltm_bench.embedders import embedder as embedder_of
 from ltm_bench.errors import CannotResume, ConfigError
 from ltm_bench.extras import installed, need
-from ltm_bench.ledger import Ledger, fingerprint, name_in
+from ltm_bench.ledger import Ledger, Tally, fingerprint, name_in
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint, stamped
 
@@ -100,7 +100,8 @@ class Mem0(Agent):
         self._memories, self._reasoning = memories, reasoning
         self._recent: deque[Turn] = deque(maxlen=max(recent, _CONTEXT))
         self._shown = recent
-        self._meter = _Meter(self._endpoint)
+        self._tally = Tally()
+        self._meter = _Meter(self._endpoint, self._tally)
         self._memory: Any = None
         self._clients: list[Any] = []
         # Qdrant's files belong to the thread that opened them.
@@ -178,7 +179,7 @@ class Mem0(Agent):
             raise self._endpoint.explain(self._meter.failure or error) from error
         if self._meter.failure is not None:  # Mem0 goes on without what it could not embed
             raise self._endpoint.explain(self._meter.failure)
-        self._ledger.finish(turn)
+        self._ledger.finish(turn, self._tally.turn())
 
     def _search(self, query: str, limit: int) -> list[Memory]:
         if not query.strip():
@@ -226,6 +227,7 @@ class Mem0(Agent):
             self._ledger.cut(agreed)
         self._restored = True
         self._recent.extend(turns[:agreed])
+        self._tally.owe(turns[:agreed], [heard.data for heard in self._ledger.heard])
         for turn in turns[agreed:]:
             await self.observe(turn)
 
@@ -245,7 +247,7 @@ class Mem0(Agent):
         prompt = self._core.prompt(message, found, latest)
         reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
         await self.observe(Turn(message, reply))
-        return replace(reply, usage=self._meter.settle(reply.usage))
+        return replace(reply, usage=self._tally.settle(reply.usage))
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the facts that Mem0 finds."""
@@ -302,9 +304,9 @@ def _untold(home: Path) -> Iterator[None]:
 class _Meter:
     """Counts what Mem0's own calls use, and keeps what they failed with: Mem0 goes on after some failures."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, tally: Tally) -> None:
         self._provider = "openai" if endpoint.is_list_priced else None
-        self._spent: list[Usage | None] = []
+        self._tally = tally
         self.failure: Exception | None = None
 
     def watch(self, resource: Any, *, counted: bool) -> None:
@@ -318,7 +320,7 @@ class _Meter:
                 self.failure = error
                 raise
             if counted:
-                self._spent.append(self._usage(answer))
+                self._tally.add(self._usage(answer))
             return answer
 
         resource.create = watched
@@ -335,12 +337,6 @@ class _Meter:
             model=answer.model,
             provider=self._provider,
         )
-
-    def settle(self, core: Usage | None) -> Usage | None:
-        """Return what the core and everything since the last reply used; None if a part of it is unknown."""
-        spent, self._spent = [*self._spent, core], []
-        known = [usage for usage in spent if usage is not None]
-        return sum(known[1:], known[0]) if len(known) == len(spent) else None
 
 
 class _Own:

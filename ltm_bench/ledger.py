@@ -10,12 +10,12 @@ import hashlib
 import json
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ltm_bench.errors import CannotResume
-from ltm_bench.messages import Turn
+from ltm_bench.messages import Turn, Usage
 
 
 def fingerprint(turn: Turn) -> str:
@@ -109,6 +109,41 @@ class Ledger:
     def _put(self, row: list[Any]) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(_line(row))
+
+
+class Tally:
+    """What a memory's own calls have used, and which reply it is to be counted with: the next one.
+
+    What turns used that were only observed is in the ledger, so that a run that is resumed still counts it.
+    """
+
+    def __init__(self) -> None:
+        self._owed: list[Usage | None] = []
+        self._turn: list[Usage | None] = []
+
+    def add(self, usage: Usage | None) -> None:
+        """Count one call; None: it is unknown what it used."""
+        self._turn.append(usage)
+
+    def turn(self) -> list[dict[str, Any] | None]:
+        """Return what the turn that is now heard has used, for the ledger."""
+        spent, self._turn = self._turn, []
+        self._owed += spent
+        return [None if each is None else {k: v for k, v in asdict(each).items() if v} for each in spent]
+
+    def owe(self, turns: Sequence[Turn], spent: Sequence[Sequence[dict[str, Any] | None]]) -> None:
+        """Take up what the last of these turns used, if no reply has come after them."""
+        self._owed, self._turn = [], []
+        for turn, calls in zip(reversed(turns), reversed(spent), strict=True):
+            if turn.kind != "fill" or turn.reply.usage is not None:
+                break
+            self._owed += [None if call is None else Usage(**call) for call in calls]
+
+    def settle(self, reply: Usage | None) -> Usage | None:
+        """Return what a reply and everything since the last one used; None if a part of it is unknown."""
+        calls, self._owed, self._turn = [*self._owed, *self._turn, reply], [], []
+        known = [usage for usage in calls if usage is not None]
+        return sum(known[1:], known[0]) if len(known) == len(calls) else None
 
 
 def _line(row: list[Any]) -> str:

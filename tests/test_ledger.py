@@ -1,11 +1,12 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ltm_bench.errors import CannotResume
-from ltm_bench.ledger import Ledger, name_in
-from ltm_bench.messages import Message, Reply, Turn
+from ltm_bench.ledger import Ledger, Tally, name_in
+from ltm_bench.messages import Message, Reply, Turn, Usage
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -83,3 +84,31 @@ def test_a_run_keeps_its_name_and_has_it_for_itself(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     assert name_in(tmp_path) == name_in(tmp_path)
     assert name_in(tmp_path) != name_in(tmp_path / "other")
+
+
+def test_what_was_used_is_counted_once_with_the_reply_that_follows() -> None:
+    tally = Tally()
+    tally.add(Usage(uncached=1, model="m"))
+    noted = [tally.turn(), tally.turn()]
+    assert noted == [[{"uncached": 1, "model": "m"}], []]
+    tally.add(Usage(uncached=2, model="m"))
+    tally.turn()
+    assert tally.settle(Usage(output=4, model="m")) == Usage(uncached=3, output=4, model="m")
+    assert tally.settle(Usage(output=4)) == Usage(output=4)
+    tally.add(None)
+    assert tally.settle(Usage(output=4)) is None
+
+
+def test_what_observed_turns_used_is_still_owed_when_a_run_is_resumed() -> None:
+    filler = [Turn(each.message, each.reply, "fill") for each in TURNS]
+    asked = turn(3)
+    spent: list[list[dict[str, Any] | None]] = [[{"uncached": 1}], [{"uncached": 2}], [None]]
+    tally = Tally()
+    tally.owe(filler[:2], spent[:2])
+    assert tally.settle(Usage()) == Usage(uncached=3)
+    tally.owe([*filler[:1], asked, filler[1]], [*spent[:1], [{"uncached": 9}], spent[1]])
+    assert tally.settle(Usage()) == Usage(uncached=2)
+    tally.owe(filler, spent)
+    assert tally.settle(Usage()) is None
+    tally.owe([], [])
+    assert tally.settle(Usage()) == Usage()

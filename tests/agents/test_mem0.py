@@ -148,6 +148,13 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
     assert again.prompt == sum(each["prompt_tokens"] for each in spent[3:])
     server.edit = lambda body: {**body, "usage": None} if len(server.chats) % 2 else body
     assert talk.say(3, "Hello?").reply.usage is None
+    server.edit = note
+    spent.clear()
+    filler = turn(4, "It rained.")
+    filler = Turn(filler.message, filler.reply, "fill")
+    talk.observe(filler)
+    heard = [json.loads(line) for line in talk.home.joinpath("heard.jsonl").read_text().splitlines()]
+    assert Usage(**heard[-1][2][0]).prompt == spent[0]["prompt_tokens"]
     assert isinstance(talk.agent.reserve(turn(4, "Hello?").message), Usage | None)
 
 
