@@ -25,14 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 from ltm_bench import embedding
 from ltm_bench.agent import Agent, Memory
-from ltm_bench.clock import spoken_duration, stamp
-from ltm_bench.dropins import make_agent
+from ltm_bench.core import Core
 from ltm_bench.embedders import embedder as embedder_of
 from ltm_bench.errors import CannotResume, ConfigError
 from ltm_bench.extractive import Passage, answer, question_in, sentences, time_spoken_of
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint
-from ltm_bench.tokens import counter
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -474,13 +472,6 @@ class OpenAIEmbedder:
 
 # A model as the core
 
-_INSTRUCTIONS = (
-    "You are in one long conversation with a user. You do not see all of it: below are passages from it that may "
-    "matter now, oldest first, each with its time, then the latest turns, then the user's new message. Where passages "
-    "contradict each other, the latest one holds. Answer the new message, and it alone, as the conversation demands."
-)
-
-
 _VARIANTS = ("query_rewriting", "scratchpad")
 
 _REWRITE = (
@@ -552,74 +543,3 @@ class Scratchpad:
             self.text = text
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([turn, text]) + "\n")
-
-
-class Core:
-    """Another adapter that answers from a prompt. It is made anew for every turn, so that it remembers nothing."""
-
-    def __init__(self, name: str, base_url: str | None, window: int) -> None:
-        self._adapter, _, model = name.partition(":")
-        self._settings = {"model": model} if model else {}
-        if base_url is not None:
-            self._settings["base_url"] = base_url
-        self._window = window
-        self._count = counter().count
-        self._new()  # a wrong setting shows at once
-
-    def _new(self) -> Agent:
-        return make_agent(self._adapter, self._settings)
-
-    async def reply(self, home: Path, prompt: Message) -> Reply:
-        """Answer one prompt."""
-        agent = self._new()
-        home.mkdir(parents=True, exist_ok=True)
-        await agent.open(home)
-        try:
-            return await agent.reply(prompt)
-        finally:
-            await agent.close()
-
-    def reserve(self, message: Message) -> Usage | None:
-        """Return the most that a prompt which fills the window and its reply could use."""
-        return self._new().reserve(replace(message, text=" a" * max(self._window, self._count(message.text))))
-
-    def fitting(self, instructions: str, text: str) -> str:
-        """Return instructions and a text, of which the middle is left out if it is too long for the window."""
-        most = max(64, self._window - self._count(instructions) - 16)
-        if self._count(text) > most:
-            text = " … ".join(counter().ends(text, most // 2, most // 2))
-        return f"{instructions}\n\n{text}"
-
-    def prompt(
-        self, message: Message, memories: Sequence[Passage], recent: Iterable[Turn], pad: str = ""
-    ) -> str:
-        """Compose what the model sees, within the window: half of what is left for the newest turns, then memories."""
-        asked = f"# The new message, {stamp(message.at)}\n{message.text}"
-        notes = f"# Your own notes\n{pad}" if pad else ""
-        left = self._window - self._count(_INSTRUCTIONS) - self._count(asked) - self._count(notes) - 40
-        latest: list[str] = []
-        shown: set[int] = set()
-        for turn in reversed(list(recent)):
-            said = f"User: {turn.message.text}\nYou: {turn.reply.text}"
-            if (cost := self._count(said) + 1) > left // 2:
-                break
-            left -= cost
-            latest.insert(0, said)
-            shown.add(turn.message.turn)
-        lines: list[tuple[Passage, str]] = []
-        for passage in memories:
-            if passage.turn in shown:
-                continue
-            age = spoken_duration(message.at - passage.at)
-            who = "User" if passage.speaker == "user" else "You"
-            line = f"[{stamp(passage.at)}, {age} ago] {who}: {passage.text}"
-            if (cost := self._count(line) + 1) <= left:
-                left -= cost
-                lines.append((passage, line))
-        lines.sort(key=lambda pair: pair[0].key)
-        blocks = [_INSTRUCTIONS, *([notes] if notes else [])]
-        if lines:
-            blocks.append("# From earlier in the conversation\n" + "\n".join(line for _, line in lines))
-        if latest:
-            blocks.append("# The latest turns\n" + "\n".join(latest))
-        return "\n\n".join([*blocks, asked])

@@ -130,6 +130,30 @@ class Endpoint:
             f"the answer could not be read{self._quoted(detail)}", "check base_url, or resume the run later"
         )
 
+    def explain(self, error: BaseException) -> AgentError:
+        """Return the error for whatever a client library raised, or what it made of what another one raised.
+
+        The libraries agree on this much: an HTTP status is called `status_code`, and names say what happened.
+        """
+        known: set[int] = set()
+        cause: BaseException | None = error
+        while cause is not None and id(cause) not in known:
+            known.add(id(cause))
+            kinds = " ".join(kind.__name__ for kind in type(cause).__mro__)
+            status = getattr(cause, "status_code", None)
+            if isinstance(cause, AgentError):
+                return cause
+            if isinstance(status, int) and status >= 400:
+                return self.rejected(
+                    status, str(getattr(cause, "message", None) or getattr(cause, "body", ""))
+                )
+            if "Timeout" in kinds:
+                return self.timed_out()
+            if "ConnectionError" in kinds or "ConnectError" in kinds or "TransportError" in kinds:
+                return self.unreachable(cause.__cause__ or cause)
+            cause = cause.__cause__ or cause.__context__
+        return self.unreadable(f"{type(error).__name__}: {error}")
+
     def silent(self, finish: str, max_output: int) -> AgentError:
         """Return the error for an answer without any text."""
         if finish == "length":

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple
 
+from ltm_bench.embedding import embed
 from ltm_bench.tokens import counter
 
 CACHE_MINIMUM = 1024
@@ -27,6 +28,11 @@ OVERHEAD = 4
 
 Said = dict[str, str]
 """A message as it is sent: `role` and `content`."""
+
+
+class Calls(str):
+    """A reply that calls tools instead of saying something: JSON, a list of `{"name": …, "arguments": {…}}`."""
+
 
 Answer = Callable[[Sequence[Said]], str]
 """Makes the reply from all the messages of a request, the system message included."""
@@ -119,8 +125,8 @@ class Provider:
 
     @property
     def chats(self) -> list[Request]:
-        """The requests for a reply, without those for the list of models."""
-        return [request for request in self.requests if request.body]
+        """The requests for a reply, without those for the list of models and for embeddings."""
+        return [request for request in self.requests if request.body and request.path != "/v1/embeddings"]
 
     def _count(self, text: str) -> int:
         if text not in self._counts:
@@ -136,6 +142,17 @@ class Provider:
         with self._lock:
             self.requests.append(request)
             return self.faults.popleft() if request.body and self.faults else None
+
+    def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Embed as ltm-bench itself does."""
+        texts = body["input"]
+        rows = [
+            {"object": "embedding", "index": n, "embedding": row}
+            for n, row in enumerate(embed(texts).tolist())
+        ]
+        tokens = sum(map(self._count, texts))
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return {"object": "list", "data": rows, "model": body["model"], "usage": usage}
 
     def measure(self, messages: Sequence[Said], reply: str) -> Tokens:
         """Count the tokens, those that are in the cache, and put the request into the cache."""
@@ -166,6 +183,14 @@ class OpenAIProtocol:
 
     def answer(self, body: dict[str, Any], text: str, finish: str, tokens: Tokens) -> dict[str, Any]:
         refused = finish == "refusal"
+        calls = [
+            {
+                "id": f"call_{n}",
+                "type": "function",
+                "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
+            }
+            for n, call in enumerate(json.loads(text) if isinstance(text, Calls) else ())
+        ]
         return {
             "id": "chatcmpl-1",
             "object": "chat.completion",
@@ -177,8 +202,9 @@ class OpenAIProtocol:
                     "finish_reason": "stop" if refused else finish,
                     "message": {
                         "role": "assistant",
-                        "content": None if refused else text,
+                        "content": None if refused or calls else text,
                         "refusal": text if refused else None,
+                        **({"tool_calls": calls} if calls else {}),
                     },
                 }
             ],
@@ -296,7 +322,10 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         request = Request(self.path, self._headers(), body)
         fault = server.receive(request)
-        protocol = PROTOCOLS.get(self.path)
+        if self.path == "/v1/embeddings" and fault is None:
+            self._send(200, server.embeddings(body))
+            return
+        protocol = OpenAIProtocol() if self.path == "/v1/embeddings" else PROTOCOLS.get(self.path)
         if protocol is None:
             self._send(404, {"error": {"message": f"There is nothing at {self.path}.", "type": "error"}})
             return

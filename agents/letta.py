@@ -1,0 +1,346 @@
+"""Letta: an agent on a Letta server, which keeps its own memory and answers with its own model.
+
+The server is Letta's cloud, or one of yours (`base_url`, or LETTA_BASE_URL). Each run makes an agent of its own there,
+and uses no other. A turn that was answered elsewhere (scripted filler) goes into the agent's archival memory, as Letta
+has no other way to take one; with `--filler live` the agent hears and answers it itself.
+
+After every turn it is written down which messages the agent has in its context, what its memory blocks say and which
+archival passages there are; a run is resumed by putting that back. Messages beyond it cannot be deleted from a Letta
+server: of a turn that was broken off, the agent's own search of old messages can still find a trace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.agent import Agent, Finding, Memory
+from ltm_bench.clock import stamp
+from ltm_bench.errors import AgentError, CannotResume, ConfigError
+from ltm_bench.extras import installed, need
+from ltm_bench.ledger import Ledger, name_in
+from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.remote import EXAMINING, Endpoint, stamped
+
+_PASSAGE = 4000
+"""Characters of one archival passage."""
+
+_PAGE = 100
+_PAUSE = 1.0
+"""Seconds before a message is sent again; twice as many each time."""
+
+_ENDED = ("end_turn", "tool_rule", "no_tool_call")
+"""Reasons to stop that are the agent's own."""
+
+_TOOLS = ("archival_memory_insert", "archival_memory_search", "conversation_search")
+
+
+class Letta(Agent):
+    """One agent on a Letta server.
+
+    model       the handle of the agent's model, e.g. openai/gpt-4o-mini
+    embedding   the handle of its embedding model; default: the server's
+    base_url    your own server, e.g. http://localhost:8283; default: LETTA_BASE_URL, else Letta's cloud
+    system      the agent's system prompt; default: Letta's
+    persona     what the agent's block `persona` says at the beginning
+    human       what its block `human` says at the beginning
+    context     the most tokens of its context window; default: the server's
+    timeout     seconds to wait for one reply
+    max_retries how often a failed request is sent again
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        embedding: str | None = None,
+        base_url: str | None = None,
+        system: str | None = None,
+        persona: str = "I am a helpful assistant in one long conversation with one person, and remember it.",
+        human: str = "Nothing is known yet about the person.",
+        context: int | None = None,
+        timeout: float = 300.0,
+        max_retries: int = 2,
+    ) -> None:
+        self._endpoint = Endpoint(
+            model=model,
+            base_url=base_url,
+            url_variable="LETTA_BASE_URL",
+            vendor_url="https://api.letta.com",
+            key_variable="LETTA_API_KEY",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        if "/" not in model:
+            raise ConfigError(f"letta: model = {model!r}; write it as provider/name, e.g. openai/gpt-4o-mini")
+        self._asked: dict[str, Any] = {
+            "model": model,
+            "embedding": embedding,
+            "system": system,
+            "context_window_limit": context,
+        }
+        self._blocks = {"persona": persona, "human": human}
+        self._client: Any = None
+        self._agent = ""
+        self._passages: set[str] = set()
+        self._restored = False
+
+    async def open(self, home: Path) -> None:
+        """Find the run's agent on the server, or make it."""
+        package = need("letta", "letta_client")
+        self._client = self._connect(package, self._endpoint.timeout, self._endpoint.max_retries)
+        self._home = home
+        self._ledger = Ledger(home / "heard.jsonl")
+        name = name_in(home)
+        try:
+            found = await self._client.agents.list(tags=[name], match_all_tags=True, limit=1)
+            self._agent = found.items[0].id if found.items else await self._make(name)
+        except Exception as error:
+            raise self._endpoint.explain(error) from error
+
+    def _connect(self, package: Any, timeout: float, max_retries: int) -> Any:
+        return package.AsyncLetta(
+            api_key=self._endpoint.key,
+            base_url=self._endpoint.url,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+
+    async def _make(self, name: str) -> str:
+        made = await self._client.agents.create(
+            name=name,
+            tags=["ltm-bench", name],
+            memory_blocks=[{"label": label, "value": value} for label, value in self._blocks.items()],
+            tools=list(_TOOLS),
+            include_base_tools=True,
+            timezone="UTC",
+            **{setting: value for setting, value in self._asked.items() if value is not None},
+        )
+        agent: str = made.id
+        return agent
+
+    # One turn
+
+    async def reply(self, message: Message) -> Reply:
+        """Send the message to the agent, and note the state that it is in afterwards."""
+        if not self._restored:
+            await self.restore(())
+        self._ledger.begin(message.turn)
+        try:
+            answer = await self._send(_clean(stamped(message)))
+            reply = self._read(answer)
+            state = await self._state(inserted=any(map(_inserts, answer.messages)))
+        except Exception as error:
+            raise self._endpoint.explain(error) from error
+        self._ledger.finish(Turn(message, reply), state)
+        return reply
+
+    async def _send(self, text: str) -> Any:
+        """Send a message. Before it is sent again, the agent is put back: it may have heard the first one."""
+        # The client's own retries would let it hear the message twice.
+        messages = self._client.with_options(max_retries=0).agents.messages
+        for attempt in range(self._endpoint.max_retries + 1):
+            try:
+                return await messages.create(self._agent, messages=[{"role": "user", "content": text}])
+            except Exception as error:
+                status = getattr(error, "status_code", 0)
+                if attempt == self._endpoint.max_retries or (status != 429 and status < 500):
+                    raise
+                await asyncio.sleep(_PAUSE * 2**attempt)
+                await self._put_back(self._ledger.heard)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def observe(self, turn: Turn) -> None:
+        """Put a turn into the agent's archival memory."""
+        if not self._restored:
+            await self.restore(())
+        self._ledger.begin(turn.message.turn)
+        try:
+            made = []
+            for text in _split(f"User: {turn.message.text}\nYou: {turn.reply.text}"):
+                made += await self._client.agents.passages.create(
+                    self._agent,
+                    text=_clean(f"[{stamp(turn.message.at)}]\n{text}"),
+                    created_at=turn.message.at,
+                    tags=[f"turn-{turn.message.turn}"],
+                )
+        except Exception as error:
+            raise self._endpoint.explain(error) from error
+        self._passages.update(passage.id for passage in made)
+        self._ledger.finish(turn, {"passages": [passage.id for passage in made]})
+
+    async def _state(self, *, inserted: bool) -> dict[str, Any]:
+        """Return what the agent has in its context and blocks, and the passages that it made itself."""
+        agent = await self._client.agents.retrieve(self._agent)
+        blocks = [block async for block in self._client.agents.blocks.list(self._agent)]
+        new = [each for each in await self._all_passages() if each not in self._passages] if inserted else []
+        self._passages.update(new)
+        return {
+            "messages": agent.message_ids,
+            "blocks": {block.label: block.value for block in blocks},
+            "passages": new,
+        }
+
+    async def _all_passages(self) -> list[str]:
+        """Return the agent's archival passages. That can be a lot, so it is done only where it must."""
+        found: dict[str, None] = {}
+        more: dict[str, str] = {}
+        while True:
+            page = await self._client.agents.passages.list(self._agent, ascending=True, limit=_PAGE, **more)
+            ids = [passage.id for passage in page if passage.id not in found]
+            found.update(dict.fromkeys(ids))
+            if not ids or len(page) < _PAGE:
+                return list(found)
+            more = {"after": ids[-1]}
+
+    def _read(self, answer: Any) -> Reply:
+        said: list[str] = []
+        for message in answer.messages:
+            if message.message_type == "assistant_message":
+                content = message.content
+                parts = [content] if isinstance(content, str) else [part.text for part in content]
+                said += [part for part in parts if part]
+        why = answer.stop_reason.stop_reason
+        usage = self._usage(answer.usage)
+        text = "\n".join(said)
+        if (
+            why in _ENDED
+        ):  # an agent that ends its turn without a word has said nothing, and that is its answer
+            return Reply(text, usage)
+        if why in ("max_steps", "max_tokens_exceeded"):
+            return Reply(text, usage, Finish.LENGTH)
+        if why == "context_window_overflow_in_system_prompt":
+            return Reply(text, usage, Finish.OVERFLOW)
+        raise AgentError(
+            f"{self._endpoint.model} on Letta: the agent stopped with {why!r}; see its server's log, then resume"
+        )
+
+    def _usage(self, spent: Any) -> Usage | None:
+        if spent is None or not spent.prompt_tokens:
+            return None
+        provider, _, model = self._endpoint.model.partition("/")
+        read, written = spent.cached_input_tokens or 0, spent.cache_write_tokens or 0
+        if read + written > spent.prompt_tokens:  # no such thing: bill it all at the full price
+            read = written = 0
+        return Usage(
+            uncached=spent.prompt_tokens - read - written,
+            cache_read=read,
+            cache_write=written,
+            output=spent.completion_tokens or 0,
+            reasoning=spent.reasoning_tokens or 0,
+            model=model,
+            # Letta's cloud bills credits, not tokens.
+            provider=provider
+            if provider in ("openai", "anthropic") and not self._endpoint.is_vendor
+            else None,
+        )
+
+    # Resuming
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Put the agent back into the state after these turns, as far as it was noted."""
+        turns = list(turns)
+        agreed = self._ledger.agreed(turns)
+        heard = self._ledger.heard[:agreed]
+        if any(turn.kind != "fill" for turn in turns[agreed:]):
+            raise CannotResume(
+                f"the Letta agent {self._agent} has not heard turn {turns[agreed].message.turn} as the log has it, and "
+                "cannot be told what it answered; start the run again, with --fresh"
+            )
+        self._passages = {passage for each in heard for passage in each.data["passages"]}
+        if not self._ledger.clean(agreed):
+            try:
+                await self._put_back(heard)
+            except Exception as error:
+                raise self._endpoint.explain(error) from error
+            self._ledger.cut(agreed)
+        self._restored = True
+        for turn in turns[agreed:]:
+            await self.observe(turn)
+
+    async def _put_back(self, heard: Sequence[Any]) -> None:
+        states = [each.data for each in heard if "messages" in each.data]
+        if states:
+            await self._client.agents.update(self._agent, message_ids=states[-1]["messages"])
+            blocks = states[-1]["blocks"]
+        else:
+            await self._client.agents.messages.reset(self._agent, add_default_initial_messages=True)
+            blocks = self._blocks
+        for label, value in blocks.items():
+            await self._client.agents.blocks.update(label, agent_id=self._agent, value=value)
+        for passage in await self._all_passages():
+            if passage not in self._passages:
+                await self._client.agents.passages.delete(passage, agent_id=self._agent)
+
+    # Looking at it
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return what the agent's archival memory has on `query`."""
+        if not query.strip():
+            return []
+        try:
+            found = await self._client.agents.passages.search(self._agent, query=_clean(query), top_k=limit)
+        except Exception as error:
+            raise self._endpoint.explain(error) from error
+        return [Memory(row.content, _time(row.timestamp), _turn(row.tags)) for row in found.results]
+
+    async def examine(self) -> Sequence[Finding]:
+        """Ask whether the client is installed, and whether the server answers."""
+        there, text = installed("letta", "letta-client")
+        if not there:
+            return [Finding(False, text)]
+        client = self._connect(need("letta", "letta_client"), EXAMINING, 0)
+        async with client:
+            try:
+                health = await client.health()
+            except Exception as error:
+                return [Finding(True, text), Finding(False, str(self._endpoint.explain(error)))]
+        return [Finding(True, text), Finding(True, f"the server is Letta {health.version}")]
+
+    async def close(self) -> None:
+        """Close the connections. The agent stays on the server: the run may be resumed, and it may be looked at."""
+        if self._client is not None:
+            await self._client.close()
+
+
+def _inserts(message: Any) -> bool:
+    """Whether the agent put something into its archival memory."""
+    if message.message_type != "tool_call_message":
+        return False
+    calls = message.tool_calls or [message.tool_call]
+    return any(
+        call.name == "archival_memory_insert" for call in (calls if isinstance(calls, list) else [calls])
+    )
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
+
+
+def _split(text: str) -> Iterator[str]:
+    """Cut a text into passages, between lines where there are any."""
+    while len(text) > _PASSAGE:
+        end = text.rfind("\n", 0, _PASSAGE) + 1 or _PASSAGE
+        yield text[:end].rstrip()
+        text = text[end:]
+    if text.strip():
+        yield text
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None
+
+
+def _turn(tags: Sequence[str] | None) -> int | None:
+    for tag in tags or ():
+        name, _, number = tag.partition("-")
+        if name == "turn" and number.isdecimal():
+            return int(number)
+    return None

@@ -1,0 +1,358 @@
+"""Mem0's open-source memory: a model extracts facts from every turn, those near to a message are given to a core model.
+
+Mem0 runs in this process; its facts are in a local Qdrant inside the run's folder. It extracts with `model`, from an
+OpenAI-compatible server, and the same model answers unless `core` names another. Times are the benchmark's.
+
+The tokens of extraction are part of a reply's usage, those of turns that were only observed of the next reply's. What
+embedding costs is not; it is about a hundredth of that. Keyword search and entity links need packages that Mem0 leaves
+out by default (`mem0ai[nlp]`, `fastembed`); where they are installed, Mem0 uses them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ltm_bench import embedding
+from ltm_bench.agent import Agent, Finding, Memory
+from ltm_bench.clock import stamp
+from ltm_bench.core import Core
+from ltm_bench.embedders import embedder as embedder_of
+from ltm_bench.errors import CannotResume, ConfigError
+from ltm_bench.extras import installed, need
+from ltm_bench.ledger import Ledger, Tally, fingerprint, name_in
+from ltm_bench.messages import Message, Reply, Turn, Usage
+from ltm_bench.remote import Endpoint, stamped
+
+T = TypeVar("T")
+
+_CONTEXT = 5
+"""Turns that Mem0 shows its model besides the new one: its last ten messages."""
+
+_DATES = (
+    "This conversation takes place at {now}. That is the observation date and the current date; the dates given above "
+    "are wrong. Every message of the user begins with the time at which it was sent, in brackets."
+)
+
+
+class Mem0(Agent):
+    """Remembers what Mem0 extracts, and answers through another adapter.
+
+    model       the model that extracts facts, as the server knows it
+    core        the adapter that answers, and its model; default: openai_chat and the same model
+    base_url    the OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's
+    embedder    the name of an embedding model there, `local`, or `python:module:callable`
+    dimensions  how long the embedder's vectors are; `local` knows it
+    memories    how many facts are recalled for a message
+    recent      how many of the newest turns the core sees word for word
+    window      tokens of the prompt that the core gets, its reply not counted
+    reasoning   whether `model` takes no temperature and no max_tokens; default: by its name, as Mem0 does
+    timeout     seconds to wait for one answer of the extracting model
+    max_retries how often a failed request is sent again
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        core: str = "",
+        base_url: str | None = None,
+        embedder: str = "text-embedding-3-small",
+        dimensions: int = 1536,
+        memories: int = 20,
+        recent: int = 4,
+        window: int = 8192,
+        reasoning: bool | None = None,
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        for name, value, least in (
+            ("memories", memories, 1),
+            ("recent", recent, 0),
+            ("window", window, 256),
+            ("dimensions", dimensions, 1),
+        ):
+            if value < least:
+                raise ConfigError(f"mem0: {name} = {value}, but at least {least} is needed")
+        self._endpoint = Endpoint(
+            model=model,
+            base_url=base_url,
+            url_variable="OPENAI_BASE_URL",
+            vendor_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        self._core = Core(core or f"openai_chat:{model}", base_url, window)
+        self._embedder, self._dimensions = embedder, dimensions
+        self._own = embedder == "local" or embedder.startswith("python:")
+        if embedder == "local":
+            self._dimensions = embedding.DIMENSIONS
+        self._memories, self._reasoning = memories, reasoning
+        self._recent: deque[Turn] = deque(maxlen=max(recent, _CONTEXT))
+        self._shown = recent
+        self._tally = Tally()
+        self._meter = _Meter(self._endpoint, self._tally)
+        self._memory: Any = None
+        self._clients: list[Any] = []
+        # Qdrant's files belong to the thread that opened them.
+        self._thread = ThreadPoolExecutor(1, "mem0")
+        self._restored = False
+
+    # Mem0 itself
+
+    async def open(self, home: Path) -> None:
+        """Import Mem0, and open its files in `home`."""
+        self._home = home
+        self._name = name_in(home)
+        self._ledger = Ledger(home / "heard.jsonl")
+        await self._call(self._open, home)
+
+    def _open(self, home: Path) -> None:
+        with _untold(home):
+            package = need("mem0", "mem0")
+            need("mem0", "qdrant_client")
+        import openai
+
+        place = self._endpoint
+        model = {"model": place.model, "api_key": place.key, "openai_base_url": place.url}
+        self._memory = package.Memory.from_config(
+            {
+                "llm": {"provider": "openai", "config": {**model, "is_reasoning_model": self._reasoning}},
+                "embedder": {
+                    "provider": "openai",
+                    "config": {
+                        **model,
+                        "model": "text-embedding-3-small" if self._own else self._embedder,
+                        # Said only where it is not the default: servers reject the parameter that it becomes.
+                        **({} if self._dimensions == 1536 else {"embedding_dims": self._dimensions}),
+                    },
+                },
+                "vector_store": {
+                    "provider": "qdrant",
+                    "config": {
+                        "collection_name": self._name,
+                        "embedding_model_dims": self._dimensions,
+                        "path": str(home.resolve() / "qdrant"),
+                        "on_disk": True,
+                    },
+                },
+                "history_db_path": str(home.resolve() / "history.db"),
+            }
+        )
+        memory = self._memory
+        for part in (memory.llm, memory.embedding_model):  # with our patience, and counted
+            part.client.close()
+            part.client = openai.OpenAI(
+                api_key=place.key, base_url=place.url, timeout=place.timeout, max_retries=place.max_retries
+            )
+            self._clients.append(part.client)
+        self._meter.watch(memory.llm.client.chat.completions, counted=True)
+        self._meter.watch(memory.embedding_model.client.embeddings, counted=False)
+        if self._own:
+            memory.embedding_model = _Own(self._embedder, self._dimensions)
+
+    async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+    def _add(self, turn: Turn) -> None:
+        self._ledger.begin(turn.message.turn)
+        at = turn.message.at.isoformat()
+        self._meter.failure = None
+        try:
+            self._memory.add(
+                _messages(turn),
+                user_id=self._name,
+                metadata={"turn": turn.message.turn, "said": fingerprint(turn), "at": at, "created_at": at},
+                prompt=_DATES.format(now=stamp(turn.message.at)),
+            )
+        except Exception as error:
+            raise self._endpoint.explain(self._meter.failure or error) from error
+        if self._meter.failure is not None:  # Mem0 goes on without what it could not embed
+            raise self._endpoint.explain(self._meter.failure)
+        self._ledger.finish(turn, self._tally.turn())
+
+    def _search(self, query: str, limit: int) -> list[Memory]:
+        if not query.strip():
+            return []
+        self._meter.failure = None
+        try:
+            found = self._memory.search(query, top_k=limit, filters={"user_id": self._name})["results"]
+        except Exception as error:
+            raise self._endpoint.explain(self._meter.failure or error) from error
+        if self._meter.failure is not None:
+            raise self._endpoint.explain(self._meter.failure)
+        return [
+            Memory(row["memory"], datetime.fromisoformat(data["at"]), data["turn"], row["score"])
+            for row in found
+            for data in [row["metadata"]]
+        ]
+
+    def _cut(self, turns: Sequence[Turn]) -> None:
+        """Delete the facts of turns that are not these, and show Mem0 the last messages of these again."""
+        vouched = {(turn.message.turn, fingerprint(turn)) for turn in turns}
+        try:
+            everything = self._memory.get_all(filters={"user_id": self._name}, top_k=10_000_000)["results"]
+            for row in everything:
+                if (row["metadata"]["turn"], row["metadata"]["said"]) not in vouched:
+                    self._memory.delete(row["id"])
+            scope = f"user_id={self._name}"
+            with self._memory.db.connection as connection:
+                connection.execute("DELETE FROM messages")
+            for turn in turns[-_CONTEXT:]:
+                self._memory.db.save_messages(_messages(turn), scope)
+        except Exception as error:
+            raise CannotResume(
+                f"Mem0's memory in {self._home} cannot be cut back to the log ({type(error).__name__}: {error}); "
+                "delete that folder and resume: everything will be extracted anew"
+            ) from error
+
+    # The agent
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Delete the facts of turns that the log does not have, and extract those that are missing."""
+        turns = list(turns)
+        agreed = self._ledger.agreed(turns)
+        if not self._ledger.clean(agreed):
+            await self._call(self._cut, turns[:agreed])
+            self._ledger.cut(agreed)
+        self._restored = True
+        self._recent.extend(turns[:agreed])
+        self._tally.owe(turns[:agreed], [heard.data for heard in self._ledger.heard])
+        for turn in turns[agreed:]:
+            await self.observe(turn)
+
+    async def observe(self, turn: Turn) -> None:
+        """Have Mem0 extract what is worth remembering of a turn."""
+        if not self._restored:  # a new conversation in a folder where an older one was broken off
+            await self.restore(())
+        await self._call(self._add, turn)
+        self._recent.append(turn)
+
+    async def reply(self, message: Message) -> Reply:
+        """Answer from what Mem0 finds, and have it extract the turn."""
+        if not self._restored:
+            await self.restore(())
+        found = await self._call(self._search, message.text, self._memories)
+        latest = list(self._recent)[len(self._recent) - self._shown :] if self._shown else []
+        prompt = self._core.prompt(message, found, latest)
+        reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
+        await self.observe(Turn(message, reply))
+        return replace(reply, usage=self._tally.settle(reply.usage))
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return the facts that Mem0 finds."""
+        return await self._call(self._search, query, limit)
+
+    async def examine(self) -> Sequence[Finding]:
+        """Say whether Mem0 is installed."""
+        return [Finding(*installed("mem0", "mem0ai"))]
+
+    async def close(self) -> None:
+        """Let go of the files and connections."""
+        await self._call(self._close)
+        self._thread.shutdown()
+
+    def _close(self) -> None:
+        for client in self._clients:
+            client.close()
+        if self._memory is not None:
+            self._memory.vector_store.client.close()
+            self._memory.close()
+
+
+def _messages(turn: Turn) -> list[dict[str, str]]:
+    said = [{"role": "user", "content": _clean(stamped(turn.message))}]
+    if turn.reply.text.strip():
+        said.append({"role": "assistant", "content": _clean(turn.reply.text)})
+    return said
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be stored
+
+
+@contextmanager
+def _untold(home: Path) -> Iterator[None]:
+    """Import Mem0 so that it reports to nobody, and makes its folder here and not in the user's own."""
+    logging.getLogger("mem0").setLevel(logging.CRITICAL)  # its errors hold what providers say of keys
+    wanted = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(home.resolve() / "mem0")}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+        telemetry = need("mem0", "mem0.memory.telemetry")
+        if telemetry.MEM0_TELEMETRY:  # somebody else in this process has imported it before
+            raise ConfigError("mem0: its telemetry is on; start again with MEM0_TELEMETRY=False")
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+class _Meter:
+    """Counts what Mem0's own calls use, and keeps what they failed with: Mem0 goes on after some failures."""
+
+    def __init__(self, endpoint: Endpoint, tally: Tally) -> None:
+        self._provider = "openai" if endpoint.is_list_priced else None
+        self._tally = tally
+        self.failure: Exception | None = None
+
+    def watch(self, resource: Any, *, counted: bool) -> None:
+        """Watch a resource of a client from now on."""
+        create = resource.create
+
+        def watched(**parameters: Any) -> Any:
+            try:
+                answer = create(**parameters)
+            except Exception as error:
+                self.failure = error
+                raise
+            if counted:
+                self._tally.add(self._usage(answer))
+            return answer
+
+        resource.create = watched
+
+    def _usage(self, answer: Any) -> Usage | None:
+        spent = getattr(answer, "usage", None)
+        if spent is None:
+            return None
+        read = getattr(spent.prompt_tokens_details, "cached_tokens", None) or 0
+        return Usage(
+            uncached=spent.prompt_tokens - read,
+            cache_read=read,
+            output=spent.completion_tokens,
+            model=answer.model,
+            provider=self._provider,
+        )
+
+
+class _Own:
+    """An embedder of ours or the user's in the place of Mem0's."""
+
+    def __init__(self, name: str, dimensions: int) -> None:
+        self._embed = embedder_of(name)
+        self._dimensions = dimensions
+
+    def embed(self, text: str, action: str | None = None) -> list[float]:
+        """Return the vector of a text."""
+        return self.embed_batch([text])[0]
+
+    def embed_batch(self, texts: Sequence[str], action: str | None = None) -> list[list[float]]:
+        """Return the vectors of texts."""
+        rows = [list(map(float, row)) for row in embedding.whole(self._embed(texts))] if texts else []
+        if any(len(row) != self._dimensions for row in rows):
+            raise ValueError(f"vectors of {len(rows[0])} numbers; set dimensions={len(rows[0])}")
+        return rows

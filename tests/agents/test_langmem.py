@@ -1,0 +1,216 @@
+"""LangMem itself, over LangGraph's in-memory store, against a model on this machine."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.dropins import make_agent
+from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.messages import Turn
+
+if TYPE_CHECKING:
+    from tests.memories import model, turn
+    from tests.provider import Calls, Provider
+else:
+    from memories import model, turn
+    from provider import Calls
+
+REASON = "needs the extra: pip install ltm-bench[langmem]"
+TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
+
+pytestmark = pytest.mark.filterwarnings(
+    "default::DeprecationWarning"
+)  # LangGraph's, of LangMem and of itself
+
+
+class Conversation:
+    def __init__(self, home: Path, server: "Provider", **settings: Any) -> None:
+        home.mkdir(exist_ok=True)
+        self.home = home
+        base = {
+            "model": "some-model",
+            "base_url": server.openai_url,
+            "embedder": "local",
+            "max_retries": 0,
+        }
+        self.agent = make_agent("langmem", {**base, **settings})
+        self.runner = asyncio.Runner()
+        self.runner.run(self.agent.open(home))
+        self.closed = False
+
+    def say(self, number: int, text: str) -> Turn:
+        message = turn(number, text).message
+        return Turn(message, self.runner.run(self.agent.reply(message)))
+
+    def observe(self, *turns: Turn) -> None:
+        for each in turns:
+            self.runner.run(self.agent.observe(each))
+
+    def restore(self, *turns: Turn) -> None:
+        self.runner.run(self.agent.restore(turns))
+
+    def memories(self) -> list[tuple[str, int | None]]:
+        found = self.runner.run(self.agent.recall("parrot called moved", 50))
+        return sorted((memory.text, memory.turn) for memory in found)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self.runner.run(self.agent.close())
+            self.runner.close()
+
+
+Open = Callable[..., Conversation]
+
+
+@pytest.fixture
+def open_in(tmp_path: Path, server: "Provider", key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    pytest.importorskip("langmem", reason=REASON)
+    monkeypatch.setenv("LANGSMITH_TRACING", "true")  # and yet nobody is told anything
+    monkeypatch.setenv("LANGSMITH_ENDPOINT", server.url)
+    server.answer = model
+    started: list[Conversation] = []
+
+    def start(name: str = "home", **settings: Any) -> Conversation:
+        started.append(Conversation(tmp_path / name, server, **settings))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+    assert {request.path for request in server.requests} <= {"/v1/chat/completions", "/v1/embeddings"}
+
+
+def test_a_package_that_is_missing_is_one_line(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "langmem", None)
+    agent = make_agent("langmem", {"model": "some-model", "embedder": "local"})
+    with pytest.raises(ConfigError, match=r"^agent langmem: .* not installed; install ltm-bench\[langmem\]$"):
+        asyncio.run(agent.open(tmp_path))
+    asyncio.run(agent.close())
+
+
+def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: "Provider", key: str) -> None:
+    talk = open_in(recent=0, embedder="some-embedder", dimensions=512)
+    talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
+    reply = talk.say(3, "What is my parrot called?").reply
+    assert (
+        reply.text == "[Monday, 5 January 2026, 09:00, 3 minutes ago] User says: My parrot is called Zebedee."
+    )
+    assert "[Monday, 5 January 2026, 09:00]\nMy parrot" in server.chats[0].messages[-1]["content"]
+    assert talk.memories() == [
+        ("User says: I moved to Ribe.", 1),
+        ("User says: My parrot is called Zebedee.", 0),
+    ]
+    assert key not in repr(vars(talk.agent))
+
+
+def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: "Provider") -> None:
+    spent: list[dict[str, int]] = []
+
+    def note(body: dict[str, Any]) -> dict[str, Any]:
+        if "usage" in body:
+            spent.append(body["usage"])
+        return body
+
+    server.edit = note
+    talk = open_in()
+    talk.observe(turn(0, TOLD[0]))
+    usage = talk.say(1, "Hello!").reply.usage
+    assert usage is not None
+    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
+    assert usage.output == sum(each["completion_tokens"] for each in spent)
+    assert usage.model == "some-model"
+    assert len(spent) == len(server.chats) >= 3
+    server.edit = lambda body: {**body, "usage": None}
+    assert talk.say(2, "Hello?").reply.usage is None
+
+
+def test_a_run_that_is_resumed_has_the_memories_of_its_log_and_no_others(
+    open_in: Open, server: "Provider"
+) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns[:2])
+    memories = talk.memories()
+    assert len(memories) == 2
+    talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
+    assert len(talk.memories()) == 3
+    talk.close()
+    before = len(server.chats)
+    again = open_in()
+    again.restore(*turns)
+    assert again.memories() == memories
+    calls = [request.messages[0]["content"] for request in server.chats[before:]]
+    assert calls  # the last turn had to be managed anew
+    assert "Archibald" not in "".join(calls)
+    again.close()
+    before = len(server.chats)
+    exact = open_in()
+    exact.restore(*turns)
+    assert exact.memories() == memories
+    assert len(server.chats) == before
+
+
+def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server: "Provider") -> None:
+    talk = open_in(deletes=True)
+    turns = [turn(0, TOLD[0]), turn(1, "I moved to Ribe."), turn(2, "Forget it.")]
+    talk.observe(*turns[:2])
+
+    def forget(messages: Any) -> str:
+        instance = messages[0]["content"].partition("instance id=")[2].split()[0]
+        return Calls(f'[{{"name": "RemoveDoc", "arguments": {{"json_doc_id": "{instance}"}}}}]')
+
+    server.answer = forget
+    talk.observe(turns[2])
+    memories = talk.memories()
+    assert len(memories) == 1
+    talk.close()
+    again = open_in(deletes=True)
+    again.restore(*turns)
+    assert again.memories() == memories
+    again.close()
+    earlier = open_in(deletes=True)
+    earlier.restore(*turns[:2])
+    assert len(earlier.memories()) == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "complaint"),
+    [
+        (
+            {"status": 401, "message": "Incorrect API key provided: sk-not*****6789"},
+            "the key in OPENAI_API_KEY",
+        ),
+        ({"status": 429, "message": "slow down"}, "HTTP 429, rate limit"),
+        ({"status": 500}, "HTTP 500, the provider failed"),
+    ],
+)
+def test_what_fails_is_one_line_without_the_key_and_no_memory_is_lost(
+    open_in: Open,
+    server: "Provider",
+    key: str,
+    fault: dict[str, Any],
+    complaint: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    talk = open_in()
+    server.fail(**fault)
+    with pytest.raises(AgentError, match=complaint) as caught:
+        talk.observe(turn(0, TOLD[0]))
+    assert "sk-not" not in str(caught.value) + "".join(capfd.readouterr())
+    talk.close()
+    again = open_in()
+    again.restore(turn(0, TOLD[0]))
+    assert again.memories() == [("User says: My parrot is called Zebedee.", 0)]
+
+
+def test_vectors_of_another_length_are_named(open_in: Open) -> None:
+    talk = open_in(embedder="some-embedder", dimensions=7)
+    with pytest.raises(ConfigError, match="set dimensions=512"):
+        talk.observe(turn(0, TOLD[0]))

@@ -1,0 +1,267 @@
+"""Mem0 itself, with its Qdrant and its files, against a model on this machine."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.dropins import make_agent
+from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.messages import Turn, Usage
+
+if TYPE_CHECKING:
+    from tests.memories import model, turn
+    from tests.provider import Provider
+else:
+    from memories import model, turn
+
+REASON = "needs the extra: pip install ltm-bench[mem0]"
+TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
+
+
+@pytest.fixture
+def open_in(
+    tmp_path: Path, server: "Provider", key: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., "Conversation"]]:
+    if find_spec("mem0") is None:  # not importorskip: whoever imports Mem0 first decides whether it may talk
+        pytest.skip(REASON)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    server.answer = model
+    started: list[Conversation] = []
+
+    def start(name: str = "home", **settings: Any) -> Conversation:
+        started.append(Conversation(tmp_path / name, server, **settings))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+class Conversation:
+    def __init__(self, home: Path, server: "Provider", **settings: Any) -> None:
+        home.mkdir(exist_ok=True)
+        self.home = home
+        self.agent = make_agent(
+            "mem0",
+            {
+                "model": "some-model",
+                "base_url": server.openai_url,
+                "dimensions": 512,
+                "max_retries": 0,
+                **settings,
+            },
+        )
+        self.runner = asyncio.Runner()
+        self.runner.run(self.agent.open(home))
+        self.closed = False
+
+    def say(self, number: int, text: str) -> Turn:
+        message = turn(number, text).message
+        return Turn(message, self.runner.run(self.agent.reply(message)))
+
+    def observe(self, *turns: Turn) -> None:
+        for each in turns:
+            self.runner.run(self.agent.observe(each))
+
+    def restore(self, *turns: Turn) -> None:
+        self.runner.run(self.agent.restore(turns))
+
+    def facts(self) -> list[tuple[str, int | None]]:
+        found = self.runner.run(self.agent.recall("parrot called moved User says", 50))
+        return sorted((memory.text, memory.turn) for memory in found)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self.runner.run(self.agent.close())
+            self.runner.close()
+
+
+Open = Callable[..., Conversation]
+
+
+def test_a_package_that_is_missing_is_one_line(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mem0", None)
+    agent = make_agent("mem0", {"model": "some-model"})
+    with pytest.raises(ConfigError, match=r"^agent mem0: .* not installed; install ltm-bench\[mem0\]$"):
+        asyncio.run(agent.open(tmp_path))
+    asyncio.run(agent.close())
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({}, "the setting 'model' is needed"),
+        ({"model": "m", "memories": 0}, "memories = 0"),
+        ({"model": "m", "core": "openai_chatt:m"}, "did you mean 'openai_chat'"),
+        ({"model": "m", "api_key": "x"}, "looks like a secret"),
+    ],
+)
+def test_a_wrong_setting_is_named(key: str, settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        make_agent("mem0", settings)
+
+
+def test_it_answers_from_what_mem0_extracted(open_in: Open, server: "Provider", tmp_path: Path) -> None:
+    talk = open_in(recent=0)
+    talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
+    reply = talk.say(3, "What is my parrot called?").reply
+    assert (
+        reply.text == "[Monday, 5 January 2026, 09:00, 3 minutes ago] User says: My parrot is called Zebedee."
+    )
+    extracted = server.chats[0].messages[-1]["content"]
+    assert "[Monday, 5 January 2026, 09:00]\nMy parrot is called Zebedee." in extracted
+    assert "takes place at Monday, 5 January 2026, 09:00" in extracted
+    assert not (tmp_path / "nobody").exists()  # neither a folder of its own nor a word to its makers
+    assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
+    assert [memory.turn for memory in talk.runner.run(talk.agent.recall("parrot called", 1))] == [0]
+
+
+def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
+    open_in: Open, server: "Provider"
+) -> None:
+    spent: list[dict[str, int]] = []
+
+    def note(body: dict[str, Any]) -> dict[str, Any]:
+        spent.append(body["usage"])
+        return body
+
+    server.edit = note
+    talk = open_in()
+    talk.observe(turn(0, TOLD[0]))
+    usage = talk.say(1, "Hello!").reply.usage
+    assert len(spent) == 3  # two extractions and an answer
+    assert usage is not None
+    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
+    assert usage.output == sum(each["completion_tokens"] for each in spent)
+    assert usage.model == "some-model"
+    again = talk.say(2, "Hello again!").reply.usage
+    assert again is not None
+    assert again.prompt == sum(each["prompt_tokens"] for each in spent[3:])
+    server.edit = lambda body: {**body, "usage": None} if len(server.chats) % 2 else body
+    assert talk.say(3, "Hello?").reply.usage is None
+    server.edit = note
+    spent.clear()
+    filler = turn(4, "It rained.")
+    filler = Turn(filler.message, filler.reply, "fill")
+    talk.observe(filler)
+    heard = [json.loads(line) for line in talk.home.joinpath("heard.jsonl").read_text().splitlines()]
+    assert Usage(**heard[-1][2][0]).prompt == spent[0]["prompt_tokens"]
+    assert isinstance(talk.agent.reserve(turn(4, "Hello?").message), Usage | None)
+
+
+def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
+    open_in: Open, server: "Provider"
+) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns[:2])
+    facts = talk.facts()
+    assert len(facts) == 2
+    talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
+    assert len(talk.facts()) == 3
+    talk.close()
+    before = len(server.chats)
+    again = open_in()
+    again.restore(*turns[:2])
+    assert again.facts() == facts
+    assert len(server.chats) == before  # nothing was extracted twice
+    again.observe(turns[2])
+    assert "Archibald" not in server.chats[-1].messages[-1]["content"]
+    assert "I moved to Ribe." in server.chats[-1].messages[-1]["content"]
+    again.close()
+    exact = open_in()
+    exact.restore(*turns)
+    assert exact.facts() == facts
+    assert len(server.chats) == before + 1
+
+
+def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: "Provider") -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns[:2])
+    facts = talk.facts()
+    talk.close()
+    heard = talk.home / "heard.jsonl"
+    lines = heard.read_text("utf-8").splitlines()
+    heard.write_text("\n".join(lines[:3]) + '\n[1, "', "utf-8")  # killed before it wrote that it was done
+    again = open_in()
+    again.restore(*turns)
+    assert again.facts() == facts
+
+
+def test_conversations_do_not_see_each_other(open_in: Open) -> None:
+    one, other = open_in("one"), open_in("other")
+    one.observe(turn(0, TOLD[0]))
+    other.observe(turn(0, TOLD[1]))
+    assert [text for text, _ in one.facts()] == ["User says: My parrot is called Zebedee."]
+    assert [text for text, _ in other.facts()] == ["User says: I moved to Ribe."]
+    assert one.home.joinpath("name").read_text() != other.home.joinpath("name").read_text()
+
+
+def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: "Provider") -> None:
+    talk = open_in(embedder="local")
+    talk.observe(turn(0, TOLD[0]))
+    assert talk.facts() == [("User says: My parrot is called Zebedee.", 0)]
+    assert {request.path for request in server.requests} == {"/v1/chat/completions"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "complaint"),
+    [
+        (
+            {"status": 401, "message": "Incorrect API key provided: sk-not*****6789"},
+            "the key in OPENAI_API_KEY",
+        ),
+        ({"status": 429, "message": "slow down"}, "HTTP 429, rate limit"),
+        ({"status": 500}, "HTTP 500, the provider failed"),
+    ],
+)
+@pytest.mark.parametrize("embedding", [True, False])
+def test_what_fails_is_one_line_without_the_key_and_no_fact_is_lost(
+    open_in: Open,
+    server: "Provider",
+    key: str,
+    fault: dict[str, Any],
+    complaint: str,
+    embedding: bool,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    talk = open_in() if embedding else open_in(embedder="local")
+    server.fail(**fault)
+    with pytest.raises(AgentError, match=complaint) as caught:
+        talk.observe(turn(0, TOLD[0]))
+    assert key not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "sk-not" not in str(caught.value) + "".join(capfd.readouterr())
+    talk.close()
+    again = open_in() if embedding else open_in(embedder="local")
+    again.restore(turn(0, TOLD[0]))
+    assert again.facts() == [("User says: My parrot is called Zebedee.", 0)]
+
+
+def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: "Provider") -> None:
+    talk = open_in()
+
+    def fail_next(messages: Any) -> str:
+        server.fail(times=9, status=503)
+        return model(messages)
+
+    server.answer = fail_next
+    with pytest.raises(AgentError, match="HTTP 503"):  # Mem0 itself says no more than that it stored nothing
+        talk.observe(turn(0, TOLD[0]))
+    assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
+
+
+def test_a_message_of_half_a_surrogate_pair_is_stored(open_in: Open) -> None:
+    talk = open_in(embedder="local")
+    talk.observe(turn(0, "\ud83d My parrot is called Zebedee."))
+    assert len(talk.facts()) == 1

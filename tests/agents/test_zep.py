@@ -1,0 +1,226 @@
+"""The adapter for Zep, through its real client, against a stand-in for its cloud."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.dropins import make_agent
+from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.messages import Turn
+
+if TYPE_CHECKING:
+    from tests.memories import model, turn
+    from tests.products import Zep, serving
+    from tests.provider import Provider
+else:
+    from memories import model, turn
+    from products import Zep, serving
+
+REASON = "needs the extra: pip install ltm-bench[zep]"
+KEY = "z_not-a-key-0123456789"
+TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
+
+
+class Conversation:
+    def __init__(self, home: Path, zep: Zep, server: "Provider", **settings: Any) -> None:
+        home.mkdir(exist_ok=True)
+        base = {
+            "core": "openai_chat:some-model",
+            "core_url": server.openai_url,
+            "base_url": zep.url,
+            "max_retries": 0,
+        }
+        self.agent = make_agent("zep", {**base, **settings})
+        self.runner = asyncio.Runner()
+        self.runner.run(self.agent.open(home))
+        self.closed = False
+
+    def say(self, number: int, text: str) -> Turn:
+        message = turn(number, text).message
+        return Turn(message, self.runner.run(self.agent.reply(message)))
+
+    def observe(self, *turns: Turn) -> None:
+        for each in turns:
+            self.runner.run(self.agent.observe(each))
+
+    def restore(self, *turns: Turn) -> None:
+        self.runner.run(self.agent.restore(turns))
+
+    def recall(self, query: str, limit: int = 10) -> list[tuple[str, int | None]]:
+        return [(m.text, m.turn) for m in self.runner.run(self.agent.recall(query, limit))]
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self.runner.run(self.agent.close())
+            self.runner.close()
+
+
+Open = Callable[..., Conversation]
+
+
+@pytest.fixture
+def zep(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Zep]:
+    pytest.importorskip("zep_cloud", reason=REASON)
+    monkeypatch.setenv("ZEP_API_KEY", KEY)
+    monkeypatch.delenv("ZEP_BASE_URL", raising=False)
+    product = Zep()
+    with serving(product):
+        yield product
+
+
+@pytest.fixture
+def open_in(tmp_path: Path, zep: Zep, server: "Provider", monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    server.answer = model
+    started: list[Conversation] = []
+
+    def start(name: str = "home", **settings: Any) -> Conversation:
+        started.append(Conversation(tmp_path / name, zep, server, **settings))
+        monkeypatch.setattr(sys.modules[type(started[-1].agent).__module__], "_POLL", 0.0)
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+def test_a_package_that_is_missing_is_one_line(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "zep_cloud", None)
+    monkeypatch.setenv("ZEP_API_KEY", KEY)
+    agent = make_agent("zep", {"core": "openai_chat:m"})
+    with pytest.raises(ConfigError, match=r"^agent zep: .* not installed; install ltm-bench\[zep\]$"):
+        asyncio.run(agent.open(tmp_path))
+    asyncio.run(agent.close())
+
+
+def test_a_wrong_setting_is_named(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ZEP_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="ZEP_API_KEY is not set"):
+        make_agent("zep", {"core": "openai_chat:m"})
+    monkeypatch.setenv("ZEP_API_KEY", KEY)
+    with pytest.raises(ConfigError, match="the setting 'core' is needed"):
+        make_agent("zep", {})
+    with pytest.raises(ConfigError, match="memories = 0"):
+        make_agent("zep", {"core": "openai_chat:m", "memories": 0})
+
+
+def test_it_waits_for_the_graph_and_answers_from_it(open_in: Open, zep: Zep) -> None:
+    zep.slowness = 3
+    talk = open_in(recent=0)
+    talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
+    reply = talk.say(3, "What is my parrot called?").reply
+    assert "Zebedee" in reply.text
+    assert reply.text.startswith("[Monday, 5 January 2026, 09:00, 3 minutes ago]")
+    assert talk.recall("parrot", 2) == [
+        ("User says: My parrot is called Zebedee.", None),
+        ("User: My parrot is called Zebedee.", 0),
+    ]
+    assert zep.calls[0].headers["authorization"] == f"Api-Key {KEY}"
+    assert zep.paths("GET").count("/tasks/task-3") == 4
+
+
+def test_its_price_is_unknown_and_its_tokens_are_the_cores(open_in: Open) -> None:
+    usage = open_in().say(0, "Hello!").reply.usage
+    assert usage is not None
+    assert usage.prompt > 0
+    assert usage.provider is None
+
+
+def test_long_turns_come_in_pieces(open_in: Open, zep: Zep) -> None:
+    talk = open_in()
+    long = "One line of filler that is long enough.\n" * 4000
+    talk.observe(turn(0, long + "x" * 9000 + " Zebedee"))
+    talk.say(1, "What about " + "something " * 200 + "?")
+    said = "".join(each["content"] for each in zep.users["user-1"]["episodes"] if each["role"] == "user")
+    assert said.count("filler") == 4000
+    assert said.count("x" * 1000) == 9
+    assert "Zebedee" in said
+
+
+def test_a_run_that_is_resumed_goes_on_with_its_graph(open_in: Open, zep: Zep) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns)
+    talk.close()
+    again = open_in()
+    again.restore(*turns)
+    assert len(zep.tasks) == 3
+    assert again.recall("parrot")[1] == ("User: My parrot is called Zebedee.", 0)
+    again.close()
+    more = open_in()
+    more.restore(*turns, turn(3, "It snowed."))
+    assert len(zep.tasks) == 4
+    assert list(zep.users) == ["user-1"]
+
+
+def test_a_graph_that_has_heard_more_than_the_log_is_made_anew(open_in: Open, zep: Zep) -> None:
+    talk, other = open_in(), open_in("other")
+    other.observe(turn(0, "Another one's parrot."))
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns)
+    talk.say(3, "My parrot is called Archibald now.")
+    talk.close()
+    again = open_in()
+    again.restore(*turns)
+    assert again.recall("parrot") == [
+        ("User says: My parrot is called Zebedee.", None),
+        ("User: My parrot is called Zebedee.", 0),
+    ]
+    assert len(zep.users) == 2  # the other run's and a new one
+    assert len({user["id"] for user in zep.users.values()}) == 2
+    again.close()
+    once_more = open_in()
+    once_more.restore(*turns)
+    assert len(zep.users) == 2
+
+
+def test_a_user_that_was_made_but_not_written_down_is_deleted(
+    open_in: Open, zep: Zep, tmp_path: Path
+) -> None:
+    open_in().close()
+    (tmp_path / "home" / "thread").unlink()
+    open_in()
+    assert list(zep.users) == ["user-3"]
+
+
+def test_what_zep_cannot_work_on_stops_the_run_and_is_told_anew(open_in: Open, zep: Zep) -> None:
+    talk = open_in()
+    talk.observe(turn(0, TOLD[0]))
+    zep.outcome = "failed"
+    with pytest.raises(AgentError, match=r"could not work on what it was told \(the graph is full\)"):
+        talk.say(1, "What is my parrot called?")
+    talk.close()
+    zep.outcome = "succeeded"
+    again = open_in()
+    again.restore(turn(0, TOLD[0]))
+    assert again.recall("parrot")[1] == ("User: My parrot is called Zebedee.", 0)
+
+
+def test_it_does_not_wait_for_ever(open_in: Open, zep: Zep) -> None:
+    zep.slowness = 10_000
+    talk = open_in(patience=0.05)
+    talk.observe(turn(0, TOLD[0]))
+    with pytest.raises(AgentError, match=r"within patience=0\.05 seconds"):
+        talk.say(1, "What is my parrot called?")
+
+
+@pytest.mark.parametrize(
+    ("status", "complaint"),
+    [(401, "the key in ZEP_API_KEY"), (404, "HTTP 404"), (429, "rate limit"), (500, "provider failed")],
+)
+def test_what_fails_is_one_line_without_the_key(
+    open_in: Open, zep: Zep, status: int, complaint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    talk = open_in()
+    zep.faults = [(status, {"error": {"message": f"no good:\n{KEY}"}})]
+    with pytest.raises(AgentError, match=complaint) as caught:
+        talk.observe(turn(0, TOLD[0]))
+    assert KEY not in str(caught.value) + "".join(capfd.readouterr())
+    assert "\n" not in str(caught.value)
+    assert KEY not in repr(talk.agent) + repr(vars(talk.agent))
