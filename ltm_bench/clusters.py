@@ -298,6 +298,7 @@ class Account:
     """What one run has said and spent."""
 
     attempt: str = ""
+    attempts: int = 0
     already: bool = False
     turns: int = 0
     examples: int = 0
@@ -322,7 +323,12 @@ class Desk:
         known = not already or bool(old.attempt)  # what was over before the sweep is not of this sweep
         carried = max(old.carried + old.spent + old.held - logged, Decimal()) if old.attempt else Decimal()
         self._accounts[number] = Account(
-            attempt, already, spent=logged if known else Decimal(), carried=carried, unknown=old.unknown
+            attempt,
+            old.attempts + 1,
+            already,
+            spent=logged if known else Decimal(),
+            carried=carried,
+            unknown=old.unknown,
         )
 
     def take(
@@ -366,9 +372,9 @@ class Desk:
         """Return what all runs have spent together."""
         return sum((each.carried + each.spent for each in self._accounts), Decimal())
 
-    def look(self) -> tuple[dict[int, bool], int, int, Decimal]:
-        """Return which runs have begun (and whether they were over), all turns, all examples, all money."""
-        begun = {number: each.already for number, each in enumerate(self._accounts) if each.attempt}
+    def look(self) -> tuple[dict[int, tuple[int, bool]], int, int, Decimal]:
+        """Return which runs have begun (how often, whether they were over), all turns, all examples, all money."""
+        begun = {n: (each.attempts, each.already) for n, each in enumerate(self._accounts) if each.attempt}
         turns = sum(each.turns for each in self._accounts)
         return begun, turns, sum(each.examples for each in self._accounts), self.spent()
 
@@ -469,8 +475,13 @@ def _logged(folder: Path) -> Decimal:
     return cost
 
 
+def _interrupt(signum: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 def _hold(order: Order, files: Files, desk: Any) -> LtmBenchError | None:
     """Hold a run to its end, in a worker; return what stopped it."""
+    signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait for an agent that never lets go
     try:
         with tempfile.TemporaryDirectory(prefix="ltm-bench-", ignore_cleanup_errors=True) as scratch:
             stand = Path(scratch, "stand")
@@ -574,6 +585,9 @@ def _locked_at_last(folder: Path) -> Iterator[None]:
 class ClusterObserver(SweepObserver, Protocol):
     """Is told how a sweep goes on elsewhere."""
 
+    def again(self, job: Job) -> None:
+        """Report that a run's worker was lost, and another goes on with it."""
+
     def heard(self, turns: int, examples: int) -> None:
         """Report so many more turns and ends of examples; fewer, where a run begins again."""
 
@@ -643,7 +657,8 @@ def connected() -> Iterator[Any]:
         if main:
             signal.signal(signal.SIGTERM, before)  # Ray takes it for itself
     try:
-        yield ray
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
+            yield ray  # which would tell of lost workers at length, among the results
     finally:
         if mine:
             ray.shutdown()
@@ -717,6 +732,7 @@ class _Driver:
         self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
         self._pending: set[Any] = set()
         self._begun: set[int] = set()
+        self._attempts: dict[int, int] = {}
         self._turns = self._examples = 0
 
     async def all(self) -> list[LtmBenchError | None]:
@@ -743,8 +759,11 @@ class _Driver:
             begun, turns, examples, self._budget.spent = await self._desk.look.remote()
         except self._ray.exceptions.RayError:  # the runs themselves say that the desk is gone
             return
-        for number, already in begun.items():
-            self._begin(number, already=already)
+        for number, (attempts, already) in begun.items():
+            self._begin(number, already=already and attempts == 1)
+            for _ in range(attempts - self._attempts.get(number, 1)):
+                self._observer.again(self._jobs[number])
+            self._attempts[number] = attempts
         self._observer.heard(turns - self._turns, examples - self._examples)
         self._turns, self._examples = turns, examples
 

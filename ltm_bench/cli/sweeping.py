@@ -184,6 +184,10 @@ class Display:
             err().print(f"{job.folder.name}: {safe(str(problem))}", markup=False)
         self._show(now=True)
 
+    def again(self, job: Job) -> None:
+        """Name a run whose worker was lost."""
+        err().print(f"{job.folder.name}: its worker was lost; another goes on from its log", markup=False)
+
     def heard(self, turns: int, examples: int) -> None:
         """Count what was said elsewhere."""
         self._turns += turns
