@@ -97,12 +97,15 @@ class Budget:
         if self.limit is None or agent.free:
             return _NOTHING
         most = agent.reserve(message)
-        price = dollars(most) if most is not None else None
+        return self.take(dollars(most) if most is not None else None)
+
+    def take(self, price: Decimal | None) -> Decimal:
+        """Set this much aside, and return it. Raises BudgetReached as `hold` does."""
         if price is None or self.unknown:
             raise BudgetReached(
                 f"--max-cost {self.limit} cannot be held: the agent's price is unknown; run it without --max-cost"
             )
-        if self.spent + self.held + price > self.limit:
+        if self.limit is not None and self.spent + self.held + price > self.limit:
             raise BudgetReached(
                 f"${self.spent:.4f} spent, and the next call could cost ${price:.4f}: that could exceed "
                 f"--max-cost {self.limit}; resume with a larger one"

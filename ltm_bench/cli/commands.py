@@ -71,6 +71,19 @@ def _whole(option: str, least: int | None = None) -> Callable[[str], int]:
     return read
 
 
+def _seconds(option: str) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and value > 0):
+            raise ConfigError(f"{option} {text}: write a number of seconds, such as 30")
+        return value
+
+    return read
+
+
 def _score(text: str) -> float:
     try:
         value = float(text)
@@ -363,6 +376,7 @@ def run(
     epilog=_examples(
         "sweep --agent gpt-4o --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
         "sweep sweep.toml --max-connections 32 --max-cost 100",
+        "sweep sweep.toml --on ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
     )
 )
 def sweep(
@@ -426,9 +440,49 @@ def sweep(
             help="Where the page of all goes; reports/sweep.html if left out.",
         ),
     ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLUSTER",
+            envvar="LTM_BENCH_ON",
+            help="Who holds the runs, instead of this process: ray, the cluster that is there, or at RAY_ADDRESS.",
+        ),
+    ] = None,
+    resources: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=N,…",
+            envvar="LTM_BENCH_RESOURCES",
+            help="On a cluster: what a run takes of a node, num_cpus=1,num_gpus=0.5; by agent in FILE.",
+        ),
+    ] = None,
+    shared: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            envvar="LTM_BENCH_SHARED",
+            help="On a cluster: where the runs land, a folder that all nodes see or a URL (s3://…); reports/ if left "
+            "out.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            parser=_seconds("--checkpoint"),
+            envvar="LTM_BENCH_CHECKPOINT",
+            help="On a cluster: how often a run under way is copied to a URL.",
+        ),
+    ] = 30.0,
 ) -> None:
     """Hold many runs at the same time: every agent, span, seed and suite. The same command again goes on."""
-    from ltm_bench.cli.sweeping import Grid, read_grid, run_sweep
+    from ltm_bench.cli.sweeping import Cluster, Grid, read_grid, run_sweep, with_resources
+
+    if on not in (None, "ray"):
+        raise ConfigError(f"--on {on}: there is ray, and without --on this process")
+    for option, value in (("--resources", resources), ("--shared", shared)):
+        if value is not None and on is None:
+            raise ConfigError(f"{option} {value}: this is for a cluster; add --on ray")
 
     flags = {
         "agents": agent,
@@ -442,7 +496,13 @@ def sweep(
     }
     given = {key: value for key, value in flags.items() if value}
     grid = (Grid() if file is None else read_grid(file)).model_copy(update=given)
-    run_sweep(grid, connections=connections, limit=max_cost, output=output)
+    run_sweep(
+        with_resources(grid, resources),
+        connections=connections,
+        limit=max_cost,
+        output=output,
+        cluster=None if on is None else Cluster(shared, checkpoint),
+    )
 
 
 @app.command(epilog=_examples("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
@@ -15,13 +16,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ltm_bench import config
+from ltm_bench import clusters, config
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.planning import REPORTS, Wish, agent_maker, make_plan, run_folder
+from ltm_bench.cli.planning import REPORTS, Wish, agent_maker, make_plan, plan_of, run_folder
 from ltm_bench.cli.showing import publish
 from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
-from ltm_bench.log import read_manifest
+from ltm_bench.log import AgentEntry, read_manifest
 from ltm_bench.messages import Turn, Verdict
 from ltm_bench.report.comparison import Run, compare
 from ltm_bench.runner import Budget, Observer
@@ -30,6 +31,18 @@ from ltm_bench.schedule import Ended
 from ltm_bench.scoring import Results
 from ltm_bench.sweeping import Job, sweep
 from ltm_bench.tokens import DEFAULT
+
+DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
+"""What `publish` makes of a log."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """That a sweep is held by a cluster, and how."""
+
+    shared: str | None
+    """Where its runs land: a folder that all nodes see, or a URL; None for reports/."""
+    checkpoint: float
 
 
 class Grid(BaseModel):
@@ -47,22 +60,50 @@ class Grid(BaseModel):
     parameters: list[str] = Field(default_factory=list)
     """For all suites, as `-P`."""
     base_url: str | None = None
+    resources: dict[str, clusters.Resources] = Field(default_factory=dict)
+    """What a run takes of a cluster's node, by agent; `*` is for all. Of no meaning on this machine alone."""
 
 
 def read_grid(path: Path) -> Grid:
     """Read a sweep's file. Raises ConfigError with file and key."""
     content = config.read_toml(path)
     try:
-        return Grid.model_validate(content)
+        grid = Grid.model_validate(content)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))
         if problem["type"] == "extra_forbidden":
-            known = list(Grid.model_fields)
+            known = list(Grid.model_fields if len(problem["loc"]) == 1 else clusters.Resources.model_fields)
             raise ConfigError(
                 f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
             ) from error
         raise ConfigError(f"{path}: {where} = {problem['input']!r:.60}: {problem['msg'].lower()}") from error
+    for name in grid.resources:
+        if grid.agents and name not in (clusters.EVERYBODY, *grid.agents):
+            raise ConfigError(
+                f"{path}: resources.{name}: no agent of this sweep is called so{nearest(name, grid.agents)} "
+                f"(for all: [resources.'{clusters.EVERYBODY}'])"
+            )
+    return grid
+
+
+def with_resources(grid: Grid, given: str | None) -> Grid:
+    """Return a grid whose runs take this much of a node, where an agent's own table says nothing else."""
+    if given is None:
+        return grid
+    everybody = {clusters.EVERYBODY: clusters.read_resources(given)}
+    return grid.model_copy(update={"resources": grid.resources | everybody})
+
+
+def provider_of(entry: AgentEntry) -> str:
+    """Return whose connections an agent takes."""
+    return f"{entry.adapter} {entry.settings.get('base_url') or ''}"
+
+
+def remake(folder: Path) -> Job:
+    """Return the job of a run's folder, elsewhere than where it was planned. Raises ManifestDiffers."""
+    plan = plan_of(folder)
+    return Job(plan, folder, agent_maker(plan.manifest.agent), provider_of(plan.manifest.agent))
 
 
 def jobs_of(grid: Grid) -> list[Job]:
@@ -95,8 +136,8 @@ def jobs_of(grid: Grid) -> list[Job]:
             )
         )
         entry = plan.manifest.agent
-        provider = f"{entry.adapter} {entry.settings.get('base_url') or ''}"
-        jobs.append(Job(plan, run_folder(plan.manifest, None, fresh=False), agent_maker(entry), provider))
+        folder = run_folder(plan.manifest, None, fresh=False)
+        jobs.append(Job(plan, folder, agent_maker(entry), provider_of(entry)))
     folders = [job.folder for job in jobs]
     twice = next((folder for folder in folders if folders.count(folder) > 1), None)
     if twice is not None:
@@ -143,6 +184,16 @@ class Display:
             err().print(f"{job.folder.name}: {safe(str(problem))}", markup=False)
         self._show(now=True)
 
+    def again(self, job: Job) -> None:
+        """Name a run whose worker was lost."""
+        err().print(f"{job.folder.name}: its worker was lost; another goes on from its log", markup=False)
+
+    def heard(self, turns: int, examples: int) -> None:
+        """Count what was said elsewhere."""
+        self._turns += turns
+        self._examples += examples
+        self._show()
+
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         """Count a turn."""
         self._turns += 1
@@ -176,27 +227,42 @@ class Display:
             err().print(self._line(), markup=False)
 
 
-def run_sweep(grid: Grid, *, connections: int, limit: Decimal | None, output: Path | None) -> None:
+def run_sweep(
+    grid: Grid,
+    *,
+    connections: int,
+    limit: Decimal | None,
+    output: Path | None,
+    cluster: Cluster | None = None,
+) -> None:
     """Hold all runs of a grid, print what each came to, and put them side by side on a page.
 
     Raises RunIncomplete or BudgetReached when some could not be finished; the same command goes on with those.
     """
-    jobs, budget = jobs_of(grid), Budget(limit)
-    err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider", markup=False)
+    jobs, budget, reports = jobs_of(grid), Budget(limit), REPORTS
+    if cluster is not None and cluster.shared is not None and not clusters.is_url(cluster.shared):
+        reports = Path(cluster.shared)
+        jobs = [replace(job, folder=reports / job.folder.name) for job in jobs]
     try:
-        with Display(jobs, budget) as display:
-            problems = asyncio.run(
-                sweep(jobs, budget, display, connections=connections, clock=time.perf_counter)
-            )
+        if cluster is None:
+            err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider", markup=False)
+            with Display(jobs, budget) as display:
+                problems = asyncio.run(
+                    sweep(jobs, budget, display, connections=connections, clock=time.perf_counter)
+                )
+        else:
+            problems = _elsewhere(jobs, budget, grid, connections, cluster)
     except KeyboardInterrupt:
         raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
     found: list[tuple[Job, LtmBenchError | None, Results | None]] = []
     for job, problem in zip(jobs, problems, strict=True):
         found.append((job, problem, publish(job.folder) if (job.folder / "events.jsonl").exists() else None))
+    if cluster is not None and cluster.shared is not None and clusters.is_url(cluster.shared):
+        _bring_pages(cluster.shared, [job for job, _, results in found if results is not None])
     _print(found)
     whole = [(job, results) for job, _, results in found if results is not None and results.complete]
     if len(whole) > 1:
-        page = output or REPORTS / "sweep.html"
+        page = output or reports / "sweep.html"
         runs = [Run(read_manifest(job.folder), results) for job, results in whole]
         write_comparison(compare(runs), [job.folder for job, _ in whole], page)
         out().print(f"page of all: {page}", markup=False)
@@ -206,6 +272,36 @@ def run_sweep(grid: Grid, *, connections: int, limit: Decimal | None, output: Pa
         if all(isinstance(problem, BudgetReached) for problem in stopped):
             raise BudgetReached(f"--max-cost {limit} is reached: {what}, with a larger one")
         raise RunIncomplete(what)
+
+
+def _elsewhere(
+    jobs: Sequence[Job], budget: Budget, grid: Grid, connections: int, cluster: Cluster
+) -> list[LtmBenchError | None]:
+    terms = clusters.Terms(
+        remake,
+        connections,
+        cluster.shared if cluster.shared is not None and clusters.is_url(cluster.shared) else None,
+        grid.resources,
+        cluster.checkpoint,
+    )
+    for job in jobs[:1]:
+        terms.shared(job)  # a URL that cannot be used is a mistake of the command's, not of every run
+    with clusters.connected() as ray:
+        nodes = sum(bool(node["Alive"]) for node in ray.nodes())
+        err().print(f"{len(jobs)} runs, on a Ray cluster of {nodes} node{'s' * (nodes != 1)}", markup=False)
+        for line in clusters.too_large(jobs, terms, ray):
+            err().print(line, markup=False)
+        with Display(jobs, budget) as display:
+            return asyncio.run(clusters.sweep_on(ray, jobs, budget, display, terms))
+
+
+def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
+    """Put what was made of the logs here beside them."""
+    for job in jobs:
+        try:
+            clusters.Shared(f"{url.rstrip('/')}/{job.folder.name}").put(job.folder, DERIVED)
+        except RunIncomplete as error:
+            err().print(safe(str(error)), markup=False)
 
 
 def _print(found: Sequence[tuple[Job, LtmBenchError | None, Results | None]]) -> None:
