@@ -174,8 +174,8 @@ def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_cam
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--timeout", "0"), "--timeout 0: write seconds"),
-        (("--timeout", "soon"), "--timeout soon: write seconds"),
+        (("--timeout", "0"), "--timeout 0: write a number of seconds"),
+        (("--timeout", "soon"), "--timeout soon: write a number of seconds"),
         (("--max-retries", "-1"), "--max-retries -1: write a whole number, 0 or more"),
         (("--agent", "parrot", "--timeout", "5"), "agent parrot: no setting 'timeout'"),
     ],

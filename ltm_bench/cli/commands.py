@@ -104,16 +104,6 @@ def _share(text: str) -> float:
     return value
 
 
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value <= 0:
-        raise ConfigError(f"--timeout {text}: write seconds, such as 120")
-    return value
-
-
 def _dollars(text: str) -> Decimal:
     try:
         limit = Decimal(text.removeprefix("$"))
@@ -183,7 +173,7 @@ Timeout = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        parser=_seconds,
+        parser=_seconds("--timeout"),
         envvar="LTM_BENCH_TIMEOUT",
         help="How long to wait for one reply, instead of the agent's own setting.",
     ),
