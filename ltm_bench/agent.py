@@ -67,7 +67,7 @@ class Agent:
             await self.observe(turn)
 
     async def settle(self) -> None:
-        """Wait until everything that was said can be retrieved (asynchronous indexers)."""
+        """Wait until everything that was said can be retrieved (asynchronous indexers). Called before a question."""
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return what retrieval would give for `query`; raises NotImplementedError where there is none."""

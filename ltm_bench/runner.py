@@ -204,8 +204,11 @@ class Conversation:
             ideal_reply(line) if self._agent.told_ideal else None,
         )
         heard = self._heard.setdefault(send.example.id, [])
-        before = await self._recalled(message) if kind == "ask" and self._live else None
-        reply, tokens = await self._reply(message, home)
+        before = None
+        if kind == "ask" and self._live:  # the agent is never asked before its indexers are done
+            await self._guard(self._agent.settle(), message)
+            before = await self._recalled(message)
+        reply, tokens = await self._reply(message, home, question=kind == "ask")
         turn = Turn(message, reply, kind, send.example.id)
         heard.append(turn)
         replayed = not self._live
@@ -324,7 +327,7 @@ class Conversation:
         self._put(event)
         return tokens
 
-    async def _reply(self, message: Message, home: Path) -> tuple[Reply, int]:
+    async def _reply(self, message: Message, home: Path, *, question: bool = False) -> tuple[Reply, int]:
         """Return the reply that the log holds, or the agent's."""
         logged = self._recorder.logged
         held = _NOTHING
@@ -332,6 +335,8 @@ class Conversation:
             reply = reply_of(logged)
         else:
             await self._go_live(home)
+            if question:
+                await self._guard(self._agent.settle(), message)
             async with self._places:
                 held = self._budget.hold(self._agent, message)
                 before = self._journal.clock()

@@ -252,6 +252,44 @@ def test_where_an_answer_was_lost_is_told_by_agents_that_can_tell(
     assert f"{len(failed)} {lost}" in page
 
 
+INDEXER = '''"""Indexer: what it is told can be retrieved a while later, and only settle() waits for that."""
+from pathlib import Path
+from ltm_bench import Agent, AgentError, Message, Reply
+
+
+class Indexer(Agent):
+    free = True
+
+    def __init__(self) -> None:
+        self.pending = False
+
+    async def settle(self) -> None:
+        self.pending = False
+
+    async def reply(self, message: Message) -> Reply:
+        if "colour?" in message.text and self.pending:
+            raise AgentError("asked before the index was ready")
+        self.pending = True
+        if "colour?" in message.text and not Path("asked").exists():
+            Path("asked").touch()
+            raise AgentError("killed at the question")
+        return Reply("Noted.")
+
+    async def observe(self, turn: object) -> None:
+        self.pending = True
+'''
+
+
+def test_a_question_waits_until_the_agent_has_settled_also_when_it_is_asked_again(
+    place: Path, run: Run
+) -> None:
+    (place / "agents").mkdir(exist_ok=True)
+    (place / "agents" / "indexer.py").write_text(INDEXER, "utf-8")
+    assert "killed at the question" in run("indexer", "--scenario", "colours").output
+    assert run("indexer", "--scenario", "colours").exit_code == 0
+    assert results(place)["outcomes"] == {"wrong": results(place)["scenarios"][0]["n"]}
+
+
 @pytest.mark.parametrize("agent", [("recalls", "-A", "way=fails"), ("goldfish",)])
 def test_agents_that_cannot_tell_where_it_was_lost_say_nothing(
     place: Path, run: Run, agent: tuple[str, ...]
