@@ -44,7 +44,10 @@ NARROW = (
     ("gpt-4o", ("window=32000",)),
     ("gpt-4o", ("window=32000", "keep=0.5")),
     ("gpt-6-luna", ("window=32000",)),
+    ("gpt-6-luna", ("window=32000", "keep=0.5")),
     ("claude-sonnet-5-5", ("window=32000",)),
+    ("claude-sonnet-5-5", ("window=32000", "keep=0.5")),
+    ("claude-sonnet-5-5", ("window=32000", "keep=0.3")),
     ("claude-sonnet-5-5", ("window=100000",)),
 )
 """Presets with windows that a long conversation outgrows."""
