@@ -7,10 +7,11 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Agent, AgentError, Message, Reply
+from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
 from ltm_bench.wire import Attempt, tell
 
 
@@ -29,7 +30,8 @@ class Http(Agent):
         max_retries: How often to try again after 429, 5xx or a lost connection, 1, 2, 4, … s (or Retry-After) later.
 
     The agent behind the endpoint keeps its own memory, under the session's id. It is told of nothing that it did not
-    answer itself: for filler to reach it, run it with `--filler live`.
+    answer itself: for filler to reach it, run it with `--filler live`. HTTP 413 means that the conversation has become
+    too long for it.
     """
 
     def __init__(
@@ -61,10 +63,21 @@ class Http(Agent):
 
     async def open(self, home: Path) -> None:
         """Find the conversation's id, or make one: a run that is resumed goes on with its own."""
-        kept = home / "session"
-        if not kept.exists():
-            kept.write_text(uuid.uuid4().hex, "utf-8")
-        self._conversation = kept.read_text("utf-8")
+        self._kept = home / "session"
+        self._conversation = self._kept.read_text("utf-8") if self._kept.exists() else ""
+        self._new = not self._conversation  # an empty file is what a crash left
+        if self._new:
+            self._conversation = uuid.uuid4().hex
+            self._kept.write_text(self._conversation, "utf-8")
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Go on with the session, whose memory is the endpoint's. Under a new id it would remember nothing."""
+        if self._new and self._session and any(True for _ in turns):
+            self._kept.unlink()
+            raise CannotResume(
+                f"{self._kept}, the id under which {self._url} knows this conversation, is gone: it would answer as if "
+                "nothing had been said; bring the file back, or start anew with --fresh"
+            )
 
     async def reply(self, message: Message) -> Reply:
         """Post the message and read the reply."""
@@ -77,6 +90,8 @@ class Http(Agent):
             if path:
                 _put(body, path.split("."), value)
         answer = await self._post(json.dumps(body).encode())
+        if answer is None:
+            return Reply("", finish=Finish.OVERFLOW)
         try:
             content = json.loads(answer)
         except ValueError as error:
@@ -90,7 +105,8 @@ class Http(Agent):
             )
         return Reply(text)
 
-    async def _post(self, body: bytes) -> bytes:
+    async def _post(self, body: bytes) -> bytes | None:
+        """Return the answer; None where the endpoint finds the conversation too long."""
         for attempt in range(self._max_retries + 1):
             begun = time.perf_counter()
             try:
@@ -100,6 +116,8 @@ class Http(Agent):
             except urllib.error.HTTPError as error:
                 detail, wait = f"HTTP {error.code}", error.headers.get("Retry-After", "")
                 tell(Attempt(time.perf_counter() - begun, error.code, retry_after=wait[:40]))
+                if error.code == 413:
+                    return None
                 if error.code != 429 and error.code < 500:
                     raise AgentError(f"{self._url} refused the request: {detail}") from None
             except (OSError, TimeoutError) as error:

@@ -79,7 +79,7 @@ class LangMem(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
-        self._core = Core(core or f"openai_chat:{model}", base_url, window)
+        self._core = Core(core or f"openai_chat:{model}", {"base_url": base_url}, window)
         self._embed = embedder_of(embedder, None if embedder == "local" else self._endpoint.url)
         self._dimensions = embedding.DIMENSIONS if embedder == "local" else dimensions
         self._memories, self._looked_at, self._deletes = memories, looked_at, deletes

@@ -92,7 +92,7 @@ class Mem0(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
-        self._core = Core(core or f"openai_chat:{model}", base_url, window)
+        self._core = Core(core or f"openai_chat:{model}", {"base_url": base_url}, window)
         self._embedder, self._dimensions = embedder, dimensions
         self._own = embedder == "local" or embedder.startswith("python:")
         if embedder == "local":

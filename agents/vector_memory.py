@@ -60,6 +60,8 @@ class VectorMemory(Agent):
         recent: int = 4,
         window: int = 8192,
         variant: str = "semantic",
+        timeout: float | None = None,
+        max_retries: int | None = None,
     ) -> None:
         """Set up.
 
@@ -71,6 +73,8 @@ class VectorMemory(Agent):
             recent: how many of the newest turns the core sees word for word.
             window: tokens of the prompt that the core gets, its reply not counted.
             variant: `semantic`, `query_rewriting`, `scratchpad`, or `query_rewriting+scratchpad`.
+            timeout: seconds that the embedder and the core wait for an answer; if left out, as long as each does.
+            max_retries: how often each of them sends a failed request again; if left out, as often as each does.
         """
         for name, value, least in (("memories", memories, 1), ("recent", recent, 0), ("window", window, 256)):
             if value < least:
@@ -94,8 +98,10 @@ class VectorMemory(Agent):
         self._rewrites = "query_rewriting" in ways
         self._pad = Scratchpad() if "scratchpad" in ways else None
         self._local = embedder_of(embedder) if provider == "python" else embedding.embed
-        self._remote = OpenAIEmbedder(model, base_url) if provider == "openai" else None
-        self._core = None if core == "extractive" else Core(core, base_url, window)
+        given: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
+        where = {name: value for name, value in given.items() if value is not None}
+        self._remote = OpenAIEmbedder(model, **where) if provider == "openai" else None
+        self._core = None if core == "extractive" else Core(core, given, window)
         # The runner asks the instance; a model of anybody's is not free.
         vars(self)["free"] = self._remote is None and self._core is None
         self._limit = memories
@@ -411,15 +417,17 @@ def _said(passage: Passage) -> str:
 class OpenAIEmbedder:
     """Embeds through OpenAI's API, or another server that speaks its language."""
 
-    def __init__(self, model: str, base_url: str | None) -> None:
+    def __init__(
+        self, model: str, base_url: str | None = None, timeout: float = 60, max_retries: int = 4
+    ) -> None:
         self._endpoint = Endpoint(
             model=model,
             base_url=base_url,
             url_variable="OPENAI_BASE_URL",
             vendor_url="https://api.openai.com/v1",
             key_variable="OPENAI_API_KEY",
-            timeout=60,
-            max_retries=4,
+            timeout=timeout,
+            max_retries=max_retries,
         )
         self._client: AsyncOpenAI | None = None
         self._spent = 0

@@ -83,7 +83,7 @@ class Zep(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
-        self._core = Core(core, core_url, window)
+        self._core = Core(core, {"base_url": core_url}, window)
         self._memories, self._patience = memories, patience
         self._recent: deque[Turn] = deque(maxlen=recent)
         self._tasks: list[str] = []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from ltm_bench.agent import Agent, Memory
 from ltm_bench.clock import spoken_duration, stamp
@@ -30,11 +31,11 @@ _MEMORIES = (
 class Core:
     """Another adapter that answers from a prompt. It is made anew for every turn, so that it remembers nothing."""
 
-    def __init__(self, name: str, base_url: str | None, window: int) -> None:
+    def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
+        """Set up `name`, an adapter and perhaps a colon and its model; settings that are None are left to it."""
         self._adapter, _, model = name.partition(":")
-        self._settings = {"model": model} if model else {}
-        if base_url is not None:
-            self._settings["base_url"] = base_url
+        given = {"model": model or None, **settings}
+        self._settings = {key: value for key, value in given.items() if value is not None}
         self._window = window
         self._count = counter().count
         self._new()  # a wrong setting shows at once

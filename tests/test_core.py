@@ -10,7 +10,7 @@ MESSAGE = Message("Where do I live?", NOW, 9)
 
 
 def core(window: int = 1024) -> Core:
-    return Core("goldfish", None, window)
+    return Core("goldfish", {}, window)
 
 
 def test_memories_are_shown_with_their_age_the_oldest_first_and_those_without_a_time_before_them() -> None:

@@ -165,6 +165,37 @@ def test_an_endpoint_that_fails_is_no_wrong_answer(
     assert set(results(place)["outcomes"]) == {"not_reached"}
 
 
+def test_an_endpoint_that_finds_the_conversation_too_long_is_an_overflow_and_no_wrong_answer(
+    place: Path, command: "Command", endpoint: str
+) -> None:
+    Endpoint.failures = [413] * 50
+    assert command(*at(endpoint)).exit_code == 0
+    assert set(results(place)["outcomes"]) == {"overflow"}
+
+
+def test_an_endpoint_is_not_asked_under_another_session_than_the_run_began_with(
+    place: Path, command: "Command", endpoint: str
+) -> None:
+    Endpoint.failures = [401]
+    assert command(*at(endpoint)).exit_code == 3
+    session = place / "reports" / "r" / "agent" / "session"
+    known = session.read_text("utf-8")
+    Endpoint.failures = []
+    log = place / "reports" / "r" / "events.jsonl"
+    assert command("resume", "r").exit_code == 0
+    assert {body["user"] for body, _ in Endpoint.requests} == {known}
+    log.write_bytes(b"\n".join(log.read_bytes().split(b"\n")[:12]) + b"\n")
+    session.unlink()
+    asked = len(Endpoint.requests)
+    for _ in range(2):
+        done = command("resume", "r")
+        assert done.exit_code == 3, done.output
+        assert "is gone: it would answer as if nothing had been said" in done.output
+    assert len(Endpoint.requests) == asked
+    session.write_text(known, "utf-8")
+    assert command("resume", "r").exit_code == 0
+
+
 PROGRAM = """
 import json, os, sys
 heard = []

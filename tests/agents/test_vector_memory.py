@@ -544,6 +544,17 @@ def test_a_core_gets_one_bounded_prompt(server: "Provider", key: str, talk_to: S
     assert reserve.prompt >= max(window, reply.usage.prompt)
 
 
+def test_a_core_waits_no_longer_and_tries_no_more_often_than_it_is_told(
+    server: "Provider", key: str, talk_to: Start
+):
+    patience = {"timeout": 0.2, "max_retries": 1, "base_url": server.openai_url}
+    talk = talk_to("vector_memory", core="openai_chat:some-model", **patience)
+    server.fail("hang", times=2)
+    with pytest.raises(AgentError, match=r"no reply within timeout=0\.2 seconds, after 1 retry"):
+        talk.say("My boat is called Undine.")
+    assert len(server.chats) == 2
+
+
 def test_memories_are_shown_in_order_of_time_and_not_twice(server: "Provider", key: str, talk_to: Start):
     talk = talk_to("vector_memory", core="openai_chat:some-model", base_url=server.openai_url, recent=1)
     for text in ("My boat is called Undine.", "My boat is now called Melusine.", "My boat is at sea."):
@@ -724,3 +735,14 @@ def test_an_embedder_that_fails_is_an_error_of_the_agent(
     talk = talk_to("vector_memory", embedder="openai:some-model", base_url=url)
     with pytest.raises(AgentError, match=r"some-model at 127\.0\.0\.1: HTTP 401"):
         talk.say("My boat is called Undine.")
+
+
+def test_an_embedder_tries_no_more_often_than_it_is_told(
+    embeddings: tuple[str, type[Embeddings]], key: str, talk_to: Start
+):
+    url, handler = embeddings
+    handler.status = 500
+    talk = talk_to("vector_memory", embedder="openai:some-model", base_url=url, timeout=5, max_retries=1)
+    with pytest.raises(AgentError, match=r"HTTP 500, the provider failed, after 1 retry"):
+        talk.say("What is my boat called?")
+    assert handler.texts == ["What is my boat called?"] * 2
