@@ -240,7 +240,17 @@ def start_run(run: Path, manifest: Manifest) -> None:
                 "use --fresh to start beside it, or --name"
             )
         return
-    path.write_bytes(encode(manifest.event()))
+    _write_whole(path, encode(manifest.event()))
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that nobody, whatever happens, finds a part of it."""
+    draft = path.with_name(f".{path.name}.new")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
 
 
 class Recorder:
