@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
@@ -127,8 +128,10 @@ class Conversation:
         budget: Budget,
         observer: Observer,
         places: asyncio.Semaphore,
+        on_doubt: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._plan = plan
+        self._on_doubt = on_doubt
         self._places = places
         self._agent = agent
         self._recorder = recorder
@@ -192,7 +195,6 @@ class Conversation:
             await self._go_live(home)
         line = send.line
         kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
-        sent = self._sent(kind, send.text, send.example.id, send.due, line)
         message = Message(
             send.text,
             self._scheduler.clock.now,
@@ -201,7 +203,8 @@ class Conversation:
         )
         heard = self._heard.setdefault(send.example.id, [])
         before = await self._recalled(message) if kind == "ask" and self._live else None
-        reply, tokens = await self._reply(message, home)
+        record = partial(self._sent, kind, send.text, send.example.id, send.due, line)
+        sent, reply, tokens = await self._exchange(message, home, record)
         turn = Turn(message, reply, kind, send.example.id)
         heard.append(turn)
         replayed = not self._live
@@ -251,13 +254,14 @@ class Conversation:
         if self._recorder.logged is None:
             await self._go_live(home)
         filler = self._filler.compose(fill.tokens)
-        sent = self._sent("fill", filler.text)
+        record = partial(self._sent, "fill", filler.text)
         ideal = filler.answers if self._agent.told_ideal else None
         message = Message(filler.text, self._scheduler.clock.now, self._turn, ideal)
         if self._plan.manifest.filler.mode == "live":
-            reply, tokens = await self._reply(message, home)
+            sent, reply, tokens = await self._exchange(message, home, record)
             turn = Turn(message, reply, "fill")
         else:
+            sent = record()
             if self._recorder.logged is None:  # killed between message and answer
                 await self._go_live(home)
             reply = Reply(filler.answers)
@@ -320,29 +324,52 @@ class Conversation:
         self._put(event)
         return tokens
 
-    async def _reply(self, message: Message, home: Path) -> tuple[Reply, int]:
-        """Return the reply that the log holds, or the agent's."""
+    async def _exchange(
+        self, message: Message, home: Path, record: Callable[[], int]
+    ) -> tuple[int, Reply, int]:
+        """Record a message, and the reply that the log holds or the agent's; return it between the tokens of both."""
+        if self._recorder.logged is None:
+            return await self._ask(message, home, record)
+        sent = record()
         logged = self._recorder.logged
-        held = _NOTHING
-        if logged is not None and logged["event"] == "replied" and logged["turn"] == message.turn:
-            reply = reply_of(logged)
-        else:
-            await self._go_live(home)
-            async with self._places:
-                held = self._budget.hold(self._agent, message)
+        if logged is None or logged["event"] != "replied" or logged["turn"] != message.turn:
+            return await self._ask(message, home, lambda: self._doubt(sent))
+        reply = reply_of(logged)
+        self._budget.settle(reply.usage, free=self._agent.free)
+        return sent, reply, self._replied(reply)
+
+    async def _ask(self, message: Message, home: Path, record: Callable[[], int]) -> tuple[int, Reply, int]:
+        """Have the agent reply. That the message goes out is recorded at the last moment, when nothing can stop it."""
+        await self._go_live(home)
+        async with self._places:
+            held = self._budget.hold(self._agent, message)
+            try:
+                sent = record()
                 before = self._journal.clock()
-                try:
-                    reply = await self._guard(self._agent.reply(message), message)
-                except BaseException:
-                    self._budget.release(held)
-                    raise
-            if not isinstance(reply, Reply) or not isinstance(reply.text, str):
-                raise AgentError(
-                    f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
-                )
-            self._journal.put({"turn": message.turn, "seconds": round(self._journal.clock() - before, 6)})
+                reply = await self._guard(self._agent.reply(message), message)
+                seconds = round(self._journal.clock() - before, 6)
+            except BaseException:
+                self._budget.release(held)
+                raise
+        if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+            raise AgentError(
+                f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
+            )
         self._budget.settle(reply.usage, free=self._agent.free, held=held)
-        return reply, self._replied(reply)
+        tokens = self._replied(reply)  # before all else: what is lost now was paid for
+        self._journal.put({"turn": message.turn, "seconds": seconds})
+        return sent, reply, tokens
+
+    def _doubt(self, sent: int) -> int:
+        """Name a turn whose message the log has and whose reply it lacks: the agent may get it once more."""
+        record: dict[str, object] = {"turn": self._turn, "doubtful": True}
+        where = f"turn {self._turn}"
+        if self._plan.manifest.suite.isolated:
+            record["conversation"] = self._recorder.path.stem
+            where += f" of {self._recorder.path.stem}"
+        self._journal.put(record)
+        self._on_doubt(where)
+        return sent
 
     async def _go_live(self, home: Path) -> None:
         """Open the agent and bring it to where the log ends."""
@@ -398,13 +425,15 @@ async def run(
     observer: Observer,
     clock: Callable[[], float],
     on_cut: Callable[[int], None] = lambda _: None,
+    on_doubt: Callable[[str], None] = lambda _: None,
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
 ) -> None:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
 
     `places` are for calls to the agent that are under way at the same time; several runs may share them. Of an isolated
-    run `concurrent` examples are held at the same time.
+    run `concurrent` examples are held at the same time. `on_cut` is told of a torn last line of a log, `on_doubt` of a
+    turn that the agent may get twice, because its message was on the way when the run stopped.
 
     Raises RunIncomplete or BudgetReached if one of them had to stop; the others have been brought to their end.
     """
@@ -416,7 +445,7 @@ async def run(
             if recorder.cut:
                 on_cut(recorder.cut)
             await Conversation(
-                plan, plan.examples, make_agent(), recorder, journal, budget, observer, places
+                plan, plan.examples, make_agent(), recorder, journal, budget, observer, places, on_doubt
             ).run(home)
         return
     open_ones = asyncio.Semaphore(concurrent)
@@ -428,7 +457,7 @@ async def run(
                 if recorder.cut:
                     on_cut(recorder.cut)
                 talk = Conversation(
-                    plan, [example], make_agent(), recorder, journal, budget, observer, places
+                    plan, [example], make_agent(), recorder, journal, budget, observer, places, on_doubt
                 )
                 await talk.run(home / name)
 

@@ -135,6 +135,7 @@ def _talk(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchEr
                     on_cut=lambda n: err().print(
                         f"A torn last line of {n} bytes was cut off the log.", markup=False
                     ),
+                    on_doubt=lambda where: err().print(doubt(where), markup=False),
                 )
             )
         except (RunIncomplete, BudgetReached) as error:
@@ -144,6 +145,14 @@ def _talk(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchEr
                 f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
             ) from None
     return None
+
+
+def doubt(where: str) -> str:
+    """Return what is said of a turn that an agent may get twice."""
+    return (
+        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run stopped, "
+        "and no reply to it is in the log."
+    )
 
 
 _PACKAGES = (
