@@ -166,8 +166,10 @@ class Conversation:
                 await self._agent.close()
 
     async def _talk(self, home: Path) -> None:
-        scheduler = self._scheduler
+        scheduler, task = self._scheduler, asyncio.current_task()
         while True:
+            if task is not None and task.cancelling():  # an agent that never waits would not let it through
+                raise asyncio.CancelledError
             decision = scheduler.decide()
             if isinstance(decision, Send):
                 await self._send(decision, home)
