@@ -33,7 +33,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -46,8 +46,9 @@ import openai
 from ltm_bench import cli, dropins, log
 from ltm_bench.agent import Agent
 from ltm_bench.cli.planning import agent_maker, plan_of
+from ltm_bench.embedding import embed
 from ltm_bench.messages import Message, Reply
-from ltm_bench.runner import Budget, run
+from ltm_bench.runner import Budget, Plan, run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -174,12 +175,12 @@ def can_mount() -> bool:
 # What goes wrong, inside the process that it happens to ---------------------------------------------------------------
 
 
-def watch(adapter: str, hook: Callable[[int], object] = lambda _: None) -> None:
+def watch(ours: str, hook: Callable[[int], object] = lambda _: None) -> None:
     """Write every turn that an agent is asked into `calls`; `hook` is called before it replies, and may be awaited."""
     make = dropins.make_agent
 
-    def watched(name: str, settings: Any) -> Agent:
-        agent = make(name, settings)
+    def watched(adapter: str, settings: Mapping[str, Any]) -> Agent:
+        agent = make(adapter, settings)
         inner = agent.reply
 
         async def reply(message: Message) -> Reply:
@@ -190,7 +191,7 @@ def watch(adapter: str, hook: Callable[[int], object] = lambda _: None) -> None:
                 await waiting
             return await inner(message)
 
-        if name == adapter:
+        if adapter == ours:
             vars(agent)["reply"] = reply
         return agent
 
@@ -291,6 +292,10 @@ class Outcome:
         )
 
 
+PLANS: dict[str, Plan] = {}
+"""Of the undisturbed runs, by their adapters: made once, and split off with every case."""
+
+
 @dataclass(frozen=True)
 class Whole:
     """An undisturbed run: what is asked for, and what comes of it."""
@@ -300,6 +305,11 @@ class Whole:
     place: Path
     """Where it was held."""
     content: bytes
+
+    @property
+    def plan(self) -> Plan:
+        """Return its plan."""
+        return PLANS[self.adapter]
 
     @property
     def ends(self) -> list[int]:
@@ -335,7 +345,7 @@ class Case:
             watch(self.whole.adapter)
             if size is not None:
                 die_at(size, late=late)
-            plan = plan_of(self.whole.place / "reports" / "r")
+            plan = self.whole.plan
             self.home.mkdir(parents=True, exist_ok=True)
             log.start_run(self.home, plan.manifest)
             make = agent_maker(plan.manifest.agent)
@@ -453,7 +463,15 @@ def undisturbed(place: Path, adapter: str, *words: str, around: Around = context
 
     if within(work, place):
         raise SystemExit((place / "said").read_text())
-    return Whole((*RUN, *words), adapter, place, (place / "reports" / "r" / "events.jsonl").read_bytes())
+    os.chdir(place)
+    plan = plan_of(place / "reports" / "r")
+    content = (place / "reports" / "r" / "events.jsonl").read_bytes()
+    warm = [e["message"] for e in map(json.loads, content.splitlines()) if "message" in e]
+    plan.counter.count(warm[0])
+    if adapter == "vector_memory":
+        embed(warm)  # what it finds out about words is kept, and split off with every case
+    PLANS[adapter] = plan
+    return Whole((*RUN, *words), adapter, place, content)
 
 
 Trial = Callable[[Path], Outcome]
@@ -578,12 +596,13 @@ def interrupted(whole: Whole, turn: int, how: signal.Signals, way: str, place: P
     """Interrupt a run at a turn: while its agent `waits`, while it `blocks` the process, or just `after`wards."""
     case = Case(whole, place)
 
-    def hook(asked: int) -> object:
-        if asked < turn or way == "after":
-            return time.sleep(0.002) if way == "after" else None
-        if way == "blocks":
-            return time.sleep(1)
-        return asyncio.sleep(30)
+    async def hook(asked: int) -> None:
+        if way == "after":
+            time.sleep(0.002)
+        elif asked >= turn and way == "blocks":
+            time.sleep(1)
+        elif asked >= turn:
+            await asyncio.sleep(30)
 
     def work() -> None:
         signal.alarm(60)
@@ -750,12 +769,13 @@ def matrix(wholes: dict[str, Whole], every: int) -> dict[str, list[Trial]]:
         partial(agent_dies, wholes["command"], turn) for turn in spread(wholes["command"], 12 // every + 1)
     ]
     far = wholes["openai_chat"]
-    for kind, status, words in (
+    faults: list[tuple[FaultKind, int, str]] = [
         ("error", 429, "429"),
         ("error", 503, "503"),
         ("cut", 200, "agent"),
         ("hang", 200, "0.5 s"),
-    ):
+    ]
+    for kind, status, words in faults:
         rows[f"provider: {status if kind == 'error' else kind} from then on"] = [
             partial(remote, far, turn, kind, status, words) for turn in spread(far, 6 // every + 1)
         ]

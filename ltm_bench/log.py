@@ -289,8 +289,13 @@ class Recorder:
         """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
         if self._logged is None:
             left = encode(event)
-            while left:  # a full disk can take a part of a line without a word; the next write then complains
-                left = left[self._file.write(left) :]
+            try:
+                while (
+                    left
+                ):  # a full disk can take a part of a line without a word; the next write then complains
+                    left = left[self._file.write(left) :]
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self.path)) from error
             return
         if self._logged != event:
             raise ReplayDiverged(self._difference(self._logged, event))

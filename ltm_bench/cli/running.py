@@ -82,7 +82,12 @@ def carry_out(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str]) -
             out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
         else:
             failure = _talk(plan, folder, budget, free=manifest.agent.free)
-            results = publish(folder)
+            try:
+                results = publish(folder)
+            except OSError:  # of a full disk the page is not the first victim
+                if failure is None:
+                    raise
+                raise failure from None
             if failure is not None:
                 summarise(results, folder)
                 err().print(f"The run can be resumed: ltm-bench resume {folder.name}", markup=False)
@@ -117,6 +122,20 @@ def _check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
 
 def _talk(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchError | None:
     """Run the conversations; return what stopped them, if something did."""
+    try:
+        return _converse(plan, folder, budget, free=free)
+    except OSError as error:
+        return RunIncomplete(
+            f"{error.filename or folder}: {error.strerror or error}; "
+            f"`ltm-bench resume {folder.name}` goes on from there when it can be written again"
+        )
+    except KeyboardInterrupt:
+        raise RunIncomplete(
+            f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
+        ) from None
+
+
+def _converse(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchError | None:
     _write_environment(folder)
     manifest = plan.manifest
     title = (manifest.agent.name, manifest.suite.name, f"span {config.spell_span(manifest.span)}")
@@ -140,10 +159,6 @@ def _talk(plan: Plan, folder: Path, budget: Budget, *, free: bool) -> LtmBenchEr
             )
         except (RunIncomplete, BudgetReached) as error:
             return error
-        except KeyboardInterrupt:
-            raise RunIncomplete(
-                f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
-            ) from None
     return None
 
 
