@@ -502,7 +502,9 @@ def disk_full_by_limit(whole: Whole, size: int, place: Path) -> Outcome:
     case = Case(whole, place)
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
     code = case.command(*whole.words, before=limit)
-    case.expect(code, 3, "File too large", "ltm-bench resume r")
+    case.expect(
+        code, 3, "File too large" if whole.adapter == "diary" else "disk I/O error", "ltm-bench resume r"
+    )
     return case.by_command()
 
 
@@ -772,7 +774,7 @@ def matrix(wholes: dict[str, Whole], every: int) -> dict[str, list[Trial]]:
     faults: list[tuple[FaultKind, int, str]] = [
         ("error", 429, "429"),
         ("error", 503, "503"),
-        ("cut", 200, "agent"),
+        ("cut", 200, "the connection failed"),
         ("hang", 200, "0.5 s"),
     ]
     for kind, status, words in faults:

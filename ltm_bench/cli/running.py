@@ -82,19 +82,25 @@ def carry_out(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str]) -
             out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
         else:
             failure = _talk(plan, folder, budget, free=manifest.agent.free)
-            try:
-                results = publish(folder)
-            except OSError:  # of a full disk the page is not the first victim
-                if failure is None:
-                    raise
-                raise failure from None
-            if failure is not None:
-                summarise(results, folder)
-                err().print(f"The run can be resumed: ltm-bench resume {folder.name}", markup=False)
-                raise failure
+            results = _publish_after(failure, folder)
         if have_judged(folder, results, make_judges(judges), budget):
             results = publish(folder)
     summarise(results, folder)
+    return results
+
+
+def _publish_after(failure: LtmBenchError | None, folder: Path) -> Results:
+    """Publish a run; raise what stopped it, if something did, having said that it can be resumed."""
+    try:
+        results = publish(folder)
+        if failure is not None:
+            summarise(results, folder)
+    except OSError:  # a full disk has no room for the page either
+        if failure is None:
+            raise
+    if failure is not None:
+        err().print(f"The run can be resumed: ltm-bench resume {folder.name}", markup=False)
+        raise failure
     return results
 
 
