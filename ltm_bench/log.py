@@ -240,7 +240,17 @@ def start_run(run: Path, manifest: Manifest) -> None:
                 "use --fresh to start beside it, or --name"
             )
         return
-    path.write_bytes(encode(manifest.event()))
+    _write_whole(path, encode(manifest.event()))
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that nobody, whatever happens, finds a part of it."""
+    draft = path.with_name(f".{path.name}.new")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
 
 
 class Recorder:
@@ -279,8 +289,13 @@ class Recorder:
         """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
         if self._logged is None:
             left = encode(event)
-            while left:  # a full disk can take a part of a line without a word; the next write then complains
-                left = left[self._file.write(left) :]
+            try:
+                while (
+                    left
+                ):  # a full disk can take a part of a line without a word; the next write then complains
+                    left = left[self._file.write(left) :]
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self.path)) from error
             return
         if self._logged != event:
             raise ReplayDiverged(self._difference(self._logged, event))

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
@@ -131,8 +132,10 @@ class Conversation:
         budget: Budget,
         observer: Observer,
         places: asyncio.Semaphore,
+        on_doubt: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._plan = plan
+        self._on_doubt = on_doubt
         self._places = places
         self._agent = agent
         self._recorder = recorder
@@ -167,8 +170,10 @@ class Conversation:
                 await self._agent.close()
 
     async def _talk(self, home: Path) -> None:
-        scheduler = self._scheduler
+        scheduler, task = self._scheduler, asyncio.current_task()
         while True:
+            if task is not None and task.cancelling():  # an agent that never waits would not let it through
+                raise asyncio.CancelledError
             decision = scheduler.decide()
             if isinstance(decision, Send):
                 await self._send(decision, home)
@@ -196,7 +201,6 @@ class Conversation:
             await self._go_live(home)
         line = send.line
         kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
-        sent = self._sent(kind, send.text, send.example.id, send.due, line)
         message = Message(
             send.text,
             self._scheduler.clock.now,
@@ -208,7 +212,8 @@ class Conversation:
         if kind == "ask" and self._live:  # the agent is never asked before its indexers are done
             await self._guard(self._agent.settle(), message)
             before = await self._recalled(message)
-        reply, tokens = await self._reply(message, home, question=kind == "ask")
+        record = partial(self._sent, kind, send.text, send.example.id, send.due, line)
+        sent, reply, tokens = await self._exchange(message, home, record, question=kind == "ask")
         turn = Turn(message, reply, kind, send.example.id)
         heard.append(turn)
         replayed = not self._live
@@ -258,13 +263,14 @@ class Conversation:
         if self._recorder.logged is None:
             await self._go_live(home)
         filler = self._filler.compose(fill.tokens)
-        sent = self._sent("fill", filler.text)
+        record = partial(self._sent, "fill", filler.text)
         ideal = filler.answers if self._agent.told_ideal else None
         message = Message(filler.text, self._scheduler.clock.now, self._turn, ideal)
         if self._plan.manifest.filler.mode == "live":
-            reply, tokens = await self._reply(message, home)
+            sent, reply, tokens = await self._exchange(message, home, record)
             turn = Turn(message, reply, "fill")
         else:
+            sent = record()
             if self._recorder.logged is None:  # killed between message and answer
                 await self._go_live(home)
             reply = Reply(filler.answers)
@@ -327,38 +333,63 @@ class Conversation:
         self._put(event)
         return tokens
 
-    async def _reply(self, message: Message, home: Path, *, question: bool = False) -> tuple[Reply, int]:
-        """Return the reply that the log holds, or the agent's."""
+    async def _exchange(
+        self, message: Message, home: Path, record: Callable[[], int], *, question: bool = False
+    ) -> tuple[int, Reply, int]:
+        """Record a message, and the reply that the log holds or the agent's; return it between the tokens of both."""
+        if self._recorder.logged is None:
+            return await self._ask(message, home, record, question)
+        sent = record()
         logged = self._recorder.logged
-        held = _NOTHING
-        if logged is not None and logged["event"] == "replied" and logged["turn"] == message.turn:
-            reply = reply_of(logged)
-        else:
-            await self._go_live(home)
-            if question:
-                await self._guard(self._agent.settle(), message)
-            async with self._places:
-                held = self._budget.hold(self._agent, message)
-                before = self._journal.clock()
-                with listening() as heard:
-                    try:
-                        reply = await self._guard(self._agent.reply(message), message)
-                    except BaseException:
-                        self._budget.release(held)
-                        self._note(message, before, heard, failed=True)
-                        raise
-            if not isinstance(reply, Reply) or not isinstance(reply.text, str):
-                raise AgentError(
-                    f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
-                )
-            self._note(message, before, heard)
-        self._budget.settle(reply.usage, free=self._agent.free, held=held)
-        return reply, self._replied(reply)
+        if logged is None or logged["event"] != "replied" or logged["turn"] != message.turn:
+            return await self._ask(message, home, lambda: self._doubt(sent), question)
+        reply = reply_of(logged)
+        self._budget.settle(reply.usage, free=self._agent.free)
+        return sent, reply, self._replied(reply)
 
-    def _note(self, message: Message, begun: float, heard: Heard, *, failed: bool = False) -> None:
+    async def _ask(
+        self, message: Message, home: Path, record: Callable[[], int], question: bool
+    ) -> tuple[int, Reply, int]:
+        """Have the agent reply. That the message goes out is recorded at the last moment, when nothing can stop it."""
+        await self._go_live(home)
+        if question:
+            await self._guard(self._agent.settle(), message)
+        async with self._places:
+            held = self._budget.hold(self._agent, message)
+            begun = self._journal.clock()
+            with listening() as heard:
+                try:
+                    sent, begun = record(), self._journal.clock()
+                    reply = await self._guard(self._agent.reply(message), message)
+                    seconds = self._journal.clock() - begun
+                except BaseException:
+                    self._budget.release(held)
+                    if heard.attempts:
+                        self._note(message, "failed_after", self._journal.clock() - begun, heard)
+                    raise
+        if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+            raise AgentError(
+                f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
+            )
+        self._budget.settle(reply.usage, free=self._agent.free, held=held)
+        tokens = self._replied(reply)  # before all else: what is lost now was paid for
+        self._note(message, "seconds", seconds, heard)
+        return sent, reply, tokens
+
+    def _doubt(self, sent: int) -> int:
+        """Name a turn whose message the log has and whose reply it lacks: the agent may get it once more."""
+        record: dict[str, object] = {"turn": self._turn, "doubtful": True}
+        where = f"turn {self._turn}"
+        if self._plan.manifest.suite.isolated:
+            record["conversation"] = self._recorder.path.stem
+            where += f" of {self._recorder.path.stem}"
+        self._journal.put(record)
+        self._on_doubt(where)
+        return sent
+
+    def _note(self, message: Message, name: str, seconds: float, heard: Heard) -> None:
         """Write down how long a reply took, and what went over the wire for it."""
-        took = round(self._journal.clock() - begun, 6)
-        record: Event = {"turn": message.turn, "failed_after" if failed else "seconds": took}
+        record: Event = {"turn": message.turn, name: round(seconds, 6)}
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
@@ -417,13 +448,15 @@ async def run(
     observer: Observer,
     clock: Callable[[], float],
     on_cut: Callable[[int], None] = lambda _: None,
+    on_doubt: Callable[[str], None] = lambda _: None,
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
 ) -> None:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
 
     `places` are for calls to the agent that are under way at the same time; several runs may share them. Of an isolated
-    run `concurrent` examples are held at the same time.
+    run `concurrent` examples are held at the same time. `on_cut` is told of a torn last line of a log, `on_doubt` of a
+    turn that the agent may get twice, because its message was on the way when the run stopped.
 
     Raises RunIncomplete or BudgetReached if one of them had to stop; the others have been brought to their end.
     """
@@ -435,7 +468,7 @@ async def run(
             if recorder.cut:
                 on_cut(recorder.cut)
             await Conversation(
-                plan, plan.examples, make_agent(), recorder, journal, budget, observer, places
+                plan, plan.examples, make_agent(), recorder, journal, budget, observer, places, on_doubt
             ).run(home)
         return
     open_ones = asyncio.Semaphore(concurrent)
@@ -447,7 +480,7 @@ async def run(
                 if recorder.cut:
                     on_cut(recorder.cut)
                 talk = Conversation(
-                    plan, [example], make_agent(), recorder, journal, budget, observer, places
+                    plan, [example], make_agent(), recorder, journal, budget, observer, places, on_doubt
                 )
                 await talk.run(home / name)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -34,6 +35,9 @@ class SweepObserver(Protocol):
 
     def begun(self, job: Job, *, already: bool) -> Observer:
         """Report that a run begins, or was finished already; returns who is told of its turns."""
+
+    def doubtful(self, job: Job, where: str) -> None:
+        """Report a turn that the agent may get twice."""
 
     def done(self, job: Job, problem: LtmBenchError | None) -> None:
         """Report that a run has come to its end, or what stopped it."""
@@ -66,6 +70,7 @@ async def sweep(
                         budget=budget,
                         observer=turns,
                         clock=clock,
+                        on_doubt=partial(observer.doubtful, job),
                         places=places[job.provider],
                         concurrent=connections,
                     )

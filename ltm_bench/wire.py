@@ -12,7 +12,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,8 +124,9 @@ class Answers:
         return None if row is None else bytes(row[0])
 
     def keep(self, bodies: Mapping[str, bytes]) -> None:
-        """Keep answers."""
-        self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", bodies.items())
+        """Keep answers; where the disk has no room for them the reply counts all the same, since it was paid for."""
+        with suppress(sqlite3.Error):
+            self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", bodies.items())
 
     def close(self) -> None:
         """Let go of the file."""

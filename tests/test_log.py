@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,22 @@ def test_a_run_with_another_manifest_is_refused_and_the_difference_shown(tmp_pat
     with pytest.raises(ManifestDiffers, match=r"seed: 0 there, 7 now.*--fresh"):
         start_run(tmp_path, manifest(seed=7))
     assert read_manifest(tmp_path) == manifest()
+
+
+def test_a_manifest_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for last in ("fsync", "replace"):  # what is written when the process is killed there
+        monkeypatch.setattr(os, last, die)
+        with pytest.raises(KeyboardInterrupt):
+            start_run(tmp_path, manifest())
+        assert not (tmp_path / "events.jsonl").exists()
+        monkeypatch.undo()
+    (tmp_path / ".events.jsonl.new").write_bytes(b'{"event":"mani')
+    start_run(tmp_path, manifest())
+    assert read_manifest(tmp_path) == manifest()
+    assert [path.name for path in tmp_path.iterdir()] == ["events.jsonl"]
 
 
 def test_differences_are_found_wherever_they_are() -> None:

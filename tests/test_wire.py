@@ -164,7 +164,8 @@ def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_cam
     assert failed["failed_after"] > 0
     server.fail("error", status=429)
     assert command("resume", "a", "--max-retries", "3").exit_code == 0  # with others than before
-    [_, second, third, *_] = records(tmp_path / "reports" / "a")
+    [_, doubtful, second, third, *_] = records(tmp_path / "reports" / "a")
+    assert doubtful == {"turn": 0, "doubtful": True}
     assert [attempt["status"] for attempt in second["attempts"]] == [429, 200]
     assert [attempt["status"] for attempt in third["attempts"]] == [200]
     page = (tmp_path / "reports" / "a" / "report.html").read_text("utf-8")

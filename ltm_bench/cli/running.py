@@ -98,14 +98,25 @@ def carry_out(
             out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
         else:
             failure = _talk(plan, folder, budget, calls)
-            results = publish(folder)
-            if failure is not None:
-                summarise(results, folder)
-                err().print(f"The run can be resumed: ltm-bench resume {folder.name}", markup=False)
-                raise failure
+            results = _publish_after(failure, folder)
         if have_judged(folder, results, make_judges(judges), budget):
             results = publish(folder)
     summarise(results, folder)
+    return results
+
+
+def _publish_after(failure: LtmBenchError | None, folder: Path) -> Results:
+    """Publish a run; raise what stopped it, if something did, having said that it can be resumed."""
+    try:
+        results = publish(folder)
+        if failure is not None:
+            summarise(results, folder)
+    except OSError:  # a full disk has no room for the page either
+        if failure is None:
+            raise
+    if failure is not None:
+        err().print(f"The run can be resumed: ltm-bench resume {folder.name}", markup=False)
+        raise failure
     return results
 
 
@@ -133,6 +144,20 @@ def _check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
 
 def _talk(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenchError | None:
     """Run the conversations; return what stopped them, if something did."""
+    try:
+        return _converse(plan, folder, budget, calls)
+    except OSError as error:
+        return RunIncomplete(
+            f"{error.filename or folder}: {error.strerror or error}; "
+            f"`ltm-bench resume {folder.name}` goes on from there when it can be written again"
+        )
+    except KeyboardInterrupt:
+        raise RunIncomplete(
+            f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
+        ) from None
+
+
+def _converse(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenchError | None:
     _write_environment(folder)
     manifest = plan.manifest
     title = (manifest.agent.name, manifest.suite.name, f"span {config.spell_span(manifest.span)}")
@@ -155,15 +180,20 @@ def _talk(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenchErr
                     on_cut=lambda n: err().print(
                         f"A torn last line of {n} bytes was cut off the log.", markup=False
                     ),
+                    on_doubt=lambda where: err().print(doubt(where), markup=False),
                 )
             )
         except (RunIncomplete, BudgetReached) as error:
             return error
-        except KeyboardInterrupt:
-            raise RunIncomplete(
-                f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
-            ) from None
     return None
+
+
+def doubt(where: str) -> str:
+    """Return what is said of a turn that an agent may get twice."""
+    return (
+        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run stopped, "
+        "and no reply to it is in the log."
+    )
 
 
 _PACKAGES = (

@@ -20,6 +20,7 @@ from ltm_bench import clusters, config
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.planning import REPORTS, Wish, agent_maker, make_plan, plan_of, run_folder
+from ltm_bench.cli.running import doubt
 from ltm_bench.cli.showing import publish
 from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
 from ltm_bench.log import AgentEntry, read_manifest
@@ -174,6 +175,10 @@ class Display:
         if already:
             self._examples += len(job.plan.examples)
         return self
+
+    def doubtful(self, job: Job, where: str) -> None:
+        """Name a turn that the agent may get twice."""
+        err().print(f"{job.folder.name}: {doubt(where)}", markup=False)
 
     def done(self, job: Job, problem: LtmBenchError | None) -> None:
         """Count a run that has ended; name one that failed."""
