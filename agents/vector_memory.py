@@ -8,7 +8,8 @@ approximate (a graph search missed a true neighbour in one query of eight, even 
 Variants need a core model: with `query_rewriting` it writes the search queries, with `scratchpad` it keeps a small JSON
 object of what it thinks worth keeping; both can be had together, joined by a plus sign.
 
-What embedding costs is not part of a reply's usage where a core model answers; it is about a hundredth of that.
+What was embedded since the last reply is counted with a reply: as its usage where nothing else is paid for, else beside
+that of the core.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from ltm_bench.errors import CannotResume, ConfigError
 from ltm_bench.extractive import Passage, answer, question_in, sentences, time_spoken_of
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint
+from ltm_bench.wire import client as watched
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -174,6 +176,8 @@ class VectorMemory(Agent):
             self._pad.note(message.turn, (await ask(core.fitting(_NOTE, noted))).text)
         known = [each for each in usage if each is not None]
         total = sum(known[1:], known[0]) if len(known) == len(usage) else None
+        if total is not None and self._remote is not None:
+            total = replace(total, besides=(*total.besides, self._remote.settle()))
         return replace(reply, usage=total)
 
     async def _search_all(self, queries: Sequence[str]) -> list[Passage]:
@@ -204,7 +208,14 @@ class VectorMemory(Agent):
         if self._core is not None:
             most = self._core.reserve(message)
             calls = 1 + self._rewrites + (self._pad is not None)
-            return None if most is None else sum([most] * (calls - 1), most)
+            if most is None:
+                return None
+            total = sum([most] * (calls - 1), most)
+            if self._remote is None:
+                return total
+            # The message and its reply are stored, and the queries embedded; a token has one byte at least.
+            more = 2 * len(message.text.encode("utf-8", "replace")) + 4 * calls * most.output
+            return replace(total, besides=(*total.besides, self._remote.usage(more=more)))
         return None if self._remote is None else self._remote.usage(more=2 * len(message.text))
 
     async def close(self) -> None:
@@ -449,7 +460,11 @@ class OpenAIEmbedder:
         if self._client is None:
             place = self._endpoint
             self._client = openai.AsyncOpenAI(
-                api_key=place.key, base_url=place.url, timeout=place.timeout, max_retries=place.max_retries
+                api_key=place.key,
+                base_url=place.url,
+                timeout=place.timeout,
+                max_retries=place.max_retries,
+                http_client=watched(openai.DefaultAsyncHttpxClient),
             )
         rows: list[list[float]] = []
         try:

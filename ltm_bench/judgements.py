@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ltm_bench.errors import LogError
-from ltm_bench.messages import Outcome, Verdict
+from ltm_bench.messages import Outcome, Usage, Verdict
 
 JUDGEMENTS = "judgements.jsonl"
 OVERRIDES = "overrides.jsonl"
@@ -48,6 +48,25 @@ class Opinion(_Frozen):
     reason: str
     dollars: float | None = None
     """None where the price is unknown."""
+    usage: dict[str, int] = Field(default_factory=dict)
+    """The token figures of `Usage`; empty where they are not known."""
+
+    @property
+    def used(self) -> Usage | None:
+        """What it used, or None where that is not known."""
+        known = self.usage.get
+        return (
+            Usage(
+                uncached=known("uncached", 0),
+                cache_read=known("cache_read", 0),
+                cache_write=known("cache_write", 0),
+                output=known("output", 0),
+                reasoning=known("reasoning", 0),
+                model=self.model,
+            )
+            if self.usage
+            else None
+        )
 
 
 class Judgement(_Frozen):

@@ -28,7 +28,7 @@ from ltm_bench.messages import Message, Outcome
 from ltm_bench.prices import dollars
 from ltm_bench.rubric import Case
 from ltm_bench.runner import Budget
-from ltm_bench.scoring import Question, Results
+from ltm_bench.scoring import FIGURES, Question, Results
 
 CONCURRENT = 8
 """Cases that are before judges at the same time."""
@@ -168,6 +168,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         outcome=verdict[0] if verdict else Outcome.JUDGE_ERROR,
         reason=verdict[1] if verdict else f"its answer is no verdict: {reply.text.strip()[:120]!r}",
         dollars=None if price is None else float(price),
+        usage={name: getattr(reply.usage, name) for name in FIGURES} if reply.usage else {},
     )
 
 

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -195,7 +196,19 @@ def is_finished(path: Path) -> bool:
 def reply_of(event: Event, at: datetime | None = None) -> Reply:
     """Return the reply that a `replied` event records."""
     usage = event.get("usage")
-    return Reply(event["reply"], Usage(**usage) if usage else None, Finish(event["finish"]), at)
+    return Reply(event["reply"], _usage(usage) if usage else None, Finish(event["finish"]), at)
+
+
+def _usage(data: Mapping[str, Any]) -> Usage:
+    return Usage(**{**data, "besides": tuple(map(_usage, data.get("besides", ())))})
+
+
+def usage_data(usage: Usage) -> dict[str, Any]:
+    """Return the JSON form of a usage: what is none is left out."""
+    data = {f.name: getattr(usage, f.name) for f in fields(usage) if f.name != "besides"}
+    if usage.besides:
+        data["besides"] = [usage_data(each) for each in usage.besides]
+    return {name: value for name, value in data.items() if value}
 
 
 def message_of(event: Event) -> Message:

@@ -42,6 +42,8 @@ class Usage:
     """The model that was used, as the provider calls it."""
     provider: str | None = None
     """Whose prices apply, e.g. `openai`; None where nobody's are known."""
+    besides: tuple[Usage, ...] = ()
+    """What other models used for the same reply, such as an embedder; not among the figures above."""
 
     @property
     def prompt(self) -> int:
@@ -58,6 +60,7 @@ class Usage:
             reasoning=self.reasoning + other.reasoning,
             model=self.model if self.model == other.model else None,
             provider=self.provider if self.provider == other.provider else None,
+            besides=(*self.besides, *other.besides),
         )
 
 

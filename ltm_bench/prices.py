@@ -7,12 +7,22 @@ from ltm_bench.messages import Usage
 
 
 def price_list() -> str:
-    """Name the price list, for the record."""
+    """Name the price list, for the record; its version says how old it is."""
     return f"genai-prices {version('genai-prices')}"
 
 
 def dollars(usage: Usage) -> Decimal | None:
-    """Return the price of one call, or None where the model's price is unknown (which is never the same as 0)."""
+    """Return the price of one call and of all that was used besides, or None where a price is unknown.
+
+    Unknown is never the same as 0.
+    """
+    own = _price(usage)
+    others = [dollars(each) for each in usage.besides]
+    known = [price for price in others if price is not None]
+    return None if own is None or len(known) < len(others) else sum(known, own)
+
+
+def _price(usage: Usage) -> Decimal | None:
     if usage.model is None or usage.provider is None:
         return None
     import genai_prices

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -21,7 +21,17 @@ from ltm_bench.clock import Clock
 from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.filler import Bank, Filler
-from ltm_bench.log import Event, Journal, Manifest, Recorder, is_finished, read_turns, recalls_of, reply_of
+from ltm_bench.log import (
+    Event,
+    Journal,
+    Manifest,
+    Recorder,
+    is_finished,
+    read_turns,
+    recalls_of,
+    reply_of,
+    usage_data,
+)
 from ltm_bench.matchers import dump
 from ltm_bench.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
 from ltm_bench.prices import dollars
@@ -329,7 +339,7 @@ class Conversation:
             "finish": reply.finish.value,
         }
         if reply.usage is not None:
-            event["usage"] = {k: v for k, v in asdict(reply.usage).items() if v}
+            event["usage"] = usage_data(reply.usage)
         self._put(event)
         return tokens
 

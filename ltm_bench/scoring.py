@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
@@ -177,6 +178,42 @@ class ScenarioResult(BaseModel):
     outcomes: dict[Outcome, int]
 
 
+class Account(BaseModel):
+    """What one model used in a run, for one purpose."""
+
+    purpose: str
+    """`agent`, `beside the agent` (an embedder, say), or `judge` and its name."""
+    model: str | None
+    """None where the adapter does not say."""
+    calls: int = 0
+    unknown: int = 0
+    """Those of which no usage is known."""
+    uncached: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+    """The part of `output` that nobody sees."""
+    dollars: float | None = 0.0
+    """None where a price is unknown."""
+
+    def add(self, usage: Usage | None, price: Decimal | None) -> None:
+        """Add a call."""
+        self.calls += 1
+        if usage is None:
+            self.unknown += 1
+        else:
+            for name in FIGURES:
+                setattr(self, name, getattr(self, name) + getattr(usage, name))
+        if price is None or self.dollars is None:
+            self.dollars = None
+        else:
+            self.dollars = round(self.dollars + float(price), 9)
+
+
+FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
+
+
 class Costs(BaseModel):
     """What the agent used and cost."""
 
@@ -189,6 +226,8 @@ class Costs(BaseModel):
     judge_dollars: float | None = 0.0
     """What the judges cost, not among `dollars`; None where a price is unknown."""
     price_list: str = ""
+    ledger: list[Account] = Field(default_factory=list)
+    """All of it by purpose and model."""
 
 
 class Latency(BaseModel):
@@ -358,5 +397,5 @@ def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:
 
 def add_usage(total: dict[str, int], usage: Usage) -> None:
     """Add one reply's token figures to a sum."""
-    for name in ("uncached", "cache_read", "cache_write", "output", "reasoning"):
+    for name in FIGURES:
         total[name] = total.get(name, 0) + getattr(usage, name)

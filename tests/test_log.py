@@ -19,8 +19,11 @@ from ltm_bench.log import (
     encode,
     read_events,
     read_manifest,
+    reply_of,
     start_run,
+    usage_data,
 )
+from ltm_bench.messages import Usage
 
 ENTRY = ScenarioEntry(name="colours", version=1, hash="ab", examples=2, parameters={"changes": 3})
 
@@ -150,3 +153,18 @@ def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:
     path.write_bytes(b'{"turn":0}\n{"tu')
     Journal(path, lambda: 0.0).put({"turn": 1})
     assert [json.loads(line) for line in path.read_bytes().splitlines()] == [{"turn": 0}, {"turn": 1}]
+
+
+def test_a_usage_keeps_what_was_used_besides() -> None:
+    usage = Usage(
+        uncached=1, model="a", besides=(Usage(output=2, model="b"), Usage(cache_read=3, provider="c"))
+    )
+    data = json.loads(json.dumps(usage_data(usage)))
+    assert data == {
+        "uncached": 1,
+        "model": "a",
+        "besides": [{"output": 2, "model": "b"}, {"cache_read": 3, "provider": "c"}],
+    }
+    event = {"event": "replied", "turn": 0, "reply": "", "tokens": 0, "finish": "stop", "usage": data}
+    assert reply_of(event).usage == usage
+    assert (usage + usage).besides == usage.besides * 2

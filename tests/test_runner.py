@@ -66,6 +66,16 @@ class Costs(Agent):
     def reserve(self, message: Message) -> Usage:
         return Usage(uncached=100_000, output=10, model="gpt-4o", provider="openai")
 """,
+    "mixes": """
+MODEL = {"model": "gpt-4o", "provider": "openai"}
+class Mixes(Agent):
+    async def reply(self, message: Message) -> Reply:
+        if message.turn == 0:
+            return Reply("Okay.")
+        beside = Usage(uncached=50, model="text-embedding-3-small", provider="openai")
+        free = Usage(uncached=7, model="my-own")
+        return Reply("Okay.", Usage(uncached=1000, cache_read=2000, output=10, **MODEL, besides=(beside, free)))
+""",
     "recalls": """
 from ltm_bench import Memory
 class Recalls(Agent):
@@ -303,6 +313,31 @@ def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run
     missed = run("goldfish", "--fail-under", "3")
     assert missed.exit_code == 2
     assert "the score 0.00 of 11 is below --fail-under 3" in missed.output
+
+
+def test_the_ledger_says_what_was_used_for_what_by_which_model(place: Path, run: Run) -> None:
+    assert run("mixes").exit_code == 0
+    costs = results(place)["costs"]
+    accounts = {(a["purpose"], a["model"]): a for a in costs["ledger"]}
+    calls = costs["calls"] - 1
+    [unknown, own, beside, free] = accounts.values()
+    assert (unknown["model"], unknown["calls"], unknown["unknown"], unknown["dollars"]) == (None, 1, 1, None)
+    assert (own["calls"], own["uncached"], own["cache_read"], own["output"]) == (
+        calls,
+        1000 * calls,
+        2000 * calls,
+        10 * calls,
+    )
+    assert own["dollars"] == pytest.approx(calls * (1000 * 2.5 + 2000 * 1.25 + 10 * 10) / 1e6)
+    assert (beside["purpose"], beside["uncached"]) == ("beside the agent", 50 * calls)
+    assert beside["dollars"] == pytest.approx(calls * 50 * 0.02 / 1e6)
+    assert (free["model"], free["dollars"]) == ("my-own", None)
+    assert costs["dollars"] is None
+    page = (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert "What was used, and what it cost" in page
+    assert "text-embedding-3-small" in page
+    assert run("mixes").exit_code == 0  # finished: read from its log again
+    assert results(place)["costs"] == costs
 
 
 def test_live_filler_is_answered_by_the_agent(place: Path, run: Run) -> None:

@@ -30,7 +30,7 @@ from ltm_bench.log import Event, Manifest, conversations, read_events, read_mani
 from ltm_bench.messages import Outcome
 from ltm_bench.report.course import Course, Step
 from ltm_bench.report.figures import bins, heats, matched_parts, points, skills
-from ltm_bench.scoring import ExampleResult, Question, Results, Retrieval, ScenarioResult
+from ltm_bench.scoring import FIGURES, ExampleResult, Question, Results, Retrieval, ScenarioResult
 
 if TYPE_CHECKING:
     import jinja2
@@ -422,6 +422,7 @@ def templates() -> jinja2.Environment:
         "spoken": lambda value: spoken_duration(timedelta(seconds=value)),
     }
     environment.globals |= {
+        "FIGURES": FIGURES,
         "MEANINGS": MEANINGS,
         "MOST_NEEDLES": MOST_NEEDLES,
         "MOST_CELLS": MOST_CELLS,

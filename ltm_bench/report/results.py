@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +27,7 @@ from ltm_bench.matchers import load
 from ltm_bench.messages import Outcome, Turn, Usage
 from ltm_bench.prices import dollars, price_list
 from ltm_bench.scoring import (
+    Account,
     Costs,
     ExampleResult,
     JudgeNote,
@@ -121,6 +123,7 @@ class _Reading:
         self.turns = self.tokens = self.filler_tokens = 0
         self.time = timedelta()
         self.costs = Costs(price_list=price_list())
+        self.accounts: dict[tuple[str, str | None], Account] = {}
         self._dollars: Decimal | None = Decimal()
 
     def conversation(self, path: Path, live_filler: bool) -> None:
@@ -225,17 +228,23 @@ class _Reading:
 
     def _cost(self, usage: Usage | None) -> None:
         self.costs.calls += 1
-        if usage is None:
-            if not self.free:
-                self._dollars = None
-        else:
+        price = None if usage is None else dollars(usage)
+        if usage is not None:
             add_usage(self.costs.usage, usage)
-            price = dollars(usage)
-            if price is None and not self.free:
-                self._dollars = None
-            elif price is not None and self._dollars is not None:
-                self._dollars += price
+        own = usage if usage is None else replace(usage, besides=())
+        self._account("agent", own, usage.model if usage else None)
+        for each in usage.besides if usage else ():
+            self._account("beside the agent", each, each.model)
+        if price is None and not self.free:
+            self._dollars = None
+        elif price is not None and self._dollars is not None:
+            self._dollars += price
         self.costs.dollars = None if self._dollars is None else round(float(self._dollars), 6)
+
+    def _account(self, purpose: str, usage: Usage | None, model: str | None) -> None:
+        account = self.accounts.setdefault((purpose, model), Account(purpose=purpose, model=model))
+        price = Decimal() if self.free else None if usage is None else dollars(usage)
+        account.add(usage, price)
 
 
 _SHOWN = 4000
@@ -307,7 +316,12 @@ def results_of(
         judges=_judges(examples),
         by_judge=scores_by_judge(examples),
         remarks=_remarks(manifest, examples),
-        costs=reading.costs.model_copy(update={"judge_dollars": _judge_dollars(examples)}),
+        costs=reading.costs.model_copy(
+            update={
+                "judge_dollars": _judge_dollars(examples),
+                "ledger": [*reading.accounts.values(), *_judge_accounts(examples)],
+            }
+        ),
         latency=_latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
         scenarios=scenarios,
@@ -363,6 +377,16 @@ def _judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
 def _judge_dollars(examples: Sequence[ExampleResult]) -> float | None:
     costs = [opinion.dollars for e in examples for q in e.questions for opinion in q.opinions]
     return None if None in costs else round(sum(each or 0.0 for each in costs), 6)
+
+
+def _judge_accounts(examples: Sequence[ExampleResult]) -> list[Account]:
+    found: dict[tuple[str, str | None], Account] = {}
+    for opinion in (o for e in examples for q in e.questions for o in q.opinions):
+        key = (f"judge {opinion.judge}", opinion.model)
+        account = found.setdefault(key, Account(purpose=key[0], model=key[1]))
+        price = None if opinion.dollars is None else Decimal(str(opinion.dollars))
+        account.add(opinion.used, price)
+    return list(found.values())
 
 
 def _planned(manifest: Manifest) -> Iterator[str]:
