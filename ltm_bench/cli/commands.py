@@ -406,6 +406,14 @@ def sweep(
             help="Examples per scenario, instead of the suites'.",
         ),
     ] = None,
+    isolated: Annotated[
+        bool,
+        typer.Option(
+            "--isolated",
+            envvar="LTM_BENCH_ISOLATED",
+            help="No filler: every example alone, with a fresh agent.",
+        ),
+    ] = False,
     connections: Annotated[
         int,
         typer.Option(
@@ -420,6 +428,9 @@ def sweep(
     setting: Settings = None,
     parameter: Parameters = None,
     base_url: BaseUrl = None,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = None,
+    cache: Cache = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -466,6 +477,7 @@ def sweep(
     ] = 30.0,
 ) -> None:
     """Hold many runs at the same time: every agent, span, seed and suite. The same command again goes on."""
+    from ltm_bench.cli.planning import PLAIN, Calls
     from ltm_bench.cli.sweeping import Cluster, Grid, read_grid, run_sweep, with_resources
 
     if on not in (None, "ray"):
@@ -473,13 +485,19 @@ def sweep(
     for option, value in (("--resources", resources), ("--shared", shared)):
         if value is not None and on is None:
             raise ConfigError(f"{option} {value}: this is for a cluster; add --on ray")
-
+    calls = Calls(timeout, max_retries, cache)
+    if on is not None and calls != PLAIN:
+        raise ConfigError(
+            f"--on {on}: --timeout, --max-retries and --cache are for calls from this machine; set the agents' own "
+            "settings, such as -A timeout=300"
+        )
     flags = {
         "agents": agent,
         "spans": span,
         "seeds": seed,
         "suites": suite,
         "examples": examples,
+        "isolated": isolated,
         "settings": setting,
         "parameters": parameter,
         "base_url": base_url,
@@ -492,6 +510,7 @@ def sweep(
         limit=max_cost,
         output=output,
         cluster=None if on is None else Cluster(shared, checkpoint),
+        calls=calls,
     )
 
 

@@ -19,7 +19,7 @@ from rich.text import Text
 from ltm_bench import clusters, config
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.planning import REPORTS, Wish, agent_maker, make_plan, plan_of, run_folder
+from ltm_bench.cli.planning import PLAIN, REPORTS, Calls, Wish, agent_maker, make_plan, plan_of, run_folder
 from ltm_bench.cli.running import doubt
 from ltm_bench.cli.showing import publish
 from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
@@ -32,6 +32,7 @@ from ltm_bench.schedule import Ended
 from ltm_bench.scoring import Results
 from ltm_bench.sweeping import Job, sweep
 from ltm_bench.tokens import DEFAULT
+from ltm_bench.wire import caching
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """What `publish` makes of a log."""
@@ -56,6 +57,8 @@ class Grid(BaseModel):
     seeds: list[int] = Field(default_factory=lambda: [0])
     suites: list[str] = Field(default_factory=lambda: ["standard"])
     examples: int | None = Field(default=None, ge=1)
+    isolated: bool = False
+    """Every example alone, without filler."""
     settings: list[str] = Field(default_factory=list)
     """For all agents, as `-A`."""
     parameters: list[str] = Field(default_factory=list)
@@ -97,8 +100,18 @@ def with_resources(grid: Grid, given: str | None) -> Grid:
 
 
 def provider_of(entry: AgentEntry) -> str:
-    """Return whose connections an agent takes."""
-    return f"{entry.adapter} {entry.settings.get('base_url') or ''}"
+    """Return whose connections an agent takes: those of a server, or of a vendor, whose adapters begin alike."""
+    if base_url := entry.settings.get("base_url"):
+        return str(base_url)
+    core = str(entry.settings.get("core", ""))
+    embedder = str(entry.settings.get("embedder", ""))
+    asked = next((each for each in (core, embedder) if ":" in each), entry.adapter)
+    return _vendor(asked.partition(":")[0])
+
+
+def _vendor(adapter: str) -> str:
+    vendor = adapter.partition("_")[0]
+    return vendor if vendor in ("openai", "anthropic") else adapter
 
 
 def remake(folder: Path) -> Job:
@@ -107,7 +120,7 @@ def remake(folder: Path) -> Job:
     return Job(plan, folder, agent_maker(plan.manifest.agent), provider_of(plan.manifest.agent))
 
 
-def jobs_of(grid: Grid) -> list[Job]:
+def jobs_of(grid: Grid, calls: Calls = PLAIN) -> list[Job]:
     """Return the runs of a sweep, in the order of the grid. Raises ConfigError before anything is written."""
     if not grid.agents:
         raise ConfigError("sweep: no agent is named; give --agent, or agents = […] in the file")
@@ -128,7 +141,7 @@ def jobs_of(grid: Grid) -> list[Job]:
                 scenarios=(),
                 examples=grid.examples,
                 seed=seed,
-                isolated=False,
+                isolated=grid.isolated,
                 filler="scripted",
                 tokenizer=DEFAULT,
                 settings=grid.settings,
@@ -138,7 +151,10 @@ def jobs_of(grid: Grid) -> list[Job]:
         )
         entry = plan.manifest.agent
         folder = run_folder(plan.manifest, None, fresh=False)
-        jobs.append(Job(plan, folder, agent_maker(entry), provider_of(entry)))
+        make = agent_maker(entry, calls)
+        if calls.settings:
+            make()  # an agent that has no such setting is found before anything is written
+        jobs.append(Job(plan, folder, make, provider_of(entry)))
     folders = [job.folder for job in jobs]
     twice = next((folder for folder in folders if folders.count(folder) > 1), None)
     if twice is not None:
@@ -153,7 +169,8 @@ class Display:
         self._budget = budget
         self._runs = len(jobs)
         self._free = all(job.plan.manifest.agent.free for job in jobs)
-        self._running = self._done = self._failed = self._turns = self._examples = self._shown = 0
+        self._running: set[Path] = set()
+        self._done = self._failed = self._turns = self._examples = self._shown = 0
         self._planned = sum(len(job.plan.examples) for job in jobs)
         self._began = self._last = time.monotonic()
         self._live: Live | None = None
@@ -171,7 +188,7 @@ class Display:
 
     def begun(self, job: Job, *, already: bool) -> Observer:
         """Count a run that begins, or was finished already."""
-        self._running += 1
+        self._running.add(job.folder)
         if already:
             self._examples += len(job.plan.examples)
         return self
@@ -182,7 +199,7 @@ class Display:
 
     def done(self, job: Job, problem: LtmBenchError | None) -> None:
         """Count a run that has ended; name one that failed."""
-        self._running -= 1
+        self._running.discard(job.folder)  # one that another process holds never began
         self._done += problem is None
         self._failed += problem is not None
         if problem is not None:
@@ -216,7 +233,7 @@ class Display:
         failed = f", {self._failed} failed" if self._failed else ""
         seconds = time.monotonic() - self._began
         return (
-            f"{self._done}/{self._runs} runs done{failed}, {self._running} under way · "
+            f"{self._done}/{self._runs} runs done{failed}, {len(self._running)} under way · "
             f"{self._examples}/{self._planned} examples · {self._turns:,} turns "
             f"({self._turns / max(seconds, 0.001):.1f} a second) · {cost}"
         )
@@ -239,19 +256,20 @@ def run_sweep(
     limit: Decimal | None,
     output: Path | None,
     cluster: Cluster | None = None,
+    calls: Calls = PLAIN,
 ) -> None:
     """Hold all runs of a grid, print what each came to, and put them side by side on a page.
 
     Raises RunIncomplete or BudgetReached when some could not be finished; the same command goes on with those.
     """
-    jobs, budget, reports = jobs_of(grid), Budget(limit), REPORTS
+    jobs, budget, reports = jobs_of(grid, calls), Budget(limit), REPORTS
     if cluster is not None and cluster.shared is not None and not clusters.is_url(cluster.shared):
         reports = Path(cluster.shared)
         jobs = [replace(job, folder=reports / job.folder.name) for job in jobs]
     try:
         if cluster is None:
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider", markup=False)
-            with Display(jobs, budget) as display:
+            with caching(calls.path), Display(jobs, budget) as display:
                 problems = asyncio.run(
                     sweep(jobs, budget, display, connections=connections, clock=time.perf_counter)
                 )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ltm_bench.cli.sweeping import provider_of
+from ltm_bench.log import AgentEntry
 from tests.provider import Said, provider, quote
 
 if TYPE_CHECKING:
@@ -184,3 +186,52 @@ def test_a_run_whose_folder_cannot_be_made_stops_nobody_else(command: "Command")
     assert done.exit_code == 3
     assert "reports/smoke-2k-perfect-seed0: File exists" in done.err
     assert scores() == {"smoke-2k-goldfish-seed0": 0.0}
+
+
+def test_an_isolated_sweep_holds_every_example_alone_from_the_same_pool(command: "Command") -> None:
+    assert command("sweep", "--agent", "perfect", "--agent", "goldfish", *SMALL, "--isolated").exit_code == 0
+    folders = [path.parent for path in Path("reports").glob("*/results.json")]
+    assert len(folders) == 2
+    for folder in folders:
+        examples = json.loads((folder / "results.json").read_text())["examples"]
+        assert len(list((folder / "isolated").glob("*.jsonl"))) == len(examples)
+    assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("entry", "provider_name"),
+    [
+        (("openai_chat", {}), "openai"),
+        (("openai_responses", {}), "openai"),
+        (("anthropic_chat", {}), "anthropic"),
+        (("vector_memory", {"core": "openai_chat:gpt-4o"}), "openai"),
+        (("vector_memory", {"core": "extractive", "embedder": "openai:text-embedding-3-small"}), "openai"),
+        (("vector_memory", {}), "vector_memory"),
+        (("openai_chat", {"base_url": "http://here/v1"}), "http://here/v1"),
+        (("goldfish", {}), "goldfish"),
+    ],
+)
+def test_adapters_of_one_vendor_share_its_connections(
+    entry: tuple[str, dict[str, str]], provider_name: str
+) -> None:
+    adapter, settings = entry
+    described = AgentEntry(name="a", adapter=adapter, hash="", settings=settings, free=False)
+    assert provider_of(described) == provider_name
+
+
+def test_calls_can_be_made_otherwise_and_answers_kept(command: "Command") -> None:
+    with provider() as server:
+        server.fail(status=500, message="no", times=1)
+        where = ("-A", "model=some-model", "--base-url", server.openai_url)
+        calls = ("--max-retries", "1", "--timeout", "9", "--cache")
+        grid = ("sweep", "--agent", "openai_chat", *SMALL, *where, *calls)
+        assert command(*grid).exit_code == 0
+        asked = len(server.requests)
+        for path in Path("reports").glob("*/events.jsonl"):
+            path.unlink()
+        assert command(*grid).exit_code == 0
+        assert len(server.requests) == asked
+    refused = command("sweep", "--agent", "goldfish", *SMALL, "--timeout", "9")
+    assert (refused.exit_code, "no setting 'timeout'" in refused.err) == (1, True)
+    refused = command("sweep", "--agent", "goldfish", *SMALL, "--cache", "--on", "ray")
+    assert (refused.exit_code, "for calls from this machine" in refused.err) == (1, True)
