@@ -256,6 +256,7 @@ class LangMem(Agent):
 
     async def close(self) -> None:
         """Close the connections."""
+        await self._core.close()
         if self._http is not None:
             await self._http.aclose()
 

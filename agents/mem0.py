@@ -259,6 +259,7 @@ class Mem0(Agent):
 
     async def close(self) -> None:
         """Let go of the files and connections."""
+        await self._core.close()
         await self._call(self._close)
         self._thread.shutdown()
 

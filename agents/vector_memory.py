@@ -223,6 +223,8 @@ class VectorMemory(Agent):
         try:
             self._store.close()
         finally:
+            if self._core is not None:
+                await self._core.close()
             if self._remote is not None:
                 await self._remote.close()
 

@@ -249,6 +249,7 @@ class Zep(Agent):
 
     async def close(self) -> None:
         """Close the connections. The user stays with Zep: the run may be resumed."""
+        await self._core.close()
         if self._http is not None:
             await self._http.aclose()
 

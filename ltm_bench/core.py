@@ -38,6 +38,8 @@ class Core:
         self._settings = {key: value for key, value in given.items() if value is not None}
         self._window = window
         self._count = counter().count
+        self._last: Agent | None = None
+        """The agent of the last prompt, open until the next one is: adapters on one loop share their connections."""
         self._new()  # a wrong setting shows at once
 
     def _new(self) -> Agent:
@@ -48,10 +50,15 @@ class Core:
         agent = self._new()
         home.mkdir(parents=True, exist_ok=True)
         await agent.open(home)
-        try:
-            return await agent.reply(prompt)
-        finally:
-            await agent.close()
+        await self.close()
+        self._last = agent
+        return await agent.reply(prompt)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        last, self._last = self._last, None
+        if last is not None:
+            await last.close()
 
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that a prompt which fills the window and its reply could use."""

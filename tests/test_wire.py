@@ -120,6 +120,34 @@ def test_a_file_that_is_no_cache_is_one_clear_line(tmp_path: Path) -> None:
         pass
 
 
+def test_agents_on_one_loop_share_their_connections_and_the_last_one_closes_them(
+    server: "Provider", tmp_path: Path
+) -> None:
+    async def talk() -> list[bool]:
+        settings = {"model": "some-model", "base_url": server.openai_url}
+        one, two = (make_agent(name, settings) for name in ("openai_chat", "openai_responses"))
+        clients: list[Any] = []
+        for agent in (one, two):
+            await agent.open(tmp_path)
+            clients.append(vars(agent)["_client"]._client)
+        assert clients[0] is clients[1]
+        message = Message("Hello!", datetime(2026, 1, 5, tzinfo=UTC), 0)
+        await one.reply(message)
+        await one.close()
+        closed = [clients[0].is_closed]
+        await two.reply(message)
+        await two.close()
+        closed.append(clients[0].is_closed)
+        third = make_agent("openai_chat", settings)
+        await third.open(tmp_path)
+        await third.reply(message)
+        await third.close()
+        return closed
+
+    assert asyncio.run(talk()) == [False, True]
+    assert len(server.requests) == 3
+
+
 def test_nobody_need_listen() -> None:
     tell(Attempt(0.1, 200))
 
