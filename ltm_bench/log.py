@@ -354,6 +354,15 @@ def _mend(path: Path) -> int:
         return len(last)
 
 
+def side_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Give the records of a side file; what cannot be read is passed over, since no verdict depends on it."""
+    import jsonlines
+
+    if path.exists():
+        with jsonlines.open(path) as reader:
+            yield from reader.iter(type=dict, skip_invalid=True)
+
+
 class Journal:
     """A side file of JSON lines for what differs between equal runs, such as wall-clock times."""
 

@@ -30,6 +30,7 @@ from ltm_bench.log import (
     read_turns,
     recalls_of,
     reply_of,
+    side_records,
     usage_data,
 )
 from ltm_bench.matchers import dump
@@ -352,16 +353,24 @@ class Conversation:
         sent = record()
         logged = self._recorder.logged
         if logged is None or logged["event"] != "replied" or logged["turn"] != message.turn:
-            return await self._ask(message, home, lambda: self._doubt(sent), question)
+            return await self._ask(message, home, lambda: sent, question, doubtful=True)
         reply = reply_of(logged)
         self._budget.settle(reply.usage, free=self._agent.free)
         return sent, reply, self._replied(reply)
 
     async def _ask(
-        self, message: Message, home: Path, record: Callable[[], int], question: bool
+        self,
+        message: Message,
+        home: Path,
+        record: Callable[[], int],
+        question: bool,
+        *,
+        doubtful: bool = False,
     ) -> tuple[int, Reply, int]:
         """Have the agent reply. That the message goes out is recorded at the last moment, when nothing can stop it."""
         await self._go_live(home)
+        lost = self._lost(message) if doubtful else _NOTHING
+        self._budget.spent += lost
         if question:
             await self._guard(self._agent.settle(), message)
         async with self._places:
@@ -370,6 +379,8 @@ class Conversation:
             with listening() as heard:
                 try:
                     sent, begun = record(), self._journal.clock()
+                    if doubtful:
+                        self._doubt(lost)
                     reply = await self._guard(self._agent.reply(message), message)
                     seconds = self._journal.clock() - begun
                 except BaseException:
@@ -386,16 +397,27 @@ class Conversation:
         self._note(message, "seconds", seconds, heard)
         return sent, reply, tokens
 
-    def _doubt(self, sent: int) -> int:
-        """Name a turn whose message the log has and whose reply it lacks: the agent may get it once more."""
+    def _lost(self, message: Message) -> Decimal:
+        """Return what a call can have cost whose reply never got into the log; a limit holds whatever happened to it.
+
+        It is nothing where the price is unknown, and where the provider is known to have refused.
+        """
+        if self._agent.free or _refused(self._journal.path, self._turn):
+            return _NOTHING
+        most = self._agent.reserve(message)
+        return (dollars(most) if most is not None else None) or _NOTHING
+
+    def _doubt(self, lost: Decimal) -> None:
+        """Name a turn whose message the log has and whose reply it lacks: the agent now gets it once more."""
         record: dict[str, object] = {"turn": self._turn, "doubtful": True}
         where = f"turn {self._turn}"
         if self._plan.manifest.suite.isolated:
             record["conversation"] = self._recorder.path.stem
             where += f" of {self._recorder.path.stem}"
+        if lost:
+            record["dollars"] = float(lost)
         self._journal.put(record)
         self._on_doubt(where)
-        return sent
 
     def _note(self, message: Message, name: str, seconds: float, heard: Heard) -> None:
         """Write down how long a reply took, and what went over the wire for it."""
@@ -427,6 +449,28 @@ class Conversation:
                 f"the agent failed at turn {message.turn}: {type(error).__name__}: {error}"
             ) from error
         return result
+
+
+def _refused(timings: Path, turn: int) -> bool:
+    """Whether the last that is known of a turn's call is that the provider answered with nothing but errors."""
+    last: Event = {}
+    for record in side_records(timings):
+        if record.get("turn") == turn and "attempts" in record:
+            last = record
+    statuses = [attempt.get("status", 0) for attempt in last.get("attempts", ())]
+    return "failed_after" in last and all(status >= 400 for status in statuses)
+
+
+def lost_before(timings: Path) -> Decimal:
+    """Return what calls can have cost whose replies never got into the log, as far as that is known."""
+    return sum(
+        (
+            Decimal(str(record["dollars"]))
+            for record in side_records(timings)
+            if record.get("doubtful") and "dollars" in record
+        ),
+        Decimal(),
+    )
 
 
 def _among(needle: Turn, memories: Sequence[Memory]) -> bool:
@@ -471,6 +515,7 @@ async def run(
     Raises RunIncomplete or BudgetReached if one of them had to stop; the others have been brought to their end.
     """
     journal = Journal(folder / "timings.jsonl", clock)
+    budget.spent += lost_before(journal.path)
     home = folder / "agent"
     places = places or asyncio.Semaphore(concurrent)
     if not plan.manifest.suite.isolated:

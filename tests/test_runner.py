@@ -197,6 +197,31 @@ def test_a_budget_stops_the_run_before_the_call_that_would_exceed_it(
     assert command("resume", "r").exit_code == 0
 
 
+def test_a_call_whose_reply_was_lost_is_spent_so_that_a_crash_cannot_exceed_the_budget(
+    place: Path, run: Run, command: "Command"
+) -> None:
+    assert run("costs", "--max-cost", "1.10").exit_code == 4
+    log = place / "reports" / "r" / "events.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    last = max(i for i, line in enumerate(lines) if b'"replied"' in line and b'"usage"' in line)
+    log.write_bytes(b"".join(lines[:last]))  # as if it had been killed with the fourth reply in hand
+    resumed = command("resume", "r", "--max-cost", "1.10")
+    assert resumed.exit_code == 4
+    assert "may have been sent twice" not in resumed.output  # it was not sent again: the money is gone
+    again = command("resume", "r", "--max-cost", "1.30")
+    assert again.exit_code == 4
+    assert "may have been sent twice" in again.output
+    assert results(place)["costs"]["dollars"] == pytest.approx(
+        1.0004
+    )  # the lost call is known beside the log alone
+    assert command("resume", "r", "--max-cost", "1.49").exit_code == 4
+    assert results(place)["costs"]["dollars"] == pytest.approx(
+        1.0004
+    )  # 1.0004 and the lost 0.2501: one more is too many
+    assert command("resume", "r", "--max-cost", "1.51").exit_code == 4
+    assert results(place)["costs"]["dollars"] == pytest.approx(1.2505)
+
+
 def _scripted(place: Path) -> int:
     lines = (place / "reports" / "r" / "events.jsonl").read_text("utf-8").splitlines()
     fills = {e["turn"] for e in map(json.loads, lines) if e.get("kind") == "fill"}

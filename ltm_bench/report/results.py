@@ -22,6 +22,7 @@ from ltm_bench.log import (
     read_manifest,
     recalls_of,
     reply_of,
+    side_records,
 )
 from ltm_bench.matchers import load
 from ltm_bench.messages import Outcome, Turn, Usage
@@ -400,7 +401,7 @@ def _latency(path: Path) -> Latency | None:
         return None
     taken: list[float] = []
     retries = cached = 0
-    for record in _records(path):
+    for record in side_records(path):
         attempts = record.get("attempts", [])
         retries += max(0, len(attempts) - 1) if "seconds" in record else len(attempts)
         if "seconds" in record:
@@ -421,7 +422,7 @@ def _latency(path: Path) -> Latency | None:
 def _recalls(path: Path) -> dict[int, Retrieval]:
     """Return what is known of retrieval, by turn."""
     found = {}
-    for record in _records(path) if path.exists() else ():
+    for record in side_records(path):
         needles = record.get("needles")
         if isinstance(record.get("turn"), int) and isinstance(needles, list) and needles:
             found[record["turn"]] = Retrieval(
@@ -430,10 +431,3 @@ def _recalls(path: Path) -> dict[int, Retrieval]:
                 retrieved=sum(bool(each[2]) for each in needles),
             )
     return found
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    import jsonlines
-
-    with jsonlines.open(path) as reader:
-        yield from reader.iter(type=dict, skip_invalid=True)
