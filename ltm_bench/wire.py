@@ -7,6 +7,7 @@ from there: in the same task, in its threads, in tasks that it starts.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import sqlite3
@@ -149,7 +150,7 @@ def identity(request: httpx2.Request) -> str | None:
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def client(kind: type[httpx2.AsyncClient]) -> httpx2.AsyncClient:
+def client(kind: type[httpx2.AsyncClient], **settings: Any) -> httpx2.AsyncClient:
     """Return an HTTP client of an SDK's own kind whose every request is told of, and may be answered from the cache."""
     import httpx2
 
@@ -162,9 +163,17 @@ def client(kind: type[httpx2.AsyncClient]) -> httpx2.AsyncClient:
                 headers = {"content-type": "application/json"}
                 return httpx2.Response(200, headers=headers, content=body, request=request)
             begun = time.perf_counter()
+            # Each piece of an answer may take as long as the time-out says. All of them together may not, either:
+            # some servers send white space for as long as they are busy.
+            seconds = request.extensions.get("timeout", {}).get("read")
             try:
-                response: httpx2.Response = await super().send(request, **how)
+                async with asyncio.timeout(None if how.get("stream") else seconds) as whole:
+                    response: httpx2.Response = await super().send(request, **how)
             except BaseException as error:
+                if whole.expired():
+                    late = httpx2.ReadTimeout("the answer was not whole in time", request=request)
+                    tell(Attempt(time.perf_counter() - begun, error=type(late).__name__))
+                    raise late from error
                 tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
                 raise
             after = response.headers.get("retry-after", "") if response.status_code >= 400 else ""
@@ -173,4 +182,4 @@ def client(kind: type[httpx2.AsyncClient]) -> httpx2.AsyncClient:
                 heard.answers[key] = response.content
             return response
 
-    return Watched()
+    return Watched(**settings)
