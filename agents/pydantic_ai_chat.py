@@ -127,7 +127,9 @@ class PydanticAIChat(Agent):
 
     async def open(self, home: Path) -> None:
         """Import Pydantic AI and make the provider's client. Nothing is sent yet."""
-        need("pydantic-ai", "pydantic_ai.direct")
+        self._direct = need("pydantic-ai", "pydantic_ai.direct")
+        self._errors = need("pydantic-ai", "pydantic_ai.exceptions")
+        self._parts = need("pydantic-ai", "pydantic_ai.messages")
         self._model = self._connect()
         self._endpoint = copy(self._endpoint)
         self._endpoint.move(str(self._model.base_url or self._endpoint.url))
@@ -224,7 +226,7 @@ class PydanticAIChat(Agent):
     async def _ask(self, prompt: Prompt) -> Reply:
         if self._model is None:
             raise RuntimeError("open() was not called")
-        errors = need("pydantic-ai", "pydantic_ai.exceptions")
+        errors = self._errors
         try:
             return self._read(await self._request(prompt))
         except AgentError:
@@ -248,13 +250,13 @@ class PydanticAIChat(Agent):
 
     async def _request(self, prompt: Prompt) -> Any:
         """Ask, and ask again where that may help."""
-        direct = need("pydantic-ai", "pydantic_ai.direct")
-        errors = need("pydantic-ai", "pydantic_ai.exceptions")
-        messages = _messages(prompt)
+        errors, messages = self._errors, self._messages(prompt)
         for attempt in range(self._endpoint.max_retries + 1):
             begun = time.perf_counter()
             try:
-                answer = await direct.model_request(self._model, messages, model_settings=self._settings)
+                answer = await self._direct.model_request(
+                    self._model, messages, model_settings=self._settings
+                )
             except errors.ModelAPIError as error:
                 self._told(begun, error)
                 status = getattr(error, "status_code", None)
@@ -270,6 +272,17 @@ class PydanticAIChat(Agent):
                 self._told(begun, None)
                 return answer
         raise AssertionError("the last attempt returns or raises")
+
+    def _messages(self, prompt: Prompt) -> list[Any]:
+        kinds = self._parts
+        messages: list[Any] = []
+        first: list[Any] = [kinds.SystemPromptPart(prompt.system)] if prompt.system else []
+        for exchange in prompt.history:
+            messages.append(kinds.ModelRequest([*first, kinds.UserPromptPart(exchange.message)]))
+            messages.append(kinds.ModelResponse([kinds.TextPart(exchange.reply)]))
+            first = []
+        messages.append(kinds.ModelRequest([*first, kinds.UserPromptPart(prompt.message)]))
+        return messages
 
     def _told(self, begun: float, error: Any) -> None:
         """Report an attempt, where no HTTP client of ours has done so."""
@@ -320,18 +333,6 @@ def _takes_httpx2(provider: type[Any]) -> bool:
     except (NameError, KeyError):
         return False
     return httpx2.AsyncClient in typing.get_args(wanted)
-
-
-def _messages(prompt: Prompt) -> list[Any]:
-    kinds = need("pydantic-ai", "pydantic_ai.messages")
-    messages: list[Any] = []
-    parts: list[Any] = [kinds.SystemPromptPart(prompt.system)] if prompt.system else []
-    for exchange in prompt.history:
-        messages.append(kinds.ModelRequest([*parts, kinds.UserPromptPart(exchange.message)]))
-        messages.append(kinds.ModelResponse([kinds.TextPart(exchange.reply)]))
-        parts = []
-    messages.append(kinds.ModelRequest([*parts, kinds.UserPromptPart(prompt.message)]))
-    return messages
 
 
 def _detail(error: Exception) -> str:
