@@ -205,15 +205,16 @@ class Desk(Handler):
             usage = {"prompt_tokens": len(rows), "total_tokens": len(rows)}
             self._send(200, {"object": "list", "data": data, "model": body["model"], "usage": usage})
 
-    def _send(self, status: int, body: Any, kind: str = "application/json") -> None:
-        if status != 429:
-            super()._send(status, body, kind)
-            return
-        data = json.dumps(body).encode()
-        head = (
-            f"HTTP/1.1 429 -\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\nretry-after: 1\r\n\r\n"
-        )
-        self.wfile.write(head.encode() + data)
+    def _send(
+        self,
+        status: int,
+        body: Any,
+        kind: str = "application/json",
+        *,
+        seconds: float = 0.0,
+        later: tuple[str | None, str | None] = (None, None),
+    ) -> None:
+        super()._send(status, body, kind, seconds=seconds, later=("1", None) if status == 429 else later)
 
 
 class Wanted:

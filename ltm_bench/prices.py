@@ -40,3 +40,13 @@ def _price(usage: Usage) -> Decimal | None:
         ).total_price
     except (LookupError, ValueError):
         return None
+
+
+def provider_at(url: str) -> str | None:
+    """Return whose prices hold at an address, or None where the price list knows nobody there."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return get_snapshot().find_provider(None, None, url).id
+    except LookupError:
+        return None

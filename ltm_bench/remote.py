@@ -80,6 +80,11 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self.model!r}, {self.url!r})"
 
+    def move(self, url: str) -> None:
+        """Name another server, where only the provider's own library knows which one is asked."""
+        self.url = url
+        self._host = urlsplit(url).hostname or url
+
     def rejected(self, status: int, detail: str) -> AgentError:
         """Return the error for an HTTP status that stayed after all retries."""
         match status:
@@ -150,7 +155,11 @@ class Endpoint:
             if "Timeout" in kinds:
                 return self.timed_out()
             if "ConnectionError" in kinds or "ConnectError" in kinds or "TransportError" in kinds:
-                return self.unreachable(cause.__cause__ or cause)
+                while cause.__cause__ is not None:
+                    cause = (
+                        cause.__cause__
+                    )  # the libraries say "connection error", what is under them says which
+                return self.unreachable(cause)
             cause = cause.__cause__ or cause.__context__
         return self.unreadable(f"{type(error).__name__}: {error}")
 
@@ -170,7 +179,7 @@ class Endpoint:
         return f"after {self.max_retries} {'retry' if self.max_retries == 1 else 'retries'}"
 
     def _quoted(self, detail: str) -> str:
-        line = re.sub(r"\s+", " ", detail.replace(self.key, "[key]")).strip()
+        line = re.sub(r"\s+", " ", _without_keys(detail.replace(self.key, "[key]"))).strip()
         line = re.sub(
             r"^Error code: \d+( - )?", "", line
         )  # the SDKs put it there, and the status is said already
@@ -180,3 +189,14 @@ class Endpoint:
 
     def _error(self, what: str, advice: str) -> AgentError:
         return AgentError(f"{self.model} at {self._host}: {what}; {advice}")
+
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+
+
+def _without_keys(text: str) -> str:
+    """Take out what the environment holds under a name of that kind: some libraries find their keys by themselves."""
+    for name, value in os.environ.items():
+        if _SECRET.search(name) and len(value) >= 8:
+            text = text.replace(value, "[key]")
+    return text

@@ -153,20 +153,22 @@ def identity(request: httpx2.Request) -> str | None:
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-_shared: WeakKeyDictionary[AbstractEventLoop, dict[type[Any], Any]] = WeakKeyDictionary()
+_shared: WeakKeyDictionary[AbstractEventLoop, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
 
 
-def client(kind: type[httpx2.AsyncClient]) -> httpx2.AsyncClient:
+def client(kind: type[httpx2.AsyncClient], **settings: Any) -> httpx2.AsyncClient:
     """Return an HTTP client of an SDK's own kind whose every request is told of, and may be answered from the cache.
 
-    All who ask for one on the same event loop share it, and with it its connections: a new client takes 25 ms of
-    processor time, and a new connection to a provider far more. Each closes it once; the last one really does.
+    All who ask for one with the same settings on the same event loop share it, and with it its connections: a new
+    client takes 25 ms of processor time, and a new connection to a provider far more. Each closes it once; the last
+    one really does.
     """
     known = _shared.setdefault(asyncio.get_running_loop(), {})
-    if kind not in known or known[kind].users == 0:
-        known[kind] = _watched(kind)()
-    known[kind].users += 1
-    found: httpx2.AsyncClient = known[kind]
+    which = (kind, *sorted(settings.items()))
+    if which not in known or known[which].users == 0:
+        known[which] = _watched(kind)(**settings)
+    known[which].users += 1
+    found: httpx2.AsyncClient = known[which]
     return found
 
 
@@ -184,9 +186,17 @@ def _watched(kind: type[Any]) -> type[Any]:
                 headers = {"content-type": "application/json"}
                 return httpx2.Response(200, headers=headers, content=body, request=request)
             begun = time.perf_counter()
+            # Each piece of an answer may take as long as the time-out says. All of them together may not, either:
+            # some servers send white space for as long as they are busy.
+            seconds = request.extensions.get("timeout", {}).get("read")
             try:
-                response: httpx2.Response = await super().send(request, **how)
+                async with asyncio.timeout(None if how.get("stream") else seconds) as whole:
+                    response: httpx2.Response = await super().send(request, **how)
             except BaseException as error:
+                if whole.expired():
+                    late = httpx2.ReadTimeout("the answer was not whole in time", request=request)
+                    tell(Attempt(time.perf_counter() - begun, error=type(late).__name__))
+                    raise late from error
                 tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
                 raise
             after = response.headers.get("retry-after", "") if response.status_code >= 400 else ""

@@ -5,7 +5,8 @@
         OpenAIChat(model="any", base_url=server.openai_url)
 
 Requests are recorded in the order of their arrival. Usage is real (counted with the shipped counter), and so is the
-prompt cache: the longest run of messages that an earlier request began with, from 1,024 tokens on.
+prompt cache: the longest run of messages that an earlier request to the same model began with, from the provider's
+minimum on; Anthropic's holds only what a request with `cache_control` has put there.
 """
 
 import contextlib
@@ -24,7 +25,18 @@ from ltm_bench.embedding import embed
 from ltm_bench.tokens import counter
 
 CACHE_MINIMUM = 1024
+"""Tokens from which OpenAI caches a prompt, and Anthropic unless the model is one of these."""
+
+CACHE_MINIMA = {
+    512: ("claude-opus-5", "claude-fable-5", "claude-mythos-5"),
+    2048: ("claude-opus-4-7",),
+    4096: ("claude-haiku-4-5", "claude-opus-4-5", "claude-opus-4-6"),
+}
+"""As Anthropic's documentation has them, November 2026; a shorter prompt is silently not cached."""
+
 OVERHEAD = 4
+PIECES = 10
+"""In which a slow answer comes."""
 
 Said = dict[str, str]
 """A message as it is sent: `role` and `content`."""
@@ -55,7 +67,7 @@ def _words(text: str) -> set[str]:
     return {word for word in re.findall(r"\w+", undated.lower()) if len(word) > 3}
 
 
-FaultKind = Literal["error", "hang", "cut", "garbage", "text", "empty", "refusal"]
+FaultKind = Literal["error", "hang", "slow", "cut", "garbage", "text", "empty", "refusal"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +75,18 @@ class Fault:
     """What happens to one request in place of an answer. Without a `kind` it is an HTTP error with this status."""
 
     kind: FaultKind = "error"
-    """hang: no answer for `seconds`; cut: half a body; garbage: no JSON; text: not even called JSON; empty: no text,
-    finished with `finish`; refusal: the model declines."""
+    """hang: no answer for `seconds`; slow: a good answer, in pieces that take `seconds`; cut: half a body; garbage: no
+    JSON; text: not even called JSON; empty: no text, finished with `finish`; refusal: the model declines."""
     status: int = 500
     message: str = "Something went wrong."
     code: str | None = None
     seconds: float = 10.0
     finish: str = "length"
     """In the protocol's own words."""
+    retry_after: str | None = None
+    """When to come again: seconds, or a date of HTTP. None, with no milliseconds either: at once."""
+    retry_after_ms: str | None = None
+    """The same in milliseconds, which the SDKs believe before the other."""
 
 
 class Request(NamedTuple):
@@ -83,10 +99,22 @@ class Request(NamedTuple):
 
     @property
     def messages(self) -> list[Said]:
-        """Its messages, the system message first wherever the protocol puts it."""
+        """Its messages, the system message first wherever the protocol puts it, and their blocks joined."""
         system = self.body.get("system") or self.body.get("instructions")
         said = self.body.get("messages") or self.body["input"]
-        return ([{"role": "system", "content": system}] if system else []) + list(said)
+        first = [{"role": "system", "content": system}] if system else []
+        return [{"role": one["role"], "content": _joined(one["content"])} for one in (*first, *said)]
+
+    @property
+    def caches(self) -> bool:
+        """Whether it asks Anthropic to cache: of itself, or in one of its blocks."""
+        said = [self.body.get("system"), *(one["content"] for one in self.body.get("messages", ()))]
+        blocks = [block for content in said if isinstance(content, list) for block in content]
+        return any("cache_control" in each for each in (self.body, *blocks))
+
+
+def _joined(content: str | Sequence[dict[str, Any]]) -> str:
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
 class Tokens(NamedTuple):
@@ -107,6 +135,8 @@ class Provider:
     """Prompts of more tokens are too long."""
     faults: deque[Fault] = field(default_factory=deque)
     """Each is used up by one request."""
+    cache_minimum: int | None = None
+    """Tokens from which a prompt is cached; None: as the provider does."""
     edit: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: body
     """Changes an answer before it is sent."""
     requests: list[Request] = field(default_factory=list)
@@ -125,8 +155,8 @@ class Provider:
 
     @property
     def chats(self) -> list[Request]:
-        """The requests for a reply, without those for the list of models and for embeddings."""
-        return [request for request in self.requests if request.body and request.path != "/v1/embeddings"]
+        """The requests for a reply, without those for the list of models, for embeddings and for a count."""
+        return [request for request in self.requests if request.body and request.path in PROTOCOLS]
 
     def _count(self, text: str) -> int:
         if text not in self._counts:
@@ -154,18 +184,34 @@ class Provider:
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return {"object": "list", "data": rows, "model": body["model"], "usage": usage}
 
-    def measure(self, messages: Sequence[Said], reply: str) -> Tokens:
+    def count(self, messages: Sequence[Said]) -> int:
+        """Count the tokens of a prompt."""
+        with self._lock:
+            return sum(self._count(message["content"]) + OVERHEAD for message in messages)
+
+    def least_cached(self, model: str) -> int:
+        """Return how many tokens a prompt must have to be cached."""
+        if self.cache_minimum is not None:
+            return self.cache_minimum
+        known = (least for least, models in CACHE_MINIMA.items() if model.startswith(models))
+        return next(known, CACHE_MINIMUM)
+
+    def measure(
+        self, messages: Sequence[Said], reply: str, *, model: str = "some-model", caches: bool = True
+    ) -> Tokens:
         """Count the tokens, those that are in the cache, and put the request into the cache."""
         with self._lock:
-            prompt, cached, digest = 0, 0, hashlib.sha256()
+            prompt, cached, digest = 0, 0, hashlib.sha256(model.encode())
             for message in messages:
                 prompt += self._count(message["content"]) + OVERHEAD
                 digest.update(json.dumps([message["role"], message["content"]]).encode())
                 prefix = digest.digest()
                 if prefix in self._cache:
                     cached = prompt
-                self._cache.add(prefix)
-            return Tokens(prompt, cached if cached >= CACHE_MINIMUM else 0, self._count(reply))
+                if caches:
+                    self._cache.add(prefix)
+            cached = cached if caches and cached >= self.least_cached(model) else 0
+            return Tokens(prompt, cached, self._count(reply))
 
 
 class OpenAIProtocol:
@@ -181,7 +227,9 @@ class OpenAIProtocol:
     def error(self, fault: Fault) -> dict[str, Any]:
         return {"error": {"message": fault.message, "type": "error", "param": None, "code": fault.code}}
 
-    def answer(self, body: dict[str, Any], text: str, finish: str, tokens: Tokens) -> dict[str, Any]:
+    def answer(
+        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+    ) -> dict[str, Any]:
         refused = finish == "refusal"
         calls = [
             {
@@ -223,7 +271,9 @@ class ResponsesProtocol(OpenAIProtocol):
 
     stop = "completed"
 
-    def answer(self, body: dict[str, Any], text: str, finish: str, tokens: Tokens) -> dict[str, Any]:
+    def answer(
+        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+    ) -> dict[str, Any]:
         refused, cut = finish == "refusal", finish == "max_output_tokens"
         part = (
             {"type": "refusal", "refusal": text}
@@ -260,7 +310,7 @@ class ResponsesProtocol(OpenAIProtocol):
 
 
 class AnthropicProtocol:
-    """The shapes of Anthropic's Messages."""
+    """The shapes of Anthropic's Messages; `least`: tokens from which this request is cached, None: it is not to be."""
 
     too_long = Fault(status=400, message="prompt is too long: it has more tokens than the maximum")
     stop = "end_turn"
@@ -269,10 +319,11 @@ class AnthropicProtocol:
         kind = fault.code or "invalid_request_error"
         return {"type": "error", "error": {"type": kind, "message": fault.message}, "request_id": "req_1"}
 
-    def answer(self, body: dict[str, Any], text: str, finish: str, tokens: Tokens) -> dict[str, Any]:
-        caches = "cache_control" in body
+    def answer(
+        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+    ) -> dict[str, Any]:
         fresh = tokens.prompt - tokens.cached
-        written = fresh if caches and tokens.prompt >= CACHE_MINIMUM else 0
+        written = fresh if least is not None and tokens.prompt >= least else 0
         return {
             "id": "msg_1",
             "type": "message",
@@ -282,8 +333,8 @@ class AnthropicProtocol:
             "stop_reason": finish,
             "stop_sequence": None,
             "usage": {
-                "input_tokens": (fresh if caches else tokens.prompt) - written,
-                "cache_read_input_tokens": tokens.cached if caches else 0,
+                "input_tokens": fresh - written,
+                "cache_read_input_tokens": tokens.cached,
                 "cache_creation_input_tokens": written,
                 "output_tokens": tokens.output,
             },
@@ -325,24 +376,35 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/v1/embeddings" and fault is None:
             self._send(200, server.embeddings(body))
             return
-        protocol = OpenAIProtocol() if self.path == "/v1/embeddings" else PROTOCOLS.get(self.path)
+        path = self.path.partition("?")[0]
+        counting = path == "/v1/messages/count_tokens"
+        if counting and fault is None:
+            self._send(200, {"input_tokens": server.count(request.messages)})
+            return
+        protocol = PROTOCOLS.get("/v1/messages" if counting else path)
+        if self.path == "/v1/embeddings":
+            protocol = OpenAIProtocol()
         if protocol is None:
             self._send(404, {"error": {"message": f"There is nothing at {self.path}.", "type": "error"}})
             return
         finish = protocol.stop
-        text = server.answer(request.messages) if fault is None else ""
-        if fault is not None and fault.kind == "empty":
+        kind = "" if fault is None else fault.kind
+        text = server.answer(request.messages) if kind in ("", "slow") else ""
+        if fault is not None and kind == "empty":
             finish = fault.finish
-        elif fault is not None and fault.kind == "refusal":
+        elif fault is not None and kind == "refusal":
             finish, text = "refusal", fault.message
-        elif fault is not None:
+        elif fault is not None and kind != "slow":
             self._fail(fault, protocol)
             return
-        tokens = server.measure(request.messages, text)
-        if server.context is not None and tokens.prompt > server.context:
+        if server.context is not None and server.count(request.messages) > server.context:
             self._fail(protocol.too_long, protocol)
-        else:
-            self._send(200, server.edit(protocol.answer(body, text, finish, tokens)))
+            return
+        caches = not isinstance(protocol, AnthropicProtocol) or request.caches
+        tokens = server.measure(request.messages, text, model=body["model"], caches=caches)
+        least = server.least_cached(body["model"]) if caches else None
+        answer = server.edit(protocol.answer(body, text, finish, tokens, least))
+        self._send(200, answer, seconds=fault.seconds if fault is not None and kind == "slow" else 0.0)
 
     def _headers(self) -> dict[str, str]:
         return {name.lower(): value for name, value in self.headers.items()}
@@ -362,16 +424,39 @@ class Handler(BaseHTTPRequestHandler):
             case "text":
                 self._send(200, b"<html>Welcome to the hotel's network</html>", kind="text/html")
             case _:
-                self._send(fault.status, protocol.error(fault))
+                self._send(
+                    fault.status, protocol.error(fault), later=(fault.retry_after, fault.retry_after_ms)
+                )
 
-    def _send(self, status: int, body: Any, kind: str = "application/json") -> None:
+    def _send(
+        self,
+        status: int,
+        body: Any,
+        kind: str = "application/json",
+        *,
+        seconds: float = 0.0,
+        later: tuple[str | None, str | None] = (None, None),
+    ) -> None:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        # `retry-after-ms` besides `retry-after`: the SDKs take 0 seconds for "not said", and would wait.
         lines = [f"HTTP/1.1 {status} -", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
         if status != 200:
-            lines += ["retry-after: 0", "retry-after-ms: 1"]
+            # `retry-after-ms` besides `retry-after`: the SDKs take 0 seconds for "not said", and would wait.
+            said = ("0", "1") if later == (None, None) else later
+            names = ("retry-after", "retry-after-ms")
+            lines += [
+                f"{name}: {value}" for name, value in zip(names, said, strict=True) if value is not None
+            ]
         head = "\r\n".join([*lines, "", ""]).encode()
-        self.wfile.write(head + data)  # in one piece: two would meet a delayed ACK
+        if not seconds:
+            self.wfile.write(head + data)  # in one piece: two would meet a delayed ACK
+            return
+        self.wfile.write(head)
+        size = -(-len(data) // PIECES)
+        for start in range(0, len(data), size):
+            if self.server.provider.stopping.wait(seconds / PIECES):
+                self.close_connection = True
+                return
+            self.wfile.write(data[start : start + size])
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""

@@ -103,13 +103,14 @@ def test_every_adapter_that_needs_no_key_keeps_the_rules(name: str) -> None:
     assert len(findings) >= 4
 
 
-@pytest.mark.parametrize("name", ["openai_chat", "anthropic_chat"])
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic_chat", "pydantic_ai_chat"])
 def test_every_adapter_of_a_provider_keeps_the_rules(name: str, server: "Provider", key: str) -> None:
+    if name == "pydantic_ai_chat":
+        pytest.importorskip("pydantic_ai")
     path = ROOT / "agents" / f"{name}.py"
-    url = server.openai_url if name == "openai_chat" else server.url
-    findings = list(
-        check_adapter(path, ast.parse(path.read_bytes()), ["model=some-model", f"base_url={url}"])
-    )
+    url = server.url if name == "anthropic_chat" else server.openai_url
+    model = "openai-chat:some-model" if name == "pydantic_ai_chat" else "some-model"
+    findings = list(check_adapter(path, ast.parse(path.read_bytes()), [f"model={model}", f"base_url={url}"]))
     assert [finding.text for finding in findings if not finding.ok] == []
     assert len(findings) >= 4
 

@@ -28,9 +28,14 @@ class Adapter(NamedTuple):
     path: str
     vendor: str
     out_of_tokens: str
+    model: str = "some-model"
+
+    @property
+    def bridged(self) -> bool:
+        return self.name == "pydantic_ai_chat"
 
     def url(self, server: "Provider") -> str:
-        return server.url if self.name == "anthropic_chat" else server.openai_url
+        return server.url if self.vendor == "anthropic" else server.openai_url
 
 
 ADAPTERS = [
@@ -38,21 +43,48 @@ ADAPTERS = [
     Adapter("openai_responses", "OPENAI_API_KEY", "/v1/responses", "openai", "max_output_tokens"),
     Adapter("anthropic_chat", "ANTHROPIC_API_KEY", "/v1/messages", "anthropic", "max_tokens"),
 ]
+BRIDGED = [
+    Adapter(
+        "pydantic_ai_chat",
+        each.key_variable,
+        each.path,
+        each.vendor,
+        each.out_of_tokens,
+        f"{kind}:some-model",
+    )
+    for each, kind in zip(ADAPTERS, ("openai-chat", "openai-responses", "anthropic"), strict=True)
+]
 
 
-@pytest.fixture(params=ADAPTERS, ids=lambda adapter: adapter.name)
+@pytest.fixture(
+    params=[*ADAPTERS, *BRIDGED], ids=lambda each: f"{each.name}-{each.model}".removesuffix("-some-model")
+)
 def adapter(request: pytest.FixtureRequest) -> Adapter:
+    found: Adapter = request.param
+    if found.bridged:
+        pytest.importorskip("pydantic_ai")
+    return found
+
+
+@pytest.fixture(params=ADAPTERS, ids=lambda each: each.name)
+def direct(request: pytest.FixtureRequest) -> Adapter:
+    """Not through the bridge, which finds keys and addresses by itself."""
     found: Adapter = request.param
     return found
 
 
 @pytest.fixture
 def start(adapter: Adapter, server: "Provider", talk_to: Callable[..., "Talk"]) -> Callable[..., "Talk"]:
-    return partial(talk_to, adapter.name, model="some-model", base_url=adapter.url(server))
+    return partial(talk_to, adapter.name, model=adapter.model, base_url=adapter.url(server))
 
 
 def sent(server: "Provider") -> list[list[dict[str, str]]]:
     return [request.messages for request in server.chats]
+
+
+def conversations(server: "Provider") -> list[bytes]:
+    """Return the part of each request that grows, as it was sent."""
+    return [json.dumps(each.body.get("messages") or each.body["input"]).encode() for each in server.chats]
 
 
 def test_it_answers_from_the_conversation(start: Callable[..., "Talk"], server: "Provider", adapter: Adapter):
@@ -61,7 +93,7 @@ def test_it_answers_from_the_conversation(start: Callable[..., "Talk"], server: 
     reply = talk.say("What is my favourite colour?")
     assert reply.text == "You said: My favourite colour is vermilion."
     assert reply.finish is Finish.STOP
-    assert [request.path for request in server.requests] == [adapter.path] * 2
+    assert [request.path.partition("?")[0] for request in server.requests] == [adapter.path] * 2
 
 
 def test_every_message_is_dated_and_the_system_message_is_not(
@@ -88,11 +120,26 @@ def test_a_request_begins_with_the_one_before_it_byte_for_byte(
             talk.observe(f"Did you know number {n}?", "Now I do.")
         else:
             talk.say(f"This is message {n} – with “typography” and\nlines.")
-    requests = [json.dumps(messages).encode() for messages in sent(server)]
-    for before, after in itertools.pairwise(requests):
+    for before, after in itertools.pairwise(conversations(server)):
         assert after.startswith(before[:-1])
     settings = [{k: v for k, v in r.body.items() if k not in ("messages", "input")} for r in server.requests]
     assert settings == [settings[0]] * len(settings)
+
+
+def test_only_a_step_of_the_window_breaks_that_and_seldom(start: Callable[..., "Talk"], server: "Provider"):
+    talk = start(window=3000, max_output=200)
+    for n in range(40):
+        assert talk.say(f"Message {n}. " + "The mill went round and round. " * 15).finish is Finish.STOP
+    requests = conversations(server)
+    steps = [
+        n
+        for n, (before, after) in enumerate(itertools.pairwise(requests), 1)
+        if not after.startswith(before[:-1])
+    ]
+    lengths = [len(request.messages) for request in server.chats]
+    assert steps == [n for n in range(1, 40) if lengths[n] < lengths[n - 1]]
+    assert len(steps) >= 2
+    assert all(later - earlier >= 3 for earlier, later in itertools.pairwise(steps))
 
 
 def test_nothing_is_sent_that_was_not_set(start: Callable[..., "Talk"], server: "Provider"):
@@ -246,7 +293,12 @@ def test_a_reply_that_reasoning_used_up_is_an_error_not_an_answer(
     ids=lambda value: None if isinstance(value, str) else "-".join(str(v)[:8] for v in value.values()),
 )
 def test_what_goes_wrong_is_one_clear_line_without_the_key_and_can_be_tried_again(
-    start: Callable[..., "Talk"], server: "Provider", key: str, faults: dict[str, Any], expected: str
+    start: Callable[..., "Talk"],
+    server: "Provider",
+    adapter: Adapter,
+    key: str,
+    faults: dict[str, Any],
+    expected: str,
 ):
     talk = start(max_retries=2)
     talk.say("My favourite colour is vermilion.")
@@ -257,7 +309,7 @@ def test_what_goes_wrong_is_one_clear_line_without_the_key_and_can_be_tried_agai
         talk.say("What is my favourite colour?")
     text = str(raised.value)
     assert expected in text
-    assert text.startswith("some-model at 127.0.0.1: ")
+    assert text.startswith(f"{adapter.model} at 127.0.0.1: ")
     assert key not in text
     assert "\n" not in text
     assert len(text) < 500
@@ -286,7 +338,7 @@ def test_a_silent_or_broken_connection_is_an_error_too(
 
 
 def test_nobody_at_home(adapter: Adapter, talk_to: Callable[..., "Talk"]):
-    talk = talk_to(adapter.name, model="some-model", base_url="http://127.0.0.1:9", max_retries=0)
+    talk = talk_to(adapter.name, model=adapter.model, base_url="http://127.0.0.1:9", max_retries=0)
     with pytest.raises(AgentError, match="connection failed"):
         talk.say("Hello!")
 
@@ -299,10 +351,10 @@ def test_failed_requests_are_sent_again(start: Callable[..., "Talk"], server: "P
     assert all(request.body == server.requests[0].body for request in server.requests)
 
 
-def test_a_missing_key_is_named(adapter: Adapter, server: "Provider", monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(adapter.key_variable, "  ")
-    with pytest.raises(ConfigError, match=f"{adapter.key_variable} is not set"):
-        make_agent(adapter.name, {"model": "some-model"})
+def test_a_missing_key_is_named(direct: Adapter, server: "Provider", monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(direct.key_variable, "  ")
+    with pytest.raises(ConfigError, match=f"{direct.key_variable} is not set"):
+        make_agent(direct.name, {"model": "some-model"})
 
 
 def test_another_server_needs_no_key(
@@ -310,14 +362,15 @@ def test_another_server_needs_no_key(
 ):
     monkeypatch.delenv(adapter.key_variable)
     assert start().say("Hello!").finish is Finish.STOP
-    assert "no-key" in server.requests[0].headers["authorization"]
+    if not adapter.bridged:
+        assert "no-key" in server.requests[0].headers["authorization"]
 
 
-def test_a_key_that_cannot_be_sent_is_not_shown(adapter: Adapter, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(adapter.key_variable, "sk-ключ")
+def test_a_key_that_cannot_be_sent_is_not_shown(direct: Adapter, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(direct.key_variable, "sk-ключ")
     with pytest.raises(ConfigError) as raised:
-        make_agent(adapter.name, {"model": "some-model"})
-    assert adapter.key_variable in str(raised.value)
+        make_agent(direct.name, {"model": "some-model"})
+    assert direct.key_variable in str(raised.value)
     assert "ключ" not in str(raised.value)
 
 
@@ -337,19 +390,20 @@ def test_settings_that_cannot_work_are_errors_before_anything_is_sent(
     adapter: Adapter, settings: dict[str, Any], expected: str
 ):
     with pytest.raises(ConfigError) as raised:
-        make_agent(adapter.name, {"model": "some-model", **settings})
+        make_agent(adapter.name, {"model": adapter.model, **settings})
     assert expected in str(raised.value)
 
 
 def test_the_provider_is_named_only_where_its_prices_apply(
-    adapter: Adapter, talk_to: Callable[..., "Talk"], start: Callable[..., "Talk"], server: "Provider"
+    direct: Adapter, talk_to: Callable[..., "Talk"], server: "Provider"
 ):
-    elsewhere = start().say("Hello!").usage
+    url = direct.url(server)
+    elsewhere = talk_to(direct.name, model="some-model", base_url=url).say("Hello!").usage
     assert elsewhere is not None
     assert (elsewhere.model, elsewhere.provider) == ("some-model", None)
-    at_home = talk_to(adapter.name, model="some-model", redirect=adapter.url(server)).say("Hello!").usage
+    at_home = talk_to(direct.name, model="some-model", redirect=url).say("Hello!").usage
     assert at_home is not None
-    assert (at_home.model, at_home.provider) == ("some-model", adapter.vendor)
+    assert (at_home.model, at_home.provider) == ("some-model", direct.vendor)
 
 
 def test_the_usage_adds_up_and_the_reserve_is_never_exceeded(

@@ -1,0 +1,348 @@
+"""Models of any provider that Pydantic AI knows: Google, Mistral, Groq, Bedrock, xAI, Cohere, OpenRouter and more.
+
+A model is named as there, `google:gemini-3.8-flash`; the provider's own package comes with Pydantic AI's extra of its
+name (`pip install 'pydantic-ai-slim[google]'`), and its key from the environment variable that Pydantic AI names. Only
+its request of one answer is used: no agent loop, no tools. The conversation is append-only, as in openai_chat.
+
+For OpenAI's and Anthropic's own models `openai_chat`, `openai_responses` and `anthropic_chat` send less and read more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import re
+import time
+import typing
+from contextlib import suppress
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from ltm_bench.agent import Agent, Finding
+from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.extras import installed, need
+from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.prices import provider_at
+from ltm_bench.remote import SYSTEM, Endpoint, stamped
+from ltm_bench.tokens import counter
+from ltm_bench.window import KEPT, Prompt, Window
+from ltm_bench.wire import Attempt, tell
+from ltm_bench.wire import client as watched
+
+# How many of the model's tokens one token of our counter (cl100k_base) can become, for whichever model it is.
+_RATIO = 1.5
+
+_TOO_LONG = re.compile(
+    r"context.?(length|size|window|limit)|(prompt|input) is too long|input token count", re.IGNORECASE
+)
+
+_LONGEST_WAIT = 60.0
+"""Seconds between two attempts at most, whatever the provider asks for."""
+
+_AGAIN = (408, 409, 429)
+
+
+class PydanticAIChat(Agent):
+    """A conversation with one model. Nothing is sent that was not set: no temperature, no effort.
+
+    model         the provider and the model, `provider:model`, as Pydantic AI names them
+    base_url      another server that speaks the provider's protocol, where the provider has such a choice
+    key_variable  the environment variable that holds the key; default: the one that Pydantic AI reads
+    system        the system message
+    window        the model's context window in its own tokens; history beyond it is dropped in steps
+    max_output    the most tokens of one reply, reasoning included; taken off the window
+    effort        how much the model thinks (minimal, low, medium, high, …); not sent unless it is set
+    temperature   sampling temperature, for models that still accept one
+    settings      more of Pydantic AI's model settings, as JSON: `{"google_safety_settings": []}`
+    cache         whether Pydantic AI marks what a provider is to cache, where that has to be asked for
+    truncate      what a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends)
+    keep          the part of the window that is still used after a step
+    timeout       seconds to wait for one reply
+    max_retries   how often a failed request is sent again (rate limits, server errors, broken connections)
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None = None,
+        key_variable: str = "",
+        system: str = SYSTEM,
+        window: int = 128_000,
+        max_output: int = 4096,
+        effort: str | None = None,
+        temperature: float | None = None,
+        settings: str = "{}",
+        cache: bool = True,
+        truncate: str = "step",
+        keep: float = KEPT,
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        self._kind, _, self._model_name = model.partition(":")
+        if not self._kind or not self._model_name:
+            raise ConfigError(f"model={model!r}: it is provider:model, as in google:gemini-3.8-flash")
+        # Which server the provider means is known when the package is; until then its name stands for it.
+        self._endpoint = Endpoint(
+            model=model,
+            base_url=base_url or f"https://{self._kind.replace('/', '.')}",
+            url_variable="",
+            vendor_url="",
+            key_variable=key_variable or "the environment",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        self._conversation = Window(
+            system=system,
+            window=window,
+            max_output=max_output,
+            counter=counter(),
+            ratio=_RATIO,
+            truncate=truncate,
+            keep=keep,
+        )
+        try:
+            more = json.loads(settings)
+        except ValueError as error:
+            raise ConfigError(f"settings={settings!r} is not JSON: {error}") from error
+        if not isinstance(more, dict):
+            raise ConfigError(f"settings={settings!r} is not a JSON object")
+        self._base_url, self._key_variable = base_url, key_variable
+        self._max_output = max_output
+        self._settings: dict[str, Any] = {"max_tokens": max_output, "request_timeout": timeout}
+        if cache:
+            self._settings["cache"] = True
+        if effort is not None:
+            self._settings["thinking"] = effort
+        if temperature is not None:
+            self._settings["temperature"] = temperature
+        self._more = more
+        self._model: Any = None
+        self._client: httpx2.AsyncClient | None = None
+        self._priced: str | None = None
+
+    async def open(self, home: Path) -> None:
+        """Import Pydantic AI and make the provider's client. Nothing is sent yet."""
+        self._direct = need("pydantic-ai", "pydantic_ai.direct")
+        self._errors = need("pydantic-ai", "pydantic_ai.exceptions")
+        self._parts = need("pydantic-ai", "pydantic_ai.messages")
+        self._model = self._connect()
+        self._endpoint = copy(self._endpoint)
+        self._endpoint.move(str(self._model.base_url or self._endpoint.url))
+        self._priced = provider_at(self._endpoint.url)
+        # The SDKs' own retries differ, and some have none: they are ours, so that all providers have the same.
+        if "max_retries" not in self._model.unsupported_settings:
+            self._settings["max_retries"] = 0
+        if self._priced == "openai":
+            self._settings["openai_store"] = False
+            self._settings["openai_prompt_cache_key"] = f"ltm-bench/{home.parent.name}"[:64]
+        self._settings |= self._more
+
+    def _connect(self) -> Any:
+        """Return Pydantic AI's model. Raises ConfigError where a package or a key is missing."""
+        models = need("pydantic-ai", "pydantic_ai.models")
+        providers = need("pydantic-ai", "pydantic_ai.providers")
+        name = self._endpoint.model
+        try:
+            if self._kind.startswith("gateway/"):  # has settings of its own
+                return models.infer_model(name)
+            return models.infer_model(name, lambda kind: self._provider(providers.infer_provider_class(kind)))
+        except ImportError as error:
+            said = str(error).partition(", you can")[0]
+            raise ConfigError(f"{name}: {said}: pip install 'pydantic-ai-slim[{self._kind}]'") from error
+        except (
+            ValueError,
+            RuntimeError,
+        ) as error:  # an unknown provider; UserError, which names the variable
+            said = re.sub(r"\s+", " ", str(error)).partition(" To try Pydantic AI without")[0]
+            raise ConfigError(f"{name}: {said}") from error
+
+    def _provider(self, kind: type[Any]) -> Any:
+        """Make a provider of Pydantic AI's, with our address, our key and our HTTP client where it takes them."""
+        takes = inspect.signature(kind.__init__).parameters
+        given: dict[str, Any] = {}
+        if self._base_url is not None:
+            if "base_url" not in takes:
+                raise ConfigError(f"{self._endpoint.model}: this provider of Pydantic AI takes no base_url")
+            given["base_url"] = self._base_url
+        if self._key_variable:
+            given["api_key"] = self._endpoint.key
+        if "http_client" in takes and _takes_httpx2(kind):
+            timeout = httpx2.Timeout(self._endpoint.timeout, pool=None)  # one request at a time
+            given["http_client"] = self._client = watched(httpx2.AsyncClient, timeout=timeout)
+        try:
+            return kind(**given)
+        except RuntimeError:  # no key; a server of one's own may need none
+            if self._base_url is None or "api_key" in given:
+                raise
+            return kind(**given, api_key=self._endpoint.key)
+
+    async def reply(self, message: Message) -> Reply:
+        """Send the conversation with this message at its end. Where that fails, nothing is remembered of it."""
+        said = stamped(message)
+        prompt = self._conversation.prompt(said)
+        reply = Reply("", self._usage(None), Finish.OVERFLOW) if prompt is None else await self._ask(prompt)
+        self._conversation.take(said, reply)
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        """Remember a turn as if it had been answered here."""
+        self._conversation.take(stamped(turn.message), turn.reply)
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that replying can use: all of the prompt newly cached, the dearest kind, and a full reply."""
+        prompt = self._conversation.most_tokens(stamped(message))
+        return Usage(
+            cache_write=prompt,
+            output=self._max_output if prompt else 0,
+            model=self._model_name,
+            provider=self._priced,
+        )
+
+    async def examine(self) -> list[Finding]:
+        """Say whether Pydantic AI, the provider's package and a key are there; providers do not agree on more."""
+        found = Finding(*installed("pydantic-ai", "pydantic-ai-slim"))
+        if not found.ok:
+            return [found]
+        try:
+            model = self._connect()
+        except ConfigError as error:
+            return [found, Finding(False, str(error))]
+        await self.close()
+        return [found, Finding(True, f"model {self._endpoint.model} would be asked at {model.base_url}")]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+        elif self._model is not None and (own := getattr(self._model, "provider", None)) is not None:
+            async with own:
+                pass
+
+    async def _ask(self, prompt: Prompt) -> Reply:
+        if self._model is None:
+            raise RuntimeError("open() was not called")
+        errors = self._errors
+        try:
+            return self._read(await self._request(prompt))
+        except AgentError:
+            raise
+        except errors.UserError as error:
+            raise ConfigError(f"{self._endpoint.model}: {error.message}") from error
+        except Exception as error:  # every SDK has its own, and not all of them are translated
+            status = getattr(error, "status_code", None)
+            detail = _detail(error)
+            if (
+                isinstance(error, errors.ModelContextWindowExceededError)
+                or status == 413
+                or (status == 400 and _TOO_LONG.search(detail))
+            ):
+                return Reply("", self._usage(None), Finish.OVERFLOW)
+            if isinstance(error, errors.ContentFilterError):
+                return Reply("", self._usage(None), Finish.REFUSAL)
+            if isinstance(status, int):
+                raise self._endpoint.rejected(status, detail) from error
+            raise self._endpoint.explain(error) from error
+
+    async def _request(self, prompt: Prompt) -> Any:
+        """Ask, and ask again where that may help."""
+        errors, messages = self._errors, self._messages(prompt)
+        for attempt in range(self._endpoint.max_retries + 1):
+            begun = time.perf_counter()
+            try:
+                answer = await self._direct.model_request(
+                    self._model, messages, model_settings=self._settings
+                )
+            except errors.ModelAPIError as error:
+                self._told(begun, error)
+                status = getattr(error, "status_code", None)
+                hint = getattr(error, "provider_retry_hint", None)
+                passing = isinstance(error, errors.ModelConnectionError | errors.ModelRequestTimeout)
+                if status is not None:
+                    passing = (status in _AGAIN or status >= 500) if hint is None else hint
+                if not passing or attempt == self._endpoint.max_retries:
+                    raise
+                wait = 0.5 * 2**attempt if error.retry_after is None else error.retry_after
+                await asyncio.sleep(min(wait, _LONGEST_WAIT))
+            else:
+                self._told(begun, None)
+                return answer
+        raise AssertionError("the last attempt returns or raises")
+
+    def _messages(self, prompt: Prompt) -> list[Any]:
+        kinds = self._parts
+        messages: list[Any] = []
+        first: list[Any] = [kinds.SystemPromptPart(prompt.system)] if prompt.system else []
+        for exchange in prompt.history:
+            messages.append(kinds.ModelRequest([*first, kinds.UserPromptPart(exchange.message)]))
+            messages.append(kinds.ModelResponse([kinds.TextPart(exchange.reply)]))
+            first = []
+        messages.append(kinds.ModelRequest([*first, kinds.UserPromptPart(prompt.message)]))
+        return messages
+
+    def _told(self, begun: float, error: Any) -> None:
+        """Report an attempt, where no HTTP client of ours has done so."""
+        if self._client is None:
+            status = 200 if error is None else getattr(error, "status_code", None)
+            kind = type(error).__name__ if status is None else ""
+            after = getattr(error, "retry_after", None)
+            seconds = time.perf_counter() - begun
+            tell(Attempt(seconds, status, kind, "" if after is None else f"{after:g}"))
+
+    def _read(self, answer: Any) -> Reply:
+        details = answer.provider_details or {}
+        text = "".join(part.content for part in answer.parts if part.part_kind == "text")
+        usage = self._usage(answer)
+        if answer.finish_reason == "content_filter":
+            return Reply(str(details.get("refusal") or text), usage, Finish.REFUSAL)
+        if details.get("finish_reason") == "model_context_window_exceeded":
+            return Reply(text, usage, Finish.OVERFLOW)
+        if not text.strip():
+            raise self._endpoint.silent(str(answer.finish_reason), self._max_output)
+        return Reply(text, usage, Finish.LENGTH if answer.finish_reason == "length" else Finish.STOP)
+
+    def _usage(self, answer: Any) -> Usage | None:
+        """Take the cached tokens out of the prompt's; None: the request was never answered, and costs nothing."""
+        if answer is None:
+            return Usage(model=self._model_name, provider=self._priced)
+        spent = answer.usage
+        if spent.unmeasured_requests or not (spent.input_tokens or spent.output_tokens):
+            return None
+        read, written = spent.cache_read_tokens, spent.cache_write_tokens
+        if read + written > spent.input_tokens:  # no such thing: bill it all at the full price
+            read = written = 0
+        return Usage(
+            uncached=spent.input_tokens - read - written,
+            cache_read=read,
+            cache_write=written,
+            output=spent.output_tokens,
+            reasoning=spent.output_reasoning_tokens,
+            model=answer.model_name or self._model_name,
+            provider=self._priced,
+        )
+
+
+def _takes_httpx2(provider: type[Any]) -> bool:
+    """Say whether a provider's SDK works with httpx2; some still want the old httpx."""
+    try:
+        wanted = typing.get_type_hints(provider.__init__)["http_client"]
+    except (NameError, KeyError):
+        return False
+    return httpx2.AsyncClient in typing.get_args(wanted)
+
+
+def _detail(error: Exception) -> str:
+    """Return the provider's own words for an error, out of what Pydantic AI makes of its body."""
+    body = getattr(error, "body", None)
+    if isinstance(body, str) and body.startswith("{"):
+        with suppress(ValueError):
+            body = json.loads(body)
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    if isinstance(body, dict) and body.get("message"):
+        return str(body["message"])
+    return str(body or error)
