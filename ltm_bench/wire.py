@@ -164,7 +164,7 @@ def client(kind: type[httpx2.AsyncClient], **settings: Any) -> httpx2.AsyncClien
     one really does.
     """
     known = _shared.setdefault(asyncio.get_running_loop(), {})
-    which = (kind, *sorted(settings.items()))
+    which = (kind, repr(sorted(settings.items())))
     if which not in known or known[which].users == 0:
         known[which] = _watched(kind)(**settings)
     known[which].users += 1
