@@ -6,10 +6,14 @@ of facts in `facts/`; TriviaQA's own files can be read instead.
 
 import hashlib
 import json
+import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -140,8 +144,29 @@ def _one_line(text: str) -> str:
     return text
 
 
+class _Piece(NamedTuple):
+    """A question as a filler message holds it."""
+
+    line: str
+    answer: str
+    """In JSON."""
+    size: int
+    """Bytes that it takes up in a message and its answer."""
+
+
+def _piece(trivia: Trivia) -> _Piece:
+    question, answer = trivia
+    line = f"Q: {question} A: {answer}"
+    size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
+    return _Piece(line, encode_basestring(answer), size + len(answer) + 12)
+
+
 class Filler:
-    """Composes filler messages of a wanted size; the same dice compose the same ones."""
+    """Composes filler messages of a wanted size; the same dice compose the same ones.
+
+    Questions are made ready once, and a message is cut out of a shuffled row of them by its size, so that composing
+    takes no longer than joining: a conversation that is gone through again composes all of its filler again.
+    """
 
     def __init__(self, bank: Bank, dice: Dice, max_tokens: int = MAX_TOKENS) -> None:
         if not bank.items:
@@ -149,11 +174,17 @@ class Filler:
         self._items = bank.items
         self._dice = dice
         self._max_tokens = max_tokens
-        self._draw = self._endlessly()
+        self._pieces: list[_Piece] = []
+        self._round: Sequence[_Piece] = ()
+        self._sizes: Sequence[int] = (0,)  # of all before each of this round
+        self._next = 0
 
-    def _endlessly(self) -> Iterator[Trivia]:
-        while True:
-            yield from self._dice.shuffled(self._items)
+    def _shuffle(self) -> None:
+        """Begin another round through the bank."""
+        self._pieces = self._pieces or [_piece(trivia) for trivia in self._items]
+        self._round = self._dice.shuffled(self._pieces)
+        self._sizes = [0, *accumulate([size for _, _, size in self._round])]
+        self._next = 0
 
     def compose(self, tokens: int) -> FillerMessage:
         """Return filler of about `tokens` tokens, its answers included: a little less rather than more.
@@ -162,18 +193,22 @@ class Filler:
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
-        room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN
         introduction = self._dice.choice(_INTRODUCTIONS)
-        room -= len(introduction)
-        lines: list[str] = []
-        answers: list[str] = []
         # Sizes are estimated from bytes, so that the text need not be tokenised twice.
+        bytes_ = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
+        room = math.floor(bytes_ - 100)  # bytes of a question and its answers: the next one might not fit
+        pieces: list[_Piece] = []
         while True:
-            question, answer = next(self._draw)
-            lines.append(f"Q: {question} A: {answer}")
-            answers.append(answer)
-            room -= len(lines[-1].encode("utf-8", "replace")) + len(answer) + 12
-            if room < 100:  # bytes of a question and its answers: the next one might not fit
+            if self._next == len(self._round):
+                self._shuffle()
+            begin, before = self._next, self._sizes[self._next]
+            self._next = bisect_right(self._sizes, before + room, begin + 1)
+            pieces += self._round[begin : self._next]
+            if self._next <= len(self._round):
                 break
-        text = introduction + "\n" + "\n".join(lines)
-        return FillerMessage(text, json.dumps(answers, ensure_ascii=False))
+            self._next = len(self._round)
+            room -= self._sizes[-1] - before
+        lines = "\n".join([line for line, _, _ in pieces])
+        return FillerMessage(
+            f"{introduction}\n{lines}", f"[{', '.join([answer for _, answer, _ in pieces])}]"
+        )
