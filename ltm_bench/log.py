@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
 
 from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
 from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
@@ -125,13 +126,21 @@ def encode(event: Event) -> bytes:
         return json.dumps(event, separators=(",", ":")).encode() + b"\n"
 
 
+def _decode(line: bytes) -> Any:
+    """Read one line; in the few that the faster reader refuses, `json` reads lone surrogates or says what is wrong."""
+    try:
+        return from_json(line)
+    except ValueError:
+        return json.loads(line)
+
+
 def read_events(path: Path) -> Iterator[Event]:
     """Give the events of a log one by one; a torn last line is passed over. Raises LogError for other damage."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 try:
-                    event = json.loads(line)
+                    event = _decode(line)
                 except (ValueError, RecursionError) as error:
                     if not line.endswith(b"\n"):
                         return
