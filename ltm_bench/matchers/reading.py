@@ -31,7 +31,10 @@ def answer(reply: str) -> str:
 
 def plain(text: str) -> str:
     """Return the answer in a text in lower case, with straight quotes and without accents."""
-    text = unicodedata.normalize("NFKD", answer(text).translate(_STRAIGHT))
+    text = answer(text)
+    if text.isascii():  # nearly every text is, and has neither accents nor curly quotes
+        return text.lower()
+    text = unicodedata.normalize("NFKD", text.translate(_STRAIGHT))
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
 
