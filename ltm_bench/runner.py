@@ -25,7 +25,7 @@ from ltm_bench.matchers import dump
 from ltm_bench.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
 from ltm_bench.prices import dollars
 from ltm_bench.scenario import Example, ideal_reply
-from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
+from ltm_bench.schedule import Ended, Fill, Jump, Rehearsals, Scheduler, Send
 from ltm_bench.scoring import judge
 from ltm_bench.tokens import Counter
 from ltm_bench.wire import Heard, listening
@@ -47,6 +47,8 @@ class Plan:
     examples: Sequence[Example]
     counter: Counter
     bank: Bank
+    rehearsals: Rehearsals | None = None
+    """Of all examples, where they have been rehearsed for one conversation."""
 
 
 class Observer(Protocol):
@@ -149,6 +151,7 @@ class Conversation:
             start=suite.start,
             stagger=suite.stagger,
             filler=not suite.isolated,
+            rehearsals=plan.rehearsals,
         )
         self._filler = Filler(
             plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.manifest.filler.max_tokens

@@ -273,14 +273,17 @@ def make_plan(wish: Wish) -> Plan:
     )
     plan = Plan(manifest, _examples(manifest), counter(wish.tokenizer), bank)
     try:
-        rehearse_all(plan.examples, plan.counter, span=None if manifest.suite.isolated else manifest.span)
+        rehearsals = rehearse_all(
+            plan.examples, plan.counter, span=None if manifest.suite.isolated else manifest.span
+        )
     except LtmBenchError:
         raise
     except Exception:
         for example in plan.examples:
             rehearsal(example, plan.counter)
         raise
-    return plan
+    # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
+    return plan if manifest.suite.isolated else replace(plan, rehearsals=rehearsals)
 
 
 def rehearsal(example: Example, count: Counter) -> list[Step]:
