@@ -144,28 +144,11 @@ def _one_line(text: str) -> str:
     return text
 
 
-class _Piece(NamedTuple):
-    """A question as a filler message holds it."""
-
-    line: str
-    answer: str
-    """In JSON."""
-    size: int
-    """Bytes that it takes up in a message and its answer."""
-
-
-def _piece(trivia: Trivia) -> _Piece:
-    question, answer = trivia
-    line = f"Q: {question} A: {answer}"
-    size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
-    return _Piece(line, encode_basestring(answer), size + len(answer) + 12)
-
-
 class Filler:
     """Composes filler messages of a wanted size; the same dice compose the same ones.
 
     Questions are made ready once, and a message is cut out of a shuffled row of them by its size, so that composing
-    takes no longer than joining: a conversation that is gone through again composes all of its filler again.
+    takes hardly longer than joining: a conversation that is gone through again composes all of its filler again.
     """
 
     def __init__(self, bank: Bank, dice: Dice, max_tokens: int = MAX_TOKENS) -> None:
@@ -174,16 +157,27 @@ class Filler:
         self._items = bank.items
         self._dice = dice
         self._max_tokens = max_tokens
-        self._pieces: list[_Piece] = []
-        self._round: Sequence[_Piece] = ()
-        self._sizes: Sequence[int] = (0,)  # of all before each of this round
+        self._lines: list[str] = []
+        self._answers: list[str] = []  # in JSON
+        self._bytes: list[int] = []  # of a question with its answer
+        self._round: Sequence[int] = ()  # the order of the questions
+        self._before: Sequence[int] = (0,)  # bytes of all before each of them
         self._next = 0
+
+    def _prepare(self) -> None:
+        for question, answer in self._items:
+            line = f"Q: {question} A: {answer}"
+            size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
+            self._lines.append(line)
+            self._answers.append(encode_basestring(answer))
+            self._bytes.append(size + len(answer) + 12)
 
     def _shuffle(self) -> None:
         """Begin another round through the bank."""
-        self._pieces = self._pieces or [_piece(trivia) for trivia in self._items]
-        self._round = self._dice.shuffled(self._pieces)
-        self._sizes = [0, *accumulate([size for _, _, size in self._round])]
+        if not self._lines:
+            self._prepare()
+        self._round = self._dice.shuffled(range(len(self._lines)))
+        self._before = [0, *accumulate([self._bytes[i] for i in self._round])]
         self._next = 0
 
     def compose(self, tokens: int) -> FillerMessage:
@@ -195,20 +189,19 @@ class Filler:
             tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
         introduction = self._dice.choice(_INTRODUCTIONS)
         # Sizes are estimated from bytes, so that the text need not be tokenised twice.
-        bytes_ = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
-        room = math.floor(bytes_ - 100)  # bytes of a question and its answers: the next one might not fit
-        pieces: list[_Piece] = []
+        room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
+        left = math.floor(room - 100)  # bytes of a question and its answers: the next one might not fit
+        chosen: list[int] = []
         while True:
             if self._next == len(self._round):
                 self._shuffle()
-            begin, before = self._next, self._sizes[self._next]
-            self._next = bisect_right(self._sizes, before + room, begin + 1)
-            pieces += self._round[begin : self._next]
+            begin, before = self._next, self._before[self._next]
+            self._next = bisect_right(self._before, before + left, begin + 1)
+            chosen += self._round[begin : self._next]
             if self._next <= len(self._round):
                 break
             self._next = len(self._round)
-            room -= self._sizes[-1] - before
-        lines = "\n".join([line for line, _, _ in pieces])
-        return FillerMessage(
-            f"{introduction}\n{lines}", f"[{', '.join([answer for _, answer, _ in pieces])}]"
-        )
+            left -= self._before[-1] - before
+        lines = "\n".join(map(self._lines.__getitem__, chosen))
+        answers = ", ".join(map(self._answers.__getitem__, chosen))
+        return FillerMessage(f"{introduction}\n{lines}", f"[{answers}]")
