@@ -157,16 +157,21 @@ class Conversation:
             plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.manifest.filler.max_tokens
         )
         self._turn = 0
-        self._live = False
+        self._opened = self._live = False
         self._heard: dict[str, list[Turn]] = {}
 
     async def run(self, home: Path) -> None:
         """Talk until every example has ended. Raises RunIncomplete or BudgetReached when it cannot go on."""
         home.mkdir(parents=True, exist_ok=True)
         try:
+            # Most agents are restored by observing every turn, and can do so while the log is gone through: it is
+            # read once. The others are restored from it when it has been, and of a finished one nobody needs to know.
+            observes = type(self._agent).restore is Agent.restore
+            if observes and self._recorder.logged is not None and not is_finished(self._recorder.path):
+                await self._open(home)
             await self._talk(home)
         finally:
-            if self._live:
+            if self._opened:
                 await self._agent.close()
 
     async def _talk(self, home: Path) -> None:
@@ -212,6 +217,8 @@ class Conversation:
         turn = Turn(message, reply, kind, send.example.id)
         heard.append(turn)
         replayed = not self._live
+        if replayed and self._opened:
+            await self._guard(self._agent.observe(turn), message)
         ended = self._take(sent, reply, tokens)
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
         if isinstance(line, Ask):
@@ -264,14 +271,16 @@ class Conversation:
         if self._plan.manifest.filler.mode == "live":
             reply, tokens = await self._reply(message, home)
             turn = Turn(message, reply, "fill")
+            told = self._opened and not self._live
         else:
             if self._recorder.logged is None:  # killed between message and answer
                 await self._go_live(home)
             reply = Reply(filler.answers)
             tokens = self._replied(reply)
             turn = Turn(message, reply, "fill")
-            if self._live:
-                await self._guard(self._agent.observe(turn), message)
+            told = self._opened
+        if told:
+            await self._guard(self._agent.observe(turn), message)
         replayed = not self._live
         self._take(sent, reply, tokens)
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
@@ -361,17 +370,25 @@ class Conversation:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
 
+    async def _open(self, home: Path) -> None:
+        self._opened = True
+        await self._guard(self._agent.open(home), self._opening())
+
+    def _opening(self) -> Message:
+        return Message("", self._scheduler.clock.now, self._turn)
+
     async def _go_live(self, home: Path) -> None:
-        """Open the agent and bring it to where the log ends."""
+        """Open the agent and bring it to where the log ends, unless it has been there all along."""
         if self._live:
             return
         self._live = True
-        opening = Message("", self._scheduler.clock.now, self._turn)
-        await self._guard(self._agent.open(home), opening)
         if self._turn:
             self._journal.put({"turn": self._turn, "resumed": True})
-            turns: Iterator[Turn] = islice(read_turns(self._recorder.path), self._turn)
-            await self._guard(self._agent.restore(turns), opening)
+        if not self._opened:
+            await self._open(home)
+            if self._turn:
+                turns: Iterator[Turn] = islice(read_turns(self._recorder.path), self._turn)
+                await self._guard(self._agent.restore(turns), self._opening())
 
     async def _guard(self, call: Awaitable[T], message: Message) -> T:
         """Await a call to the agent; whatever it raises becomes an error of ours that can be resumed from."""
