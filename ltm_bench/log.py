@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -336,15 +336,28 @@ def _mend(path: Path) -> int:
 
 
 class Journal:
-    """A side file of JSON lines for what differs between equal runs, such as wall-clock times."""
+    """A side file of JSON lines for what differs between equal runs, such as wall-clock times.
+
+    It is there once something was put, and is held open from then on: of every reply there is a record.
+    """
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:
         self.path = path
         self.clock = clock
         """Seconds from any fixed moment, for measuring durations."""
+        self._file: BinaryIO | None = None
         _mend(path)
 
     def put(self, record: Mapping[str, Any]) -> None:
         """Append a record."""
-        with self.path.open("ab") as file:
-            file.write(encode(dict(record)))
+        self._file = self._file or self.path.open("ab")
+        self._file.write(encode(dict(record)))
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -169,7 +169,8 @@ class Conversation:
             observes = type(self._agent).restore is Agent.restore
             if observes and self._recorder.logged is not None and not is_finished(self._recorder.path):
                 await self._open(home)
-            await self._talk(home)
+            with self._recalls:
+                await self._talk(home)
         finally:
             if self._opened:
                 await self._agent.close()
@@ -442,31 +443,29 @@ async def run(
 
     Raises RunIncomplete or BudgetReached if one of them had to stop; the others have been brought to their end.
     """
-    journal = Journal(folder / "timings.jsonl", clock)
     home = folder / "agent"
     places = places or asyncio.Semaphore(concurrent)
-    if not plan.manifest.suite.isolated:
-        with Recorder(folder / "events.jsonl") as recorder:
-            if recorder.cut:
-                on_cut(recorder.cut)
-            await Conversation(
-                plan, plan.examples, make_agent(), recorder, journal, budget, observer, places
-            ).run(home)
-        return
     open_ones = asyncio.Semaphore(concurrent)
 
-    async def alone(example: Example) -> None:
+    async def hold(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> None:
+        with Recorder(log) as recorder:
+            if recorder.cut:
+                on_cut(recorder.cut)
+            await Conversation(plan, examples, make_agent(), recorder, journal, budget, observer, places).run(
+                home
+            )
+
+    async def alone(example: Example, journal: Journal) -> None:
         name = example.id.replace("/", "-")
         async with open_ones:
-            with Recorder(folder / "isolated" / f"{name}.jsonl") as recorder:
-                if recorder.cut:
-                    on_cut(recorder.cut)
-                talk = Conversation(
-                    plan, [example], make_agent(), recorder, journal, budget, observer, places
-                )
-                await talk.run(home / name)
+            await hold(folder / "isolated" / f"{name}.jsonl", [example], home / name, journal)
 
-    outcomes = await asyncio.gather(*map(alone, plan.examples), return_exceptions=True)
+    with Journal(folder / "timings.jsonl", clock) as journal:
+        if not plan.manifest.suite.isolated:
+            await hold(folder / "events.jsonl", plan.examples, home, journal)
+            return
+        talks = (alone(example, journal) for example in plan.examples)
+        outcomes = await asyncio.gather(*talks, return_exceptions=True)
     failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failures:
         raise failures[0]
