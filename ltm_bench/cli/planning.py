@@ -389,15 +389,11 @@ def _today(suite: str, entry: ScenarioEntry) -> ScenarioEntry:
 
 
 def _examples(manifest: Manifest) -> list[Example]:
+    suite = manifest.suite
     return [
-        Example(
-            _played(manifest.suite.name, entry)[0],
-            index,
-            manifest.seed,
-            entry.parameters,
-            manifest.suite.isolated,
-        )
-        for entry in manifest.suite.scenarios
+        Example(played, index, manifest.seed, entry.parameters, suite.isolated)
+        for entry in suite.scenarios
+        for played in (_played(suite.name, entry)[0],)
         for index in range(entry.examples)
     ]
 
