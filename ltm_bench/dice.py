@@ -45,9 +45,9 @@ class Dice:
         """Return `count` different items in random order."""
         if count > len(items):
             raise ValueError(f"the dice {self.name!r} cannot draw {count} of {len(items)} items")
-        pool = list(items)
-        for i in range(count):
-            j = self.integer(i, len(pool) - 1)
+        pool, fraction = list(items), self._random.random
+        for i, left in zip(range(count), range(len(pool), 0, -1), strict=False):
+            j = i + int(fraction() * left)
             pool[i], pool[j] = pool[j], pool[i]
         return pool[:count]
 

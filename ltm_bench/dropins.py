@@ -45,6 +45,8 @@ def catalogue(kind: Kind) -> Mapping[str, Path]:
     for folder in dict.fromkeys((bundled(kind).resolve(), Path(kind).resolve())):
         for path in sorted(p for p in folder.glob("[!_.]*") if p.suffix in _ENDINGS[kind] and p.is_file()):
             other = found.setdefault(path.stem, path)
+            if other == path:
+                continue
             if other.suffix != path.suffix or content_hash(other) != content_hash(path):
                 raise DropInError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename yours")
     return found

@@ -6,10 +6,14 @@ of facts in `facts/`; TriviaQA's own files can be read instead.
 
 import hashlib
 import json
+import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -141,7 +145,11 @@ def _one_line(text: str) -> str:
 
 
 class Filler:
-    """Composes filler messages of a wanted size; the same dice compose the same ones."""
+    """Composes filler messages of a wanted size; the same dice compose the same ones.
+
+    Questions are made ready once, and a message is cut out of a shuffled row of them by its size, so that composing
+    takes hardly longer than joining: a conversation that is gone through again composes all of its filler again.
+    """
 
     def __init__(self, bank: Bank, dice: Dice, max_tokens: int = MAX_TOKENS) -> None:
         if not bank.items:
@@ -149,11 +157,28 @@ class Filler:
         self._items = bank.items
         self._dice = dice
         self._max_tokens = max_tokens
-        self._draw = self._endlessly()
+        self._lines: list[str] = []
+        self._answers: list[str] = []  # in JSON
+        self._bytes: list[int] = []  # of a question with its answer
+        self._round: Sequence[int] = ()  # the order of the questions
+        self._before: Sequence[int] = (0,)  # bytes of all before each of them
+        self._next = 0
 
-    def _endlessly(self) -> Iterator[Trivia]:
-        while True:
-            yield from self._dice.shuffled(self._items)
+    def _prepare(self) -> None:
+        for question, answer in self._items:
+            line = f"Q: {question} A: {answer}"
+            size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
+            self._lines.append(line)
+            self._answers.append(encode_basestring(answer))
+            self._bytes.append(size + len(answer) + 12)
+
+    def _shuffle(self) -> None:
+        """Begin another round through the bank."""
+        if not self._lines:
+            self._prepare()
+        self._round = self._dice.shuffled(range(len(self._lines)))
+        self._before = [0, *accumulate([self._bytes[i] for i in self._round])]
+        self._next = 0
 
     def compose(self, tokens: int) -> FillerMessage:
         """Return filler of about `tokens` tokens, its answers included: a little less rather than more.
@@ -162,18 +187,21 @@ class Filler:
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
-        room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN
         introduction = self._dice.choice(_INTRODUCTIONS)
-        room -= len(introduction)
-        lines: list[str] = []
-        answers: list[str] = []
         # Sizes are estimated from bytes, so that the text need not be tokenised twice.
+        room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
+        left = math.floor(room - 100)  # bytes of a question and its answers: the next one might not fit
+        chosen: list[int] = []
         while True:
-            question, answer = next(self._draw)
-            lines.append(f"Q: {question} A: {answer}")
-            answers.append(answer)
-            room -= len(lines[-1].encode("utf-8", "replace")) + len(answer) + 12
-            if room < 100:  # bytes of a question and its answers: the next one might not fit
+            if self._next == len(self._round):
+                self._shuffle()
+            begin, before = self._next, self._before[self._next]
+            self._next = bisect_right(self._before, before + left, begin + 1)
+            chosen += self._round[begin : self._next]
+            if self._next <= len(self._round):
                 break
-        text = introduction + "\n" + "\n".join(lines)
-        return FillerMessage(text, json.dumps(answers, ensure_ascii=False))
+            self._next = len(self._round)
+            left -= self._before[-1] - before
+        lines = "\n".join(map(self._lines.__getitem__, chosen))
+        answers = ", ".join(map(self._answers.__getitem__, chosen))
+        return FillerMessage(f"{introduction}\n{lines}", f"[{answers}]")

@@ -16,10 +16,11 @@ from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
 
 from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
 from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
@@ -126,13 +127,21 @@ def encode(event: Event) -> bytes:
         return json.dumps(event, separators=(",", ":")).encode() + b"\n"
 
 
+def _decode(line: bytes) -> Any:
+    """Read one line; in the few that the faster reader refuses, `json` reads lone surrogates or says what is wrong."""
+    try:
+        return from_json(line)
+    except ValueError:
+        return json.loads(line)
+
+
 def read_events(path: Path) -> Iterator[Event]:
     """Give the events of a log one by one; a torn last line is passed over. Raises LogError for other damage."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 try:
-                    event = json.loads(line)
+                    event = _decode(line)
                 except (ValueError, RecursionError) as error:
                     if not line.endswith(b"\n"):
                         return
@@ -364,15 +373,28 @@ def side_records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 class Journal:
-    """A side file of JSON lines for what differs between equal runs, such as wall-clock times."""
+    """A side file of JSON lines for what differs between equal runs, such as wall-clock times.
+
+    It is there once something was put, and is held open from then on: of every reply there is a record.
+    """
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:
         self.path = path
         self.clock = clock
         """Seconds from any fixed moment, for measuring durations."""
+        self._file: BinaryIO | None = None
         _mend(path)
 
     def put(self, record: Mapping[str, Any]) -> None:
         """Append a record."""
-        with self.path.open("ab") as file:
-            file.write(encode(dict(record)))
+        self._file = self._file or self.path.open("ab")
+        self._file.write(encode(dict(record)))
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None

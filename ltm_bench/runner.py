@@ -37,7 +37,7 @@ from ltm_bench.matchers import dump
 from ltm_bench.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
 from ltm_bench.prices import dollars
 from ltm_bench.scenario import Example, ideal_reply
-from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
+from ltm_bench.schedule import Ended, Fill, Jump, Rehearsals, Scheduler, Send
 from ltm_bench.scoring import judge
 from ltm_bench.tokens import Counter
 from ltm_bench.wire import Heard, listening
@@ -59,6 +59,8 @@ class Plan:
     examples: Sequence[Example]
     counter: Counter
     bank: Bank
+    rehearsals: Rehearsals | None = None
+    """Of all examples, where they have been rehearsed for one conversation."""
 
 
 class Observer(Protocol):
@@ -163,21 +165,28 @@ class Conversation:
             start=suite.start,
             stagger=suite.stagger,
             filler=not suite.isolated,
+            rehearsals=plan.rehearsals,
         )
         self._filler = Filler(
             plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.manifest.filler.max_tokens
         )
         self._turn = 0
-        self._live = False
+        self._opened = self._live = False
         self._heard: dict[str, list[Turn]] = {}
 
     async def run(self, home: Path) -> None:
         """Talk until every example has ended. Raises RunIncomplete or BudgetReached when it cannot go on."""
         home.mkdir(parents=True, exist_ok=True)
         try:
-            await self._talk(home)
+            # Most agents are restored by observing every turn, and can do so while the log is gone through: it is
+            # read once. The others are restored from it when it has been, and of a finished one nobody needs to know.
+            observes = type(self._agent).restore is Agent.restore
+            if observes and self._recorder.logged is not None and not is_finished(self._recorder.path):
+                await self._open(home)
+            with self._recalls:
+                await self._talk(home)
         finally:
-            if self._live:
+            if self._opened:
                 await self._agent.close()
 
     async def _talk(self, home: Path) -> None:
@@ -228,6 +237,8 @@ class Conversation:
         turn = Turn(message, reply, kind, send.example.id)
         heard.append(turn)
         replayed = not self._live
+        if replayed and self._opened:
+            await self._guard(self._agent.observe(turn), message)
         ended = self._take(sent, reply, tokens)
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
         if isinstance(line, Ask):
@@ -280,6 +291,7 @@ class Conversation:
         if self._plan.manifest.filler.mode == "live":
             sent, reply, tokens = await self._exchange(message, home, record)
             turn = Turn(message, reply, "fill")
+            told = self._opened and not self._live
         else:
             sent = record()
             if self._recorder.logged is None:  # killed between message and answer
@@ -287,8 +299,9 @@ class Conversation:
             reply = Reply(filler.answers)
             tokens = self._replied(reply)
             turn = Turn(message, reply, "fill")
-            if self._live:
-                await self._guard(self._agent.observe(turn), message)
+            told = self._opened
+        if told:
+            await self._guard(self._agent.observe(turn), message)
         replayed = not self._live
         self._take(sent, reply, tokens)
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
@@ -426,17 +439,25 @@ class Conversation:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
 
+    async def _open(self, home: Path) -> None:
+        self._opened = True
+        await self._guard(self._agent.open(home), self._opening())
+
+    def _opening(self) -> Message:
+        return Message("", self._scheduler.clock.now, self._turn)
+
     async def _go_live(self, home: Path) -> None:
-        """Open the agent and bring it to where the log ends."""
+        """Open the agent and bring it to where the log ends, unless it has been there all along."""
         if self._live:
             return
         self._live = True
-        opening = Message("", self._scheduler.clock.now, self._turn)
-        await self._guard(self._agent.open(home), opening)
         if self._turn:
             self._journal.put({"turn": self._turn, "resumed": True})
-            turns: Iterator[Turn] = islice(read_turns(self._recorder.path), self._turn)
-            await self._guard(self._agent.restore(turns), opening)
+        if not self._opened:
+            await self._open(home)
+            if self._turn:
+                turns: Iterator[Turn] = islice(read_turns(self._recorder.path), self._turn)
+                await self._guard(self._agent.restore(turns), self._opening())
 
     async def _guard(self, call: Awaitable[T], message: Message) -> T:
         """Await a call to the agent; whatever it raises becomes an error of ours that can be resumed from."""
@@ -514,32 +535,31 @@ async def run(
 
     Raises RunIncomplete or BudgetReached if one of them had to stop; the others have been brought to their end.
     """
-    journal = Journal(folder / "timings.jsonl", clock)
-    budget.spent += lost_before(journal.path)
+    budget.spent += lost_before(folder / "timings.jsonl")
     home = folder / "agent"
     places = places or asyncio.Semaphore(concurrent)
-    if not plan.manifest.suite.isolated:
-        with Recorder(folder / "events.jsonl") as recorder:
-            if recorder.cut:
-                on_cut(recorder.cut)
-            await Conversation(
-                plan, plan.examples, make_agent(), recorder, journal, budget, observer, places, on_doubt
-            ).run(home)
-        return
     open_ones = asyncio.Semaphore(concurrent)
 
-    async def alone(example: Example) -> None:
+    async def hold(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> None:
+        with Recorder(log) as recorder:
+            if recorder.cut:
+                on_cut(recorder.cut)
+            talk = Conversation(
+                plan, examples, make_agent(), recorder, journal, budget, observer, places, on_doubt
+            )
+            await talk.run(home)
+
+    async def alone(example: Example, journal: Journal) -> None:
         name = example.id.replace("/", "-")
         async with open_ones:
-            with Recorder(folder / "isolated" / f"{name}.jsonl") as recorder:
-                if recorder.cut:
-                    on_cut(recorder.cut)
-                talk = Conversation(
-                    plan, [example], make_agent(), recorder, journal, budget, observer, places, on_doubt
-                )
-                await talk.run(home / name)
+            await hold(folder / "isolated" / f"{name}.jsonl", [example], home / name, journal)
 
-    outcomes = await asyncio.gather(*map(alone, plan.examples), return_exceptions=True)
+    with Journal(folder / "timings.jsonl", clock) as journal:
+        if not plan.manifest.suite.isolated:
+            await hold(folder / "events.jsonl", plan.examples, home, journal)
+            return
+        talks = (alone(example, journal) for example in plan.examples)
+        outcomes = await asyncio.gather(*talks, return_exceptions=True)
     failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failures:
         raise failures[0]

@@ -190,7 +190,8 @@ def expected_lateness(
 class Scheduler:
     """The state of one conversation: its position in tokens, its clock, and what each example says next.
 
-    Raises SpanTooSmall if a script does not fit, and ConfigError if a script places a message outside 0..1.
+    Scripts that were rehearsed before for this span are not rehearsed again. Raises SpanTooSmall if a script does not
+    fit, and ConfigError if a script places a message outside 0..1.
     """
 
     def __init__(
@@ -203,13 +204,16 @@ class Scheduler:
         start: datetime,
         stagger: float = 0.01,
         filler: bool = True,
+        rehearsals: Rehearsals | None = None,
     ) -> None:
         # Without filler (isolated mode) positions mean nothing: messages are due at once.
         self.position = 0
         self.clock = Clock(start)
         self._span = span
         self._filler = filler
-        self._rehearsals = rehearse_all(examples, counter, span=span if filler else None)
+        if rehearsals is None:
+            rehearsals = rehearse_all(examples, counter, span=span if filler else None)
+        self._rehearsals = rehearsals
         order = Dice(f"{seed}/schedule")
         # One round after the other: the second examples come when all first ones have had their chance.
         rounds: dict[int, list[Example]] = {}

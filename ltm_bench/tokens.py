@@ -4,7 +4,7 @@ The default counter is tiktoken's `cl100k_base`, built from a table that ships w
 no environment variable is involved. Other encodings go through tiktoken's own loader, under a deadline.
 """
 
-import base64
+import binascii
 import hashlib
 import lzma
 import threading
@@ -92,7 +92,7 @@ def _shipped_cl100k() -> "Encoding":
             f"the token table ltm_bench/tables/cl100k_base.tiktoken.xz is damaged: its SHA-256 is {found}, "
             f"not {_CL100K_SHA256}; install ltm-bench again"
         )
-    ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, table.splitlines())}
+    ranks = {binascii.a2b_base64(token): int(rank) for token, rank in map(bytes.split, table.splitlines())}
     return tiktoken.Encoding(
         DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens=_CL100K_SPECIAL
     )

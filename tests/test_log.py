@@ -151,7 +151,8 @@ def test_a_replay_that_diverges_shows_both_texts(tmp_path: Path) -> None:
 def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:
     path = tmp_path / "timings.jsonl"
     path.write_bytes(b'{"turn":0}\n{"tu')
-    Journal(path, lambda: 0.0).put({"turn": 1})
+    with Journal(path, lambda: 0.0) as journal:
+        journal.put({"turn": 1})
     assert [json.loads(line) for line in path.read_bytes().splitlines()] == [{"turn": 0}, {"turn": 1}]
 
 

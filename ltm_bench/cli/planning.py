@@ -273,14 +273,17 @@ def make_plan(wish: Wish) -> Plan:
     )
     plan = Plan(manifest, _examples(manifest), counter(wish.tokenizer), bank)
     try:
-        rehearse_all(plan.examples, plan.counter, span=None if manifest.suite.isolated else manifest.span)
+        rehearsals = rehearse_all(
+            plan.examples, plan.counter, span=None if manifest.suite.isolated else manifest.span
+        )
     except LtmBenchError:
         raise
     except Exception:
         for example in plan.examples:
             rehearsal(example, plan.counter)
         raise
-    return plan
+    # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
+    return plan if manifest.suite.isolated else replace(plan, rehearsals=rehearsals)
 
 
 def rehearsal(example: Example, count: Counter) -> list[Step]:
@@ -386,15 +389,11 @@ def _today(suite: str, entry: ScenarioEntry) -> ScenarioEntry:
 
 
 def _examples(manifest: Manifest) -> list[Example]:
+    suite = manifest.suite
     return [
-        Example(
-            _played(manifest.suite.name, entry)[0],
-            index,
-            manifest.seed,
-            entry.parameters,
-            manifest.suite.isolated,
-        )
-        for entry in manifest.suite.scenarios
+        Example(played, index, manifest.seed, entry.parameters, suite.isolated)
+        for entry in suite.scenarios
+        for played in (_played(suite.name, entry)[0],)
         for index in range(entry.examples)
     ]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ltm_bench.matchers.reading import DENIAL, abstains, plain, same_word, words
+from ltm_bench.matchers.reading import DENIAL, abstains, place_of, plain, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _CANDIDATES = 2
@@ -23,11 +23,7 @@ def _asserted(reply: str) -> list[str]:
 
 def _says(heard: Sequence[str], keyword: str) -> bool:
     """Whether the words of a reply hold a keyword, which may be of several words."""
-    parts = keyword.split()
-    return any(
-        all(same_word(heard[i + j], part) for j, part in enumerate(parts))
-        for i in range(len(heard) - len(parts) + 1)
-    )
+    return place_of(keyword.split(), heard) is not None
 
 
 @dataclass(frozen=True, slots=True)

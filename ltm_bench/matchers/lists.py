@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ltm_bench.matchers.reading import abstains, gives_example, last_readable, same_word, words
+from ltm_bench.matchers.reading import abstains, gives_example, last_readable, place_of, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 
@@ -108,11 +108,11 @@ class ListsAll(Matcher):
 
 
 def _same(said: Sequence[str], meant: Sequence[str]) -> bool:
-    return len(said) == len(meant) and all(same_word(a, b) for a, b in zip(said, meant, strict=True))
+    return len(said) == len(meant) and all(map(same_word, said, meant))
 
 
 def _within(said: Sequence[str], meant: Sequence[str]) -> bool:
-    return any(_same(said[i : i + len(meant)], meant) for i in range(len(said) - len(meant) + 1))
+    return place_of(meant, said) is not None
 
 
 def lists_all(values: Sequence[str], *, among: Collection[str]) -> ListsAll:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from ltm_bench.matchers.reading import DENIAL, abstains, plain, same_word, words
+from ltm_bench.matchers.reading import DENIAL, abstains, place_of, plain, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _SENTENCE = re.compile(r"(?<=[.!?\n])")
@@ -21,29 +22,24 @@ _OUT_OF_ROLE = re.compile(
 )
 
 
-def _names(item: str, menu: Collection[str]) -> list[list[str]]:
+@lru_cache(maxsize=1024)
+def _head(item: str) -> Sequence[str]:
+    return words(_GARNISH.split(plain(item), maxsplit=1)[0]) or words(item)
+
+
+@lru_cache(maxsize=1024)
+def _names(item: str, menu: tuple[str, ...]) -> Sequence[Sequence[str]]:
     """Return the ways to name an item: all words before its garnish, or its noun alone where no other item has it."""
-
-    def head(text: str) -> list[str]:
-        return words(_GARNISH.split(plain(text), maxsplit=1)[0]) or words(text)
-
-    own = head(item)
-    others = [word for other in menu if other != item for word in head(other)]
+    own = _head(item)
+    others = [word for other in menu if other != item for word in _head(other)]
     unique = not any(same_word(own[-1], word) for word in others)
     return [own, own[-1:]] if unique else [own]
-
-
-def _position(said: Sequence[str], name: Sequence[str]) -> int | None:
-    for begin in range(len(said) - len(name) + 1):
-        if all(same_word(said[begin + i], part) for i, part in enumerate(name)):
-            return begin
-    return None
 
 
 def ordered(reply: str, menu: Collection[str]) -> list[str]:
     """Return what of the menu a guest orders, in the order of speaking; what is asked about or declined is left out."""
     found: dict[str, None] = {}
-    names = {item: _names(item, menu) for item in menu}
+    names = {item: _names(item, tuple(menu)) for item in menu}
     for sentence in _SENTENCE.split(plain(reply)):
         if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
             continue
@@ -54,9 +50,7 @@ def ordered(reply: str, menu: Collection[str]) -> list[str]:
                 (place, item)
                 for item in menu
                 if (
-                    place := min(
-                        (p for n in names[item] if (p := _position(said, n)) is not None), default=-1
-                    )
+                    place := min((p for n in names[item] if (p := place_of(n, said)) is not None), default=-1)
                 )
                 >= 0
             ]
@@ -149,8 +143,8 @@ class Notices(Matcher):
             return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
         if _OBJECTS.search(text):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
-        both = (self.wanted, self.served)
-        if any(_position(words(text), name) is not None for name in _names(self.wanted, both)):
+        both, said = (self.wanted, self.served), words(text)
+        if any(place_of(name, said) is not None for name in _names(self.wanted, both)):
             return Verdict(
                 Outcome.UNDECIDED, 0.0, f"the guest speaks of the {self.wanted}, but does not object"
             )

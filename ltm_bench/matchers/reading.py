@@ -6,7 +6,7 @@ Everything here is linear in the length of the text, and long text is read up to
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -31,7 +31,10 @@ def answer(reply: str) -> str:
 
 def plain(text: str) -> str:
     """Return the answer in a text in lower case, with straight quotes and without accents."""
-    text = unicodedata.normalize("NFKD", answer(text).translate(_STRAIGHT))
+    text = answer(text)
+    if text.isascii():  # nearly every text is, and has neither accents nor curly quotes
+        return text.lower()
+    text = unicodedata.normalize("NFKD", text.translate(_STRAIGHT))
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
 
@@ -90,6 +93,17 @@ def same_word(said: str, meant: str) -> bool:
     while i < len(shorter) and longer[i] == shorter[i]:
         i += 1
     return longer[i + 1 :] == shorter[i:]
+
+
+def place_of(meant: Sequence[str], said: Sequence[str]) -> int | None:
+    """Return where in what was said these words begin, each the same as meant; None where they are not in it."""
+    if not meant:
+        return 0
+    first, size = meant[0], len(meant)
+    for begin in range(len(said) - size + 1):
+        if same_word(said[begin], first) and all(map(same_word, said[begin : begin + size], meant)):
+            return begin
+    return None
 
 
 _ABSTAINS = re.compile(

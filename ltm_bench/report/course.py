@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.log import conversations, read_events, read_manifest, reply_of
+from ltm_bench.messages import Usage
 from ltm_bench.prices import dollars
 from ltm_bench.statistics import Interval, bootstrap
 
@@ -60,11 +61,67 @@ class Course(NamedTuple):
     """Where benchmark time jumped."""
 
 
+class _Group(NamedTuple):
+    """Calls that follow each other, and the sums over them."""
+
+    calls: int
+    prompt: int
+    cached: int
+    position: int
+    """Of the last."""
+    dollars: float | None
+
+
+class Calls:
+    """Calls in groups that follow each other; when there are too many, two become one: it does not grow with a run."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._groups: list[_Group] = []
+        self._size = 1
+
+    def add(self, position: int, usage: Usage, spent: Decimal | None) -> None:
+        """Take a call, and what has been spent with it."""
+        self.count += 1
+        call = _Group(1, usage.prompt, usage.cache_read, position, None if spent is None else float(spent))
+        if self._groups and self._groups[-1].calls < self._size:
+            call = _together(self._groups.pop(), call)
+        elif len(self._groups) == 2 * MOST_STEPS:
+            self._halve()
+        self._groups.append(call)
+
+    def _halve(self) -> None:
+        self._size *= 2
+        groups = self._groups
+        self._groups = [_together(*groups[i : i + 2]) for i in range(0, len(groups), 2)]
+
+    def steps(self) -> list[Step]:
+        """Return the means of the groups."""
+        if len(self._groups) > MOST_STEPS:
+            self._halve()
+        return [
+            Step(each.position, each.prompt / each.calls, each.cached / each.calls, each.dollars)
+            for each in self._groups
+        ]
+
+
+def _together(first: _Group, second: _Group | None = None) -> _Group:
+    if second is None:
+        return first
+    return _Group(
+        first.calls + second.calls,
+        first.prompt + second.prompt,
+        first.cached + second.cached,
+        second.position,
+        second.dollars,
+    )
+
+
 def course_of(run: Path) -> Course:
-    """Read the course of a run."""
+    """Read the course of a run; what is held of it does not grow with the conversation."""
     manifest = read_manifest(run)
-    live = manifest.filler.mode == "live"
-    calls: list[Step] = []
+    live, isolated = manifest.filler.mode == "live", manifest.suite.isolated
+    calls = Calls()
     spent: Decimal | None = Decimal()
     filler: list[tuple[int, int]] = []
     jumps: list[Jump] = []
@@ -77,44 +134,33 @@ def course_of(run: Path) -> Course:
                 passed = datetime.fromisoformat(event["to"]) - datetime.fromisoformat(sent["at"])
                 jumps.append(Jump(event["position"], passed.total_seconds()))
             if event["event"] == "replied" and sent["kind"] == "fill":
-                filler.append((sent["position"], sent["position"] + sent["tokens"] + event["tokens"]))
+                end = sent["position"] + sent["tokens"] + event["tokens"]
+                _stretch(filler, sent["position"], end, end)
             if event["event"] == "replied" and (live or sent["kind"] != "fill"):
                 usage = reply_of(event).usage
                 if usage is None:
                     continue
                 price = dollars(usage)
                 spent = None if price is None or spent is None else spent + price
-                where = len(calls) + 1 if manifest.suite.isolated else sent["position"]
-                calls.append(
-                    Step(where, usage.prompt, usage.cache_read, None if spent is None else float(spent))
-                )
+                calls.add(calls.count + 1 if isolated else sent["position"], usage, spent)
     waiting = _waiting(run / "timings.jsonl")
-    if manifest.suite.isolated:
-        return Course(_steps(calls), waiting)
-    return Course(_steps(calls), waiting, _stretches(filler), jumps)
-
-
-def _stretches(filler: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join filler where what lies between is too short to be seen."""
+    if isolated:
+        return Course(calls.steps(), waiting)
     joined: list[tuple[int, int]] = []
-    unseen = filler[-1][1] // MOST_STRETCHES if filler else 0
     for start, end in filler:
-        if joined and start - joined[-1][1] <= unseen:
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    return joined
+        _stretch(joined, start, end, filler[-1][1])
+    return Course(calls.steps(), waiting, joined, jumps)
 
 
-def _steps(calls: Sequence[Step]) -> list[Step]:
-    """Average calls, so that a long conversation has no more steps than can be seen."""
-    count = min(MOST_STEPS, len(calls))
-    made = []
-    for i in range(count):
-        group = calls[i * len(calls) // count : (i + 1) * len(calls) // count]
-        prompt, cached = (sum(each) / len(group) for each in zip(*(c[1:3] for c in group), strict=True))
-        made.append(Step(group[-1].position, prompt, cached, group[-1].dollars))
-    return made
+def _stretch(filler: list[tuple[int, int]], start: int, end: int, length: int) -> None:
+    """Add a stretch of filler, joined to the last where what lies between is too short to be seen in so many tokens.
+
+    What cannot be seen in the conversation so far can be seen even less in all of it.
+    """
+    if filler and start - filler[-1][1] <= length // MOST_STRETCHES:
+        filler[-1] = (filler[-1][0], end)
+    else:
+        filler.append((start, end))
 
 
 def _waiting(path: Path) -> Waiting | None:

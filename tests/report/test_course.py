@@ -1,12 +1,14 @@
 """How a run went on: filler and jumps of time, as the log has them."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.report.course import Course, Jump, course_of
+from ltm_bench.messages import Usage
+from ltm_bench.report.course import MOST_STEPS, Calls, Course, Jump, course_of
 from ltm_bench.report.page import filler_path, going_on, jump_path
 
 if TYPE_CHECKING:
@@ -54,3 +56,14 @@ def test_a_long_conversation_has_no_more_in_its_picture_than_can_be_seen() -> No
     assert jump_path(course, 400_000).count("M") < 200
     assert filler_path(course, 400_000).count("M") == 400
     assert "5,000 jumps of benchmark time, 83 hours in all" in going_on(course, 400_000)
+
+
+def test_a_conversation_of_any_length_is_averaged_in_as_many_steps_as_can_be_seen() -> None:
+    for count in (1, MOST_STEPS, MOST_STEPS + 1, 10 * MOST_STEPS + 7):
+        calls = Calls()
+        for i in range(count):
+            calls.add(1000 * i, Usage(uncached=i), Decimal(i))
+        steps = calls.steps()
+        assert min(count, MOST_STEPS // 2) <= len(steps) <= MOST_STEPS
+        assert (steps[-1].position, steps[-1].dollars) == (1000 * (count - 1), count - 1)
+        assert steps[0].prompt == (count > MOST_STEPS) * steps[0].position / 2000
