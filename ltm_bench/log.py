@@ -19,13 +19,16 @@ from types import TracebackType
 from typing import Any, Self, get_args
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
 from ltm_bench.messages import Finish, Kind, Message, Reply, Turn, Usage
 
 FORMAT = 1
 """Version of the form of events.jsonl."""
+
+_LARGEST = 1 << 53
+"""Above it a number of tokens is damage, and JSON's readers disagree."""
 
 Event = dict[str, Any]
 
@@ -44,7 +47,7 @@ class ScenarioEntry(_Frozen):
     version: int
     hash: str
     """Of the content of its file."""
-    examples: int
+    examples: int = Field(ge=1, le=1_000_000)
     parameters: dict[str, Any]
 
 
@@ -54,7 +57,7 @@ class SuiteEntry(_Frozen):
     name: str
     start: datetime
     """The benchmark's time of the first message."""
-    stagger: float
+    stagger: float = Field(ge=0, le=1)
     isolated: bool
     scenarios: list[ScenarioEntry]
 
@@ -76,7 +79,7 @@ class FillerEntry(_Frozen):
     source: str
     digest: str
     mode: str
-    max_tokens: int
+    max_tokens: int = Field(ge=1, le=_LARGEST)
 
 
 class Manifest(_Frozen):
@@ -86,7 +89,7 @@ class Manifest(_Frozen):
     version: str
     """Of ltm-bench."""
     seed: int
-    span: int
+    span: int = Field(ge=0, le=_LARGEST)
     tokenizer: str
     suite: SuiteEntry
     agent: AgentEntry
@@ -170,8 +173,6 @@ def read_events(path: Path) -> Iterator[Event]:
 _COUNT = "a whole number from 0"
 _TEXT = "a text"
 _TIME = "a time with a timezone"
-_LARGEST = 1 << 53
-"""Above it a number of tokens is damage, and JSON's readers disagree."""
 
 
 def _is_time(value: object) -> bool:
