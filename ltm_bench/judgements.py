@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ltm_bench.errors import LogError
 from ltm_bench.messages import Outcome, Verdict
@@ -68,7 +68,7 @@ class Override(_Frozen):
     reply: str
     """Hash of the reply that was looked at."""
     outcome: Outcome
-    score: float
+    score: float = Field(ge=0, le=1)
     reviewer: str
     reason: str
     was: Outcome
@@ -89,7 +89,7 @@ def _lines(path: Path) -> Iterator[Any]:
                 return
             try:
                 yield json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise LogError(f"{path}:{number}: not JSON: {error}") from error
 
 

@@ -27,6 +27,9 @@ from ltm_bench.messages import Finish, Kind, Message, Reply, Turn, Usage
 FORMAT = 1
 """Version of the form of events.jsonl."""
 
+MOST_EXAMPLES = 1_000_000
+"""Of a scenario in a run."""
+
 _LARGEST = 1 << 53
 """Above it a number of tokens is damage, and JSON's readers disagree."""
 
@@ -47,7 +50,7 @@ class ScenarioEntry(_Frozen):
     version: int
     hash: str
     """Of the content of its file."""
-    examples: int = Field(ge=1, le=1_000_000)
+    examples: int = Field(ge=1, le=MOST_EXAMPLES)
     parameters: dict[str, Any]
 
 
@@ -182,7 +185,8 @@ def _is_time(value: object) -> bool:
         return False
 
 
-def _is_usage(value: object) -> bool:
+def is_usage(value: object) -> bool:
+    """Whether this is a usage as a `replied` event has it: names of figures, and figures."""
     return isinstance(value, dict) and all(
         isinstance(each, str) if key in ("model", "provider") else key in _USED and _IS[_COUNT](each)
         for key, each in value.items()
@@ -211,7 +215,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
     _FINISHES: lambda value: isinstance(value, str) and value in list(Finish),
     _SCORE: lambda value: type(value) in (int, float) and 0 <= value <= 1,
     "an object": lambda value: isinstance(value, dict),
-    "token figures by name": _is_usage,
+    "token figures by name": is_usage,
     "a list of texts with their tokens": _is_buried,
 }
 _FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -456,3 +460,15 @@ class Journal:
         """Append a record."""
         with self.path.open("ab") as file:
             file.write(encode(dict(record)))
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Give the objects of a file beside the log, which is evidence and no truth: what cannot be read is passed over."""
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(record, dict):
+                yield record

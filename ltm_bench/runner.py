@@ -13,16 +13,26 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from ltm_bench.agent import Agent, Memory
 from ltm_bench.clock import Clock
 from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.filler import Bank, Filler
-from ltm_bench.log import Event, Journal, Manifest, Recorder, is_finished, read_turns, recalls_of, reply_of
+from ltm_bench.log import (
+    Event,
+    Journal,
+    Manifest,
+    Recorder,
+    is_finished,
+    is_usage,
+    read_turns,
+    recalls_of,
+    reply_of,
+)
 from ltm_bench.matchers import dump
-from ltm_bench.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
+from ltm_bench.messages import Ask, Finish, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
 from ltm_bench.prices import dollars
 from ltm_bench.scenario import Example, ideal_reply
 from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
@@ -164,7 +174,7 @@ class Conversation:
             await self._talk(home)
         finally:
             if self._live:
-                await self._agent.close()
+                await self._guard(self._agent.close(), Message("", self._scheduler.clock.now, self._turn))
 
     async def _talk(self, home: Path) -> None:
         scheduler = self._scheduler
@@ -320,7 +330,7 @@ class Conversation:
             "finish": reply.finish.value,
         }
         if reply.usage is not None:
-            event["usage"] = {k: v for k, v in asdict(reply.usage).items() if v}
+            event["usage"] = _spent(reply.usage)
         self._put(event)
         return tokens
 
@@ -342,10 +352,8 @@ class Conversation:
                         self._budget.release(held)
                         self._note(message, before, heard, failed=True)
                         raise
-            if not isinstance(reply, Reply) or not isinstance(reply.text, str):
-                raise AgentError(
-                    f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
-                )
+            if problem := _unusable(reply):
+                raise AgentError(f"the agent failed at turn {message.turn}: reply() returned {problem}")
             self._note(message, before, heard)
         self._budget.settle(reply.usage, free=self._agent.free, held=held)
         return reply, self._replied(reply)
@@ -376,7 +384,7 @@ class Conversation:
             result = await call
         except (LtmBenchError, asyncio.CancelledError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise AgentError(
                 f"the agent failed at turn {message.turn}: {type(error).__name__}: {error}"
             ) from error
@@ -392,6 +400,23 @@ def _among(needle: Turn, memories: Sequence[Memory]) -> bool:
         else text in " ".join(memory.text.split())
         for memory in memories
     )
+
+
+def _unusable(reply: object) -> str:
+    """Return why something that an adapter returned is no reply that can be written down; nothing if it is one."""
+    if not isinstance(reply, Reply):
+        return f"{type(reply).__name__}, not a Reply"
+    if not isinstance(reply.text, str):
+        return f"a Reply whose text is {type(reply.text).__name__}, not a string"
+    if not isinstance(reply.finish, Finish):
+        return f"a Reply whose finish is {reply.finish!r:.60}, not one of Finish ({', '.join(Finish)})"
+    if reply.usage is not None and not (isinstance(reply.usage, Usage) and is_usage(_spent(reply.usage))):
+        return f"a Reply whose usage is {reply.usage!r:.200}, not a Usage of whole numbers from 0"
+    return ""
+
+
+def _spent(usage: Usage) -> dict[str, Any]:
+    return {name: value for name, value in asdict(usage).items() if value}
 
 
 def _json(value: object) -> object:
