@@ -384,7 +384,7 @@ class Conversation:
             result = await call
         except (LtmBenchError, asyncio.CancelledError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             raise AgentError(
                 f"the agent failed at turn {message.turn}: {type(error).__name__}: {error}"
             ) from error
