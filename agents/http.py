@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
+from ltm_bench.errors import bare
 from ltm_bench.wire import Attempt, tell
 
 
@@ -49,7 +50,7 @@ class Http(Agent):
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"url={url!r} is not a URL; it looks like https://host/path")
-        self._url = url
+        self._url, self._place = url, bare(url)
         self._request, self._reply, self._session, self._time = request, reply, session, time
         try:
             self._extra = json.loads(extra)
@@ -96,14 +97,21 @@ class Http(Agent):
             content = json.loads(answer)
         except ValueError as error:
             raise AgentError(
-                f"{self._url} answered with something that is not JSON: {answer[:120]!r}"
+                f"{self._place} answered with something that is not JSON: {self._clean(repr(answer))[:120]}"
             ) from error
         text = _get(content, self._reply.split("."))
         if not isinstance(text, str):
             raise AgentError(
-                f"{self._url} answered without a text at reply={self._reply!r}: {json.dumps(content)[:200]}"
+                f"{self._place} answered without a text at reply={self._reply!r}: "
+                f"{self._clean(json.dumps(content))[:200]}"
             )
         return Reply(text)
+
+    def _clean(self, text: str) -> str:
+        """Return what the server said without the values that it was sent from the environment."""
+        for value in filter(None, self._headers.values()):
+            text = text.replace(value, "[removed]")
+        return bare(text)
 
     async def _post(self, body: bytes) -> bytes | None:
         """Return the answer; None where the endpoint finds the conversation too long."""
@@ -119,14 +127,14 @@ class Http(Agent):
                 if error.code == 413:
                     return None
                 if error.code != 429 and error.code < 500:
-                    raise AgentError(f"{self._url} refused the request: {detail}") from None
+                    raise AgentError(f"{self._place} refused the request: {detail}") from None
             except (OSError, TimeoutError) as error:
                 detail, wait = f"{type(error).__name__}: {getattr(error, 'reason', error)}", ""
                 tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
             if attempt < self._max_retries:
                 await asyncio.sleep(float(wait) if wait.isdecimal() else 2.0**attempt)
         raise AgentError(
-            f"{self._url} failed {self._max_retries + 1} times, last with {detail}; then resume the run"
+            f"{self._place} failed {self._max_retries + 1} times, last with {detail}; then resume the run"
         )
 
     def _once(self, body: bytes) -> bytes:

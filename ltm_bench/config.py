@@ -29,10 +29,10 @@ class Suite(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     about: str = ""
-    examples: int = Field(default=3, ge=1)
+    examples: int = Field(default=3, ge=1, strict=True)
     stagger: float = Field(default=0.01, ge=0.0, le=1.0)
     """Least distance between the starts of two examples, as a fraction of the span."""
-    start: datetime = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    start: datetime = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
     """The benchmark's time of the first message."""
     isolated: bool = False
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)

@@ -8,6 +8,7 @@ import ast
 import hashlib
 import importlib.util
 import inspect
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ltm_bench.agent import Agent
-from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, nearest
+from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, bare, nearest
 from ltm_bench.messages import Message, Reply
 from ltm_bench.scenario import Scenario
 
@@ -111,6 +112,18 @@ def load(path: Path) -> ModuleType:
     return module
 
 
+def may_read(name: str) -> bool:
+    """Whether a scenario that a log names can be looked at without executing a file that the log chose.
+
+    Names of the catalogue can: what lies in ./scenarios is the user's own. A path is followed only where the user has
+    named that file in this process. Logs come from others, too.
+    """
+    if not name.endswith(".py"):
+        return True
+    path = str(Path(name).resolve())
+    return any(key.startswith(_PREFIX) and each.__file__ == path for key, each in sys.modules.items())
+
+
 def _named(error: BaseException, path: str) -> DropInError:
     """Return the error of a file with its line: where it was raised, or else where that was called."""
     line, what = None, str(error)
@@ -197,6 +210,15 @@ def looks_secret(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
+def _holds_password(value: object) -> bool:
+    """Say whether a setting has a URL in it with a name or a password in front of its host."""
+    if isinstance(value, dict):
+        return any(map(_holds_password, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_password, value))
+    return isinstance(value, str) and bare(value) != value
+
+
 def _annotations(make: Callable[..., Agent]) -> dict[str, Any]:
     """Return the types of the settings, as far as they can be found out."""
     try:
@@ -241,11 +263,18 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
                 f"agent {adapter}: {name} looks like a secret; give it through the environment, "
                 "settings are written into the log"
             )
+        if _holds_password(settings[name]):
+            raise ConfigError(
+                f"agent {adapter}: {name} has a URL with a name or a password in it (not shown here); give it through "
+                "the environment, settings are written into the log"
+            )
         if name not in known:
             raise ConfigError(
                 f"agent {adapter}: no setting {name!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
             )
     for name, value in settings.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"agent {adapter}: {name}={value}: this setting is a number that is finite")
         if not _fits(value, annotations.get(name)):
             raise ConfigError(
                 f"agent {adapter}: {name}={value!r}: this setting is {_spelt(annotations[name])}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from ltm_bench import embedding
-from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.errors import AgentError, ConfigError, bare
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,12 +87,12 @@ class _Remote:
                 return [list(map(float, row["embedding"])) for row in data]
             except httpx2.HTTPStatusError as error:
                 raise AgentError(
-                    f"embedder {self._model} at {self._url}: HTTP {error.response.status_code}"
+                    f"embedder {self._model} at {bare(self._url)}: HTTP {error.response.status_code}"
                 ) from None
             except httpx2.HTTPError as error:
                 problem = type(error).__name__
             except (ValueError, LookupError, TypeError) as error:
                 raise AgentError(
-                    f"embedder {self._model} at {self._url}: {type(error).__name__}: {error}"
+                    f"embedder {self._model} at {bare(self._url)}: {type(error).__name__}: {error}"
                 ) from None
-        raise AgentError(f"embedder {self._model} at {self._url}: {problem}, {_ATTEMPTS} times")
+        raise AgentError(f"embedder {self._model} at {bare(self._url)}: {problem}, {_ATTEMPTS} times")

@@ -19,6 +19,7 @@ A message says what, where, which value, and what to do about it.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -90,3 +91,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` where a known word is close to `word`, else an empty string."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s@?#]{1,1000}@")
+
+
+def bare(text: str) -> str:
+    """Return a text whose URLs have lost the name and the password in front of their host."""
+    return _CREDENTIALS.sub("", text)

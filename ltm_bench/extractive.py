@@ -230,12 +230,12 @@ def _akin(word: str, other: str) -> bool:
 
 def phrase(said: str, focus: dict[str, float]) -> str:
     """Return what a statement says about the focus: what is quoted, or follows the verb, or is left over."""
-    if quoted := re.search(r"[\"“]([^\"”]+)[\"”]", said):
+    if quoted := re.search(r"[\"“]([^\"”]{1,1000})[\"”]", said):
         return quoted[1]
     best = next((each for each in sentences(said) if set(focus) & set(embedding.content_words(each))), said)
     best = _INSTRUCTION.sub("", best)
     after = re.search(r"(?:\b(?:is|are|was|were|be|called|named|became|becomes)\b|:|=)\s*(.+)", best)
-    rest = re.split(r"[;,.!?]\s|[.!?]+$", after[1])[0] if after else best
+    rest = re.split(r"[;,.!?]\s|(?<![.!?])[.!?]+$", after[1])[0] if after else best
     pieces: list[list[str]] = [[]]
     for word in re.findall(r"[\w'’-]+|[^\w\s]", rest):
         stem = embedding.stem(word.casefold())

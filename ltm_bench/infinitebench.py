@@ -57,13 +57,34 @@ def code_run(prediction: str, label: Any, mode: Mode) -> float:
     """Look for the value at the end of the answer; strictly, a minus of any kind, bold type and 4.0 are understood."""
     wanted = int(_first(label))
     if mode == "strict":
-        found = re.findall(r"[-−–]?\d+(?:\.0+)?(?![\d.]*\d)", prediction)
-        return float(bool(found) and float(re.sub("[−–]", "-", found[-1])) == wanted)
+        return float(_last_whole(prediction) == wanted)
     words = _blanked(prediction, "\n.`'\":").split()
     try:
-        return float(bool(words) and int(words[-1]) == wanted)
+        return float(bool(words) and _whole(words[-1]) == wanted)
     except ValueError:
         return 0.0
+
+
+_DIGITS = 4000
+"""Digits of a number that are read: Python refuses a little more, and nobody wants so large a one."""
+
+
+def _whole(text: str) -> int:
+    """Read a whole number of any length. Raises ValueError for other texts."""
+    return int(text if len(text) <= _DIGITS else text.lstrip("0")[:_DIGITS] or "0")
+
+
+def _last_whole(text: str) -> float | None:
+    """Return the last number of a text, `4.0` included; of `1.2.34` that is the 34, as it is for the search's own."""
+    last = None
+    for run in re.finditer(r"[\d.]+", text):
+        if parts := run[0].rstrip(".").split("."):
+            whole = len(parts) > 1 and parts[-1].strip("0") == "" and parts[-2] != ""
+            begins = len(parts) - (2 if whole else 1)
+            if parts[begins]:
+                minus = begins == 0 and text[max(0, run.start() - 1) : run.start()] in ("-", "−", "–")
+                last = -float(parts[begins]) if minus else float(parts[begins])
+    return last
 
 
 def math_find(prediction: str, label: Any, mode: Mode) -> float:
@@ -75,7 +96,7 @@ def math_find(prediction: str, label: Any, mode: Mode) -> float:
     if mode == "strict":
         return float(float(found[-1]) == float(wanted))
     if isinstance(wanted, int):
-        return float("." not in found[0] and int(found[0]) == wanted)
+        return float("." not in found[0] and _whole(found[0]) == wanted)
     return float(float(found[0]) == float(wanted))
 
 
@@ -88,9 +109,9 @@ def math_calc(prediction: str, label: Any, mode: Mode, *, skip_first: bool = Fal
     if not wanted:
         return 0.0
     if mode == "strict":
-        signed = [int(each) for each in re.findall(r"(?<!\d)-?\d+", prediction)]
+        signed = [_whole(each) for each in re.findall(r"(?<!\d)-?\d+", prediction)]
         return max(_prefix(signed, wanted), _prefix(signed[1:], wanted)) / len(wanted)
-    found = [int(each) for each in re.findall(r"[0-9]+", prediction)]
+    found = [_whole(each) for each in re.findall(r"[0-9]+", prediction)]
     return _prefix(found[1:] if skip_first else found, wanted) / len(wanted)
 
 

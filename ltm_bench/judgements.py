@@ -87,7 +87,7 @@ class Override(_Frozen):
     reply: str
     """Hash of the reply that was looked at."""
     outcome: Outcome
-    score: float
+    score: float = Field(ge=0, le=1)
     reviewer: str
     reason: str
     was: Outcome
@@ -108,7 +108,7 @@ def _lines(path: Path) -> Iterator[Any]:
                 return
             try:
                 yield json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise LogError(f"{path}:{number}: not JSON: {error}") from error
 
 

@@ -16,17 +16,23 @@ from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, get_args
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
 from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
-from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.messages import Finish, Kind, Message, Reply, Turn, Usage
 
 FORMAT = 1
 """Version of the form of events.jsonl."""
+
+MOST_EXAMPLES = 1_000_000
+"""Of a scenario in a run."""
+
+_LARGEST = 1 << 53
+"""Above it a number of tokens is damage, and JSON's readers disagree."""
 
 Event = dict[str, Any]
 
@@ -45,7 +51,7 @@ class ScenarioEntry(_Frozen):
     version: int
     hash: str
     """Of the content of its file."""
-    examples: int
+    examples: int = Field(ge=1, le=MOST_EXAMPLES)
     parameters: dict[str, Any]
 
 
@@ -55,7 +61,7 @@ class SuiteEntry(_Frozen):
     name: str
     start: datetime
     """The benchmark's time of the first message."""
-    stagger: float
+    stagger: float = Field(ge=0, le=1)
     isolated: bool
     scenarios: list[ScenarioEntry]
 
@@ -77,7 +83,7 @@ class FillerEntry(_Frozen):
     source: str
     digest: str
     mode: str
-    max_tokens: int
+    max_tokens: int = Field(ge=1, le=_LARGEST)
 
 
 class Manifest(_Frozen):
@@ -87,7 +93,7 @@ class Manifest(_Frozen):
     version: str
     """Of ltm-bench."""
     seed: int
-    span: int
+    span: int = Field(ge=0, le=_LARGEST)
     tokenizer: str
     suite: SuiteEntry
     agent: AgentEntry
@@ -136,7 +142,12 @@ def _decode(line: bytes) -> Any:
 
 
 def read_events(path: Path) -> Iterator[Event]:
-    """Give the events of a log one by one; a torn last line is passed over. Raises LogError for other damage."""
+    """Give the events of a log one by one; a torn last line is passed over. Raises LogError for other damage.
+
+    Whoever reads on can rely on an event's fields, and on what it refers to having been said before.
+    """
+    asked: int | None = None
+    spoke: set[str] = set()
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -150,9 +161,122 @@ def read_events(path: Path) -> Iterator[Event]:
                     ) from error
                 if not isinstance(event, dict) or "event" not in event:
                     raise LogError(f"{path}:{number}: not an event: {line[:60].decode(errors='replace')!r}")
+                kind = event["event"]
+                problem = _problem(event) if number > 1 or kind != "manifest" else ""
+                if kind == "sent" and not problem:
+                    asked = event["turn"]
+                    if "example" in event:
+                        spoke.add(event["example"])
+                elif kind == "replied" and not problem:
+                    if asked != event["turn"]:
+                        problem = f"turn = {event['turn']}: no message of that turn is waiting for a reply"
+                    asked = None
+                elif kind in ("ended", "published") and not problem and event["example"] not in spoke:
+                    problem = f"example = {event['example']!r:.60}: it is not under way"
+                if problem:
+                    raise LogError(f"{path}:{number}: damaged event, {problem}; restore the file from a copy")
+                if kind == "ended":
+                    spoke.remove(event["example"])
                 yield event
     except OSError as error:
         raise LogError(f"{path}: {error.strerror or error}") from error
+
+
+_COUNT = "a whole number from 0"
+_TEXT = "a text"
+_TIME = "a time with a timezone"
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def is_usage(value: object) -> bool:
+    """Whether this is a usage as a `replied` event has it: names of figures, and figures."""
+    return isinstance(value, dict) and all(
+        isinstance(each, str)
+        if key in ("model", "provider")
+        else isinstance(each, list) and all(map(is_usage, each))
+        if key == "besides"
+        else key in _USED and _IS[_COUNT](each)
+        for key, each in value.items()
+    )
+
+
+def _is_buried(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, list)
+        and len(each) == 2
+        and isinstance(each[0], str)
+        and (each[1] is None or _IS[_COUNT](each[1]))
+        for each in value
+    )
+
+
+_USED = frozenset(field.name for field in fields(Usage))
+_KINDS = f"one of {', '.join(get_args(Kind))}"
+_FINISHES = f"one of {', '.join(Finish)}"
+_SCORE = "a number from 0 to 1"
+_IS: Mapping[str, Callable[[Any], bool]] = {
+    _COUNT: lambda value: type(value) is int and 0 <= value < _LARGEST,
+    _TEXT: lambda value: isinstance(value, str),
+    _TIME: _is_time,
+    _KINDS: lambda value: isinstance(value, str) and value in get_args(Kind),
+    _FINISHES: lambda value: isinstance(value, str) and value in list(Finish),
+    _SCORE: lambda value: type(value) in (int, float) and 0 <= value <= 1,
+    "an object": lambda value: isinstance(value, dict),
+    "token figures by name": is_usage,
+    "a list of texts with their tokens": _is_buried,
+}
+_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "sent": {
+        "turn": _COUNT,
+        "kind": _KINDS,
+        "message": _TEXT,
+        "tokens": _COUNT,
+        "position": _COUNT,
+        "at": _TIME,
+    },
+    "replied": {"turn": _COUNT, "reply": _TEXT, "tokens": _COUNT, "finish": _FINISHES},
+    "jumped": {"to": _TIME, "position": _COUNT},
+    "ended": {"example": _TEXT, "span": _COUNT, "overrun": _COUNT},
+    "published": {"example": _TEXT, "score": _SCORE},
+    "finished": {"turns": _COUNT, "tokens": _COUNT, "at": _TIME},
+}
+_OPTIONAL: Mapping[str, Mapping[str, str]] = {
+    "sent": {
+        "example": _TEXT,
+        "due": _COUNT,
+        "expect": "an object",
+        "ideal": _TEXT,
+        "buried": "a list of texts with their tokens",
+    },
+    "replied": {"usage": "token figures by name"},
+}
+
+
+def _problem(event: Event) -> str:
+    """Return what is wrong with an event's form, or nothing."""
+    kind = event["event"]
+    needed = _FIELDS.get(kind) if isinstance(kind, str) else None
+    if needed is None:
+        return f"event = {kind!r:.60}: there is no such event here (known: {', '.join(_FIELDS)})"
+    for name, form in needed.items():
+        if name not in event:
+            return f"{kind}: {name} is missing: it is {form}"
+        if not _IS[form](event[name]):
+            return f"{kind}: {name} = {event[name]!r:.60}: it is {form}"
+    for name, form in _OPTIONAL.get(kind, {}).items():
+        if name in event and not _IS[form](event[name]):
+            return f"{kind}: {name} = {event[name]!r:.60}: it is {form}"
+    if kind == "sent":
+        for name in {"ask": ("example", "expect"), "fill": ()}.get(event["kind"], ("example",)):
+            if name not in event:
+                return f"{kind}: {name} is missing: kind = {event['kind']!r} has one"
+    return ""
 
 
 def read_manifest(run: Path) -> Manifest:
@@ -364,12 +488,17 @@ def _mend(path: Path) -> int:
 
 
 def side_records(path: Path) -> Iterator[dict[str, Any]]:
-    """Give the records of a side file; what cannot be read is passed over, since no verdict depends on it."""
-    import jsonlines
-
-    if path.exists():
-        with jsonlines.open(path) as reader:
-            yield from reader.iter(type=dict, skip_invalid=True)
+    """Give the objects of a file beside the log, which is evidence and no truth: what cannot be read is passed over."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(record, dict):
+                yield record
 
 
 class Journal:

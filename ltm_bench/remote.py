@@ -8,7 +8,7 @@ import re
 from urllib.parse import urlsplit
 
 from ltm_bench.clock import stamp
-from ltm_bench.errors import AgentError, ConfigError
+from ltm_bench.errors import AgentError, ConfigError, bare
 from ltm_bench.messages import Message
 
 SYSTEM = (
@@ -54,7 +54,7 @@ class Endpoint:
         self._key_variable = key_variable
         self._host = urlsplit(self.url).hostname or ""
         if not self._host or not self.url.startswith(("http://", "https://")):
-            raise ConfigError(f"base_url {self.url!r} is not a URL; it looks like https://host/v1")
+            raise ConfigError(f"base_url {bare(self.url)!r} is not a URL; it looks like https://host/v1")
         if timeout <= 0 or max_retries < 0:
             raise ConfigError(
                 f"timeout={timeout:g}, max_retries={max_retries}: the first must be above 0, the second 0 or more"
@@ -78,7 +78,7 @@ class Endpoint:
             )
 
     def __repr__(self) -> str:
-        return f"Endpoint({self.model!r}, {self.url!r})"
+        return f"Endpoint({self.model!r}, {bare(self.url)!r})"
 
     def move(self, url: str) -> None:
         """Name another server, where only the provider's own library knows which one is asked."""
@@ -179,7 +179,7 @@ class Endpoint:
         return f"after {self.max_retries} {'retry' if self.max_retries == 1 else 'retries'}"
 
     def _quoted(self, detail: str) -> str:
-        line = re.sub(r"\s+", " ", _without_keys(detail.replace(self.key, "[key]"))).strip()
+        line = re.sub(r"\s+", " ", bare(_without_keys(detail.replace(self.key, "[key]")))).strip()
         line = re.sub(
             r"^Error code: \d+( - )?", "", line
         )  # the SDKs put it there, and the status is said already

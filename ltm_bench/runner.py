@@ -27,6 +27,7 @@ from ltm_bench.log import (
     Manifest,
     Recorder,
     is_finished,
+    is_usage,
     read_turns,
     recalls_of,
     reply_of,
@@ -34,7 +35,7 @@ from ltm_bench.log import (
     usage_data,
 )
 from ltm_bench.matchers import dump
-from ltm_bench.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
+from ltm_bench.messages import Ask, Finish, Kind, Line, Message, Reply, Tell, Turn, Usage, Verdict
 from ltm_bench.prices import dollars
 from ltm_bench.scenario import Example, ideal_reply
 from ltm_bench.schedule import Ended, Fill, Jump, Rehearsals, Scheduler, Send
@@ -187,7 +188,7 @@ class Conversation:
                 await self._talk(home)
         finally:
             if self._opened:
-                await self._agent.close()
+                await self._guard(self._agent.close(), self._opening())
 
     async def _talk(self, home: Path) -> None:
         scheduler, task = self._scheduler, asyncio.current_task()
@@ -401,10 +402,8 @@ class Conversation:
                     if heard.attempts:
                         self._note(message, "failed_after", self._journal.clock() - begun, heard)
                     raise
-        if not isinstance(reply, Reply) or not isinstance(reply.text, str):
-            raise AgentError(
-                f"the agent failed at turn {message.turn}: reply() returned {type(reply).__name__}, not a Reply"
-            )
+        if problem := _unusable(reply):
+            raise AgentError(f"the agent failed at turn {message.turn}: reply() returned {problem}")
         self._budget.settle(reply.usage, free=self._agent.free, held=held)
         tokens = self._replied(reply)  # before all else: what is lost now was paid for
         self._note(message, "seconds", seconds, heard)
@@ -503,6 +502,19 @@ def _among(needle: Turn, memories: Sequence[Memory]) -> bool:
         else text in " ".join(memory.text.split())
         for memory in memories
     )
+
+
+def _unusable(reply: object) -> str:
+    """Return why something that an adapter returned is no reply that can be written down; nothing if it is one."""
+    if not isinstance(reply, Reply):
+        return f"{type(reply).__name__}, not a Reply"
+    if not isinstance(reply.text, str):
+        return f"a Reply whose text is {type(reply.text).__name__}, not a string"
+    if not isinstance(reply.finish, Finish):
+        return f"a Reply whose finish is {reply.finish!r:.60}, not one of Finish ({', '.join(Finish)})"
+    if reply.usage is not None and not (isinstance(reply.usage, Usage) and is_usage(usage_data(reply.usage))):
+        return f"a Reply whose usage is {reply.usage!r:.200}, not a Usage of whole numbers from 0"
+    return ""
 
 
 def _json(value: object) -> object:

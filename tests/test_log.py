@@ -47,10 +47,12 @@ def manifest(**changes: Any) -> Manifest:
     return Manifest(**(fields | changes))
 
 
-EVENTS = [
-    {"event": "sent", "turn": 0, "message": "é 🦔 \ud800", "tokens": 3},
-    {"event": "replied", "turn": 0, "reply": 'line\nbreak "quoted"', "tokens": 2},
-    {"event": "finished", "turns": 1},
+AT = "2026-01-05T09:00:00+00:00"
+SENT = {"event": "sent", "kind": "fill", "tokens": 3, "position": 0, "at": AT}
+EVENTS: list[dict[str, Any]] = [
+    {**SENT, "turn": 0, "message": "é 🦔 \ud800"},
+    {"event": "replied", "turn": 0, "reply": 'line\nbreak "quoted"', "tokens": 2, "finish": "stop"},
+    {"event": "finished", "turns": 1, "tokens": 5, "at": AT},
 ]
 
 
@@ -140,12 +142,12 @@ def test_differences_are_found_wherever_they_are() -> None:
 def test_a_replay_that_diverges_shows_both_texts(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with Recorder(path) as recorder:
-        recorder.put({"event": "sent", "turn": 4, "message": "red"})
+        recorder.put({**SENT, "turn": 4, "message": "red"})
     with (
         Recorder(path) as recorder,
         pytest.raises(ReplayDiverged, match=r"turn 4 .*message = 'red', .*'blue'.*--fresh"),
     ):
-        recorder.put({"event": "sent", "turn": 4, "message": "blue"})
+        recorder.put({**SENT, "turn": 4, "message": "blue"})
 
 
 def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:

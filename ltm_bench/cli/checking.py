@@ -171,7 +171,14 @@ def _differs_elsewhere(path: Path) -> tuple[bool, str]:
     """Say whether processes with other hash seeds get another script, and what is wrong if one gets none."""
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", _ELSEWHERE, str(path), str(_SEEDS)],
+            [
+                sys.executable,
+                "-P",
+                "-c",
+                _ELSEWHERE,
+                str(path),
+                str(_SEEDS),
+            ],  # -P: nothing of this folder is imported
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

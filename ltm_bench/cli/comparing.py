@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.planning import abouts, all_runs, find_run
-from ltm_bench.cli.showing import replace
+from ltm_bench.cli.showing import check_output, replace
 from ltm_bench.config import spell_span
 from ltm_bench.errors import ConfigError
 from ltm_bench.log import read_manifest
@@ -40,6 +40,7 @@ def plot_runs(names: Sequence[str], kind: str, output: Path) -> None:
     """Draw a picture of runs, by default of all."""
     from ltm_bench.report.plots import draw
 
+    check_output(output)
     picture = draw(kind, [read_run(folder) for folder in _folders(names)], output.suffix.removeprefix("."))
     replace(output, picture)
     out().print(f"{kind}: {output}", markup=False)
@@ -47,6 +48,8 @@ def plot_runs(names: Sequence[str], kind: str, output: Path) -> None:
 
 def compare_runs(names: Sequence[str], output: Path | None, *, as_json: bool) -> None:
     """Compare runs, by default all; print what came of it, and write a page if one is wanted."""
+    if output is not None:
+        check_output(output)
     folders = _folders(names)
     comparison = compare([read_run(folder) for folder in folders])
     if output is not None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ltm_bench.cli.console import out
 from ltm_bench.cli.planning import abouts, find_run
-from ltm_bench.cli.showing import publish, replace
+from ltm_bench.cli.showing import check_output, publish, replace
 from ltm_bench.dropins import looks_secret
-from ltm_bench.errors import ConfigError, nearest
+from ltm_bench.errors import ConfigError, LogError, nearest
 from ltm_bench.log import read_manifest
 from ltm_bench.report.bundle import files, pack, scrub, unpack, verify
 from ltm_bench.report.exports import FORMATS
@@ -28,6 +28,8 @@ def export_run(name: str | None, form: str, output: Path | None) -> None:
         raise ConfigError(
             f"--format {form}: there is none{nearest(form, FORMATS)} (known: {', '.join(FORMATS)})"
         )
+    if output is not None and output != Path("-"):
+        check_output(output)
     folder = find_run(name)
     make, default = FORMATS[form]
     content = make(folder, results_of(folder, abouts(read_manifest(folder)), {}))
@@ -42,6 +44,8 @@ def export_run(name: str | None, form: str, output: Path | None) -> None:
 
 def bundle_run(name: str | None, output: Path | None) -> None:
     """Put a run into one file, without secrets; it is scored anew, so that it agrees with what is left."""
+    if output is not None:
+        check_output(output)
     folder = find_run(name)
     secrets = [v for k, v in os.environ.items() if looks_secret(k) and len(v) >= SHORTEST_SECRET]
     target = output or folder / f"{folder.name}.zip"
@@ -49,7 +53,12 @@ def bundle_run(name: str | None, output: Path | None) -> None:
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / folder.name
         for path in files(folder):
-            text, found = scrub(path.read_bytes().decode(), secrets)
+            try:
+                text, found = scrub(path.read_bytes().decode(), secrets)
+            except UnicodeDecodeError as error:
+                raise LogError(
+                    f"{path}: not text ({error}), so no secret can be found in it; move it away"
+                ) from error
             removed += found
             new = copy / path.relative_to(folder)
             new.parent.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,7 @@ from ltm_bench.cli.console import err
 from ltm_bench.errors import ConfigError, DropInError, LtmBenchError, ManifestDiffers, nearest
 from ltm_bench.log import (
     FORMAT,
+    MOST_EXAMPLES,
     AgentEntry,
     FillerEntry,
     Manifest,
@@ -25,7 +26,7 @@ from ltm_bench.log import (
     differences,
     read_manifest,
 )
-from ltm_bench.messages import Matcher
+from ltm_bench.messages import Ask, Matcher
 from ltm_bench.report.results import About
 from ltm_bench.runner import Plan
 from ltm_bench.scenario import Example, Scenario, Step, rehearse
@@ -239,13 +240,16 @@ def make_plan(wish: Wish) -> Plan:
         examples = parameters.pop("examples", None)
         if examples is not None and (not isinstance(examples, int) or examples < 1):
             raise ConfigError(f"-P {name}.examples={examples}: it is a whole number from 1")
+        count = examples or wish.examples or (suite.count(name) if known else suite.examples)
+        if count > MOST_EXAMPLES:
+            raise ConfigError(f"{name}: {count} examples are more than a run can have ({MOST_EXAMPLES:,})")
         entries.append(
             ScenarioEntry(
                 name=name,
                 scenario=played.name if played.name != name else None,
                 version=played.version,
                 hash=digest,
-                examples=examples or wish.examples or (suite.count(name) if known else suite.examples),
+                examples=count,
                 parameters=_filled(played, parameters, span),
             )
         )
@@ -282,6 +286,12 @@ def make_plan(wish: Wish) -> Plan:
         for example in plan.examples:
             rehearsal(example, plan.counter)
         raise
+    for example in plan.examples:
+        if not any(isinstance(step.line, Ask) for step in rehearsals[example.id]):
+            raise DropInError(
+                f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
+                "score; let it yield an Ask"
+            )
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
     return plan if manifest.suite.isolated else replace(plan, rehearsals=rehearsals)
 
@@ -429,6 +439,8 @@ def abouts(manifest: Manifest) -> dict[str, About]:
     """Return what there is to say of a run's scenarios; one whose file is gone is left out."""
     found = {}
     for entry in manifest.suite.scenarios:
+        if not dropins.may_read(entry.scenario or entry.name):
+            continue
         try:
             scenario, _ = _played(manifest.suite.name, entry)
         except LtmBenchError:
@@ -440,6 +452,8 @@ def abouts(manifest: Manifest) -> dict[str, About]:
 def reference_examples(manifest: Manifest) -> list[Example]:
     """Return a run's examples, for floor and ceiling; none if a scenario has changed since."""
     for entry in manifest.suite.scenarios:
+        if not dropins.may_read(entry.scenario or entry.name):
+            return []
         try:
             if _played(manifest.suite.name, entry)[1] != entry.hash:
                 return []

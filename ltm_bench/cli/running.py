@@ -31,7 +31,7 @@ from ltm_bench.cli.planning import (
     run_folder,
 )
 from ltm_bench.cli.progress import RunProgress
-from ltm_bench.cli.showing import publish, summarise
+from ltm_bench.cli.showing import check_records, publish, summarise
 from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
 from ltm_bench.log import locked, start_run
 from ltm_bench.messages import Message
@@ -89,6 +89,8 @@ def carry_out(
     """Run a plan in its folder, or say that it is finished; then write and print what came of it."""
     manifest = plan.manifest
     _check_price(agent_maker(manifest.agent, calls)(), budget.limit, manifest.agent.name)
+    if (folder / "events.jsonl").is_file() and (folder / "events.jsonl").stat().st_size:
+        check_records(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         start_run(folder, manifest)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,8 @@ from ltm_bench import dropins
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.planning import REPORTS, abouts, find_run, reference_examples
 from ltm_bench.errors import ConfigError, nearest
-from ltm_bench.log import Manifest, conversations, encode, read_manifest, read_turns
+from ltm_bench.judgements import JUDGEMENTS, OVERRIDES, judgements, overrides
+from ltm_bench.log import Manifest, conversations, encode, read_events, read_manifest, read_turns
 from ltm_bench.report.course import course_of
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.report.results import results_of
@@ -114,8 +116,37 @@ def _json(results: Results) -> bytes:
 def replace(path: Path, content: bytes) -> None:
     """Write a derived file whole or not at all."""
     draft = path.with_name(f".{path.name}.new")
-    draft.write_bytes(content)
-    os.replace(draft, path)
+    try:
+        draft.write_bytes(content)
+        os.replace(draft, path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def check_records(run: Path) -> None:
+    """Read all that a run rests on. Raises LogError for damage: before anything is added to it."""
+    judgements(run)
+    overrides(run)
+    for path in dict.fromkeys([run / "events.jsonl", *conversations(run)]):
+        for _ in read_events(path):
+            pass
+
+
+def check_output(path: Path) -> None:
+    """Raise ConfigError where `-o` names no file, or one that nothing may replace: before any work is done for it."""
+    if not path.name or path.is_dir():
+        raise ConfigError(f"-o {path}: it is a folder; name a file")
+    real = path.resolve()
+    in_isolated = real.parent.name == "isolated" and (real.parent.parent / "events.jsonl").exists()
+    if real.exists() and (real.name in _RECORDS or (in_isolated and real.suffix == ".jsonl")):
+        raise ConfigError(
+            f"-o {path}: that is the record of a run, which nothing replaces; name another file"
+        )
+
+
+_RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES)
 
 
 def _environment(run: Path) -> dict[str, Any]:

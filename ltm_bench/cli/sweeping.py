@@ -21,7 +21,7 @@ from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.planning import PLAIN, REPORTS, Calls, Wish, agent_maker, make_plan, plan_of, run_folder
 from ltm_bench.cli.running import doubt
-from ltm_bench.cli.showing import publish
+from ltm_bench.cli.showing import check_output, publish
 from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
 from ltm_bench.log import AgentEntry, read_manifest
 from ltm_bench.messages import Turn, Verdict
@@ -262,6 +262,8 @@ def run_sweep(
 
     Raises RunIncomplete or BudgetReached when some could not be finished; the same command goes on with those.
     """
+    if output is not None:
+        check_output(output)
     jobs, budget, reports = jobs_of(grid, calls), Budget(limit), REPORTS
     if cluster is not None and cluster.shared is not None and not clusters.is_url(cluster.shared):
         reports = Path(cluster.shared)

@@ -49,7 +49,7 @@ def _jokes(definition: Definition, _: Sequence[Definition]) -> Iterator[Matcher]
 
 
 def _locations_directions(definition: Definition, _: Sequence[Definition]) -> Iterator[Matcher]:
-    told = re.findall(r"From (.+?), go (\d+)km (\w+) to (.+?)\.", definition.expected[0])
+    told = re.findall(r"From (.{1,200}?), go (\d{1,9})km (\w{1,60}) to (.{1,200}?)\.", definition.expected[0])
     legs = [(direction.lower(), int(distance), place) for _, distance, direction, place in told]
     yield follows_route(told[0][0], legs, among=[told[0][0], *(place for _, _, place in legs)])
 

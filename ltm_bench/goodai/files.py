@@ -39,7 +39,7 @@ OnBad = Callable[[str], None]
 """Is told of a file, or of a line of one, that cannot be read."""
 
 _LOGGED = re.compile(r"(Test|Agent|System) \(([^)]{10,40})\): ?(.*)", re.DOTALL)
-_SPAN = re.compile(r"(\d+)k\b", re.IGNORECASE)
+_SPAN = re.compile(r"(?<!\d)(\d{1,9})k\b", re.IGNORECASE)
 
 
 class Exchange(NamedTuple):

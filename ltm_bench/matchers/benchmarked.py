@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from ltm_bench import infinitebench
 from ltm_bench.matchers.reading import abstains
@@ -28,6 +28,7 @@ def _tuples(value: Any) -> Any:
 class Benchmarked(Matcher):
     """Scores as one of InfiniteBench's tasks does (Zhang et al. 2024, and its code)."""
 
+    version: ClassVar[int] = 2
     task: str
     label: Any
     """As it stands in the public files: a value, a list of accepted ones, or text and letter of an option."""

@@ -71,16 +71,16 @@ class Picks(Matcher):
             return alone
         for pattern in (_OPTION, _NTH, _DIGITS, _WORDS):
             spoken = [s for s in sentences if _may_decide(pattern, s)]
-            named = [(n, sentence) for sentence in spoken for n in self._asserted(pattern, sentence)]
+            named = [(numbers, s) for s in spoken if (numbers := self._asserted(pattern, s))]
             if not named:
                 continue
-            every = self._known([n for n, _ in named])
-            deciding = self._known([n for n, sentence in named if _DECIDES.search(sentence)])
+            every = self._known([n for numbers, _ in named for n in numbers])
+            deciding = self._known([n for numbers, s in named if _DECIDES.search(s) for n in numbers])
             if len(every) == 1:
                 return every
             if len(deciding) == 1:
                 return deciding
-            last = self._known([n for n, sentence in named if sentence == sentences[-1]])
+            last = self._known([n for numbers, s in named if s == sentences[-1] for n in numbers])
             return last if len(last) == 1 and _DECIDES.search(sentences[-1]) else every
         return []
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ltm_bench.matchers.reading import abstains, answer, last_readable, number
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
@@ -53,6 +53,8 @@ def numbers_in(reply: str) -> list[int]:
 @dataclass(frozen=True, slots=True)
 class StarCounts(Matcher):
     """The mean over the stars."""
+
+    version: ClassVar[int] = 2
 
     counts: tuple[int, ...]
     """The right count of every star, in the order in which they were told."""
@@ -135,6 +137,8 @@ def star_counts(
 @dataclass(frozen=True, slots=True)
 class StarSum(Matcher):
     """Right if the reply says the sum of all counts; a wrong sum is traced to the list that came before it."""
+
+    version: ClassVar[int] = 2
 
     counts: tuple[int, ...]
     mistaken: tuple[int | None, ...] = ()

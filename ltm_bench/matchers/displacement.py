@@ -11,7 +11,7 @@ _SIGNS = {"north": (0, 1), "south": (0, -1), "east": (1, 1), "west": (1, -1)}
 _NUMBER = r"\d{1,6}|zero|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
 _WAY = "north|south|east|west"
 _LEG = re.compile(
-    rf"\b(?P<amount>{_NUMBER})[\s-]*(?:kms?|kilomet(?:er|re)s?)?\s*(?:due |to the |towards? the |further )*"
+    rf"\b(?P<amount>{_NUMBER})[\s-]*+(?:kms?|kilomet(?:er|re)s?)?\s*+(?:due |to the |towards? the |further )*+"
     rf"(?P<way>{_WAY})(?:ern|wards?)?\b"
     rf"|\b(?P<first>{_WAY})(?:wards?)?\W{{1,4}}(?:by |for |is |of )?(?P<then>{_NUMBER})\b"
 )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ltm_bench.matchers.reading import abstains, gives_example, last_readable, number, plain, same_word, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
@@ -87,6 +87,7 @@ def _same_thing(said: str, meant: str) -> bool:
 class ItemCounts(Matcher):
     """A third for what is on the list, a third for the amounts, a third for nothing else being on it."""
 
+    version: ClassVar[int] = 2
     expected: tuple[tuple[str, int], ...]
     among: tuple[str, ...]
     """Everything that could be on the list."""

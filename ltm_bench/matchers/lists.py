@@ -42,7 +42,7 @@ class ListsAll(Matcher):
     A value that is listed twice is one too many.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     values: tuple[str, ...]
     among: tuple[str, ...]

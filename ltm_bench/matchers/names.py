@@ -24,7 +24,7 @@ _PRESENT = re.compile(
     r"\b(?:now|currently|current|latest|most recent(?:ly)?|recently|last(?:ly)?|final(?:ly)?|newest|nowadays|"
     r"these days|today|changed (?:it |your mind |that )?to|switched to|settled on|updated (?:it )?to|at the moment)\b"
 )
-_THEN = re.compile(r"\s*(?:and |but )?then\b")
+_THEN = re.compile(r"\s{0,20}(?:and |but )?then\b")
 _UNDECIDED = re.compile(
     r"\b(?:not sure|unsure|not certain|uncertain|which (?:one|of)|either|or maybe|perhaps|confus\w+)\b"
 )

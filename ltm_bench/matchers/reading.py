@@ -34,7 +34,7 @@ def plain(text: str) -> str:
     text = answer(text)
     if text.isascii():  # nearly every text is, and has neither accents nor curly quotes
         return text.lower()
-    text = unicodedata.normalize("NFKD", text.translate(_STRAIGHT))
+    text = unicodedata.normalize("NFKD", text.translate(_STRAIGHT))[:READ]  # one sign can become 18
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
 
@@ -184,8 +184,10 @@ def number(value: Any) -> int | None:
     return total
 
 
-_FENCE = re.compile(r"```[a-zA-Z0-9]{0,12}[ \t]*\n?(.{0,100000}?)```", re.DOTALL)
+_FENCE = re.compile(r"```[a-zA-Z0-9]{0,12}+[ \t]*+\n?+(.{0,100000}?)```", re.DOTALL)
 _REGIONS = 40
+_DEPTH = 40
+"""Lists and objects within each other; no answer has more, and a deeper one is not read."""
 
 
 def json_values(reply: str) -> Iterator[Any]:
@@ -203,7 +205,8 @@ def json_values(reply: str) -> Iterator[Any]:
         except (ValueError, RecursionError):
             start = bracket.start() + 1
         else:
-            yield value
+            if _is_shallow(value):
+                yield value
     first = re.search(r"[\[{]", text)
     if first:
         from json_repair import repair_json
@@ -214,15 +217,32 @@ def json_values(reply: str) -> Iterator[Any]:
             repaired = repair_json(region, return_objects=True, skip_json_loads=True)
         except Exception:  # whatever a repairer does to hostile text, it must not end the run
             return
-        if isinstance(repaired, list | dict) and repaired:
+        if isinstance(repaired, list | dict) and repaired and _is_shallow(repaired):
             yield repaired
 
 
 def _strict(text: str) -> Iterator[Any]:
     try:
-        yield json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return
+    if _is_shallow(value):
+        yield value
+
+
+def _is_shallow(value: Any) -> bool:
+    """Whether a value can be walked through and compared without coming to the end of the stack."""
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, list | dict)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def last_readable(reply: str, read: Callable[[Any], T | None]) -> T | None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.log import conversations, read_events, read_manifest, reply_of
+from ltm_bench.log import conversations, read_events, read_manifest, reply_of, side_records
 from ltm_bench.messages import Usage
 from ltm_bench.prices import dollars
 from ltm_bench.statistics import Interval, bootstrap
@@ -164,13 +164,12 @@ def _stretch(filler: list[tuple[int, int]], start: int, end: int, length: int) -
 
 
 def _waiting(path: Path) -> Waiting | None:
-    import jsonlines
     import numpy as np
 
     if not path.exists():
         return None
-    with jsonlines.open(path) as reader:
-        taken = [float(r["seconds"]) for r in reader.iter(type=dict, skip_invalid=True) if "seconds" in r]
+    said = (record.get("seconds") for record in side_records(path))
+    taken = [float(seconds) for seconds in said if isinstance(seconds, int | float)]
     if not taken:
         return None
     values = np.percentile(taken, PERCENTILES)

@@ -225,6 +225,8 @@ def in_span(position: int, example: ExampleResult) -> str:
     if not reached(example):
         return "–"
     asked = [question.position for question in example.questions if question.position is not None]
+    if not asked:
+        return "–"
     start = min(asked + [needle.position for needle in example.needles])
     return f"{100 * (position - start) / max(1, max(asked) - start):.0f} %"
 

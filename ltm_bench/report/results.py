@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+from ltm_bench.errors import LogError
 from ltm_bench.judgements import Judgement, Override, Place, judgements, overrides
 from ltm_bench.log import (
     Event,
@@ -190,12 +191,19 @@ class _Reading:
 
     def _question(self, example: _Open, sent: Event, replied: Event | None) -> None:
         expect = load(sent["expect"])
+        try:
+            right, chance = expect.right()[0], float(expect.chance)
+        except Exception as error:  # a matcher takes whatever the log says for its fields
+            name = type(expect).__name__
+            raise LogError(
+                f"the log's matcher {name!r} of turn {sent['turn']} cannot be used: {type(error).__name__}: {error}"
+            ) from error
         common: dict[str, Any] = {
             "turn": sent["turn"],
             "text": _elided(sent["message"]),
-            "expected": sent.get("ideal") or expect.right()[0],
+            "expected": sent.get("ideal") or right,
             "scorer": f"{type(expect).__name__}@{expect.version}",
-            "chance": expect.chance,
+            "chance": chance,
             # Where a message brings its own material, the question comes after that.
             "position": sent["position"] + (sent["tokens"] if "buried" in sent else 0),
             "at": sent["at"],
@@ -333,7 +341,7 @@ def results_of(
 def _remarks(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
     """Say what was asked although no person has looked at it, and what nobody could have answered."""
     found = []
-    unseen = max((int(e.parameters.get("unvalidated", 0)) for e in manifest.suite.scenarios), default=0)
+    unseen = max((_whole(e.parameters.get("unvalidated")) for e in manifest.suite.scenarios), default=0)
     if unseen:
         found.append(
             f"{unseen} of the tasks have not been validated by a person (ltm-bench swim validate): "
@@ -345,6 +353,10 @@ def _remarks(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]
             f"in {cut} of {len(examples)} examples the message was cut, and what was asked for went with it"
         )
     return found
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _worth(examples: Sequence[ExampleResult]) -> float:
@@ -402,10 +414,11 @@ def _latency(path: Path) -> Latency | None:
     taken: list[float] = []
     retries = cached = 0
     for record in side_records(path):
-        attempts = record.get("attempts", [])
-        retries += max(0, len(attempts) - 1) if "seconds" in record else len(attempts)
-        if "seconds" in record:
-            taken.append(record["seconds"])
+        given, seconds = record.get("attempts"), record.get("seconds")
+        attempts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+        retries += max(0, len(attempts) - 1) if seconds is not None else len(attempts)
+        if isinstance(seconds, int | float):
+            taken.append(seconds)
             cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
     if not taken:
         return None
@@ -424,7 +437,9 @@ def _recalls(path: Path) -> dict[int, Retrieval]:
     found = {}
     for record in side_records(path):
         needles = record.get("needles")
-        if isinstance(record.get("turn"), int) and isinstance(needles, list) and needles:
+        if not isinstance(needles, list) or not all(isinstance(n, list) and len(n) == 3 for n in needles):
+            continue
+        if isinstance(record.get("turn"), int) and needles:
             found[record["turn"]] = Retrieval(
                 needles=len(needles),
                 stored=sum(bool(each[1]) for each in needles),

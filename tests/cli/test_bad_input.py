@@ -3,6 +3,11 @@
 A row is: the words that are typed, the files that lie about, and what the line has to say.
 """
 
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +16,24 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+ODD = ("a/b", "..", "a\nb", "a\x00b", "[x]", "a ", "a" * 300, "\u202ea")
+"""Names that no folder, file or agent of ours has."""
+
 Files = dict[str, str | bytes]
 RUN = ("run", "--span", "2k", "--agent", "perfect", "--suite", "smoke", "--examples", "1")
 SUITE = (*RUN[:5], "--suite", "mine")
 SCENARIO = (*RUN[:5], "--scenario", "mine")
 AGENT = ("run", "--span", "2k", "--suite", "smoke", "--agent", "mine")
+PRESET = ("run", "--span", "2k", "--suite", "smoke", "--agent", "x")
 MANIFEST = '{"event":"manifest","format":1}\n'
 
 
 def suite(text: str) -> Files:
     return {"configs/mine.toml": text}
+
+
+def presets(text: str) -> Files:
+    return {"configs/agents.toml": text}
 
 
 def scenario(
@@ -69,6 +82,11 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     ((*RUN, "--name", "../out"), {}, ("--name ../out",)),
     ((*RUN, "--name", "a b"), {}, ("--name a b",)),
     ((*RUN, "--name", ""), {}, ("--name",)),
+    *(((*RUN, "--name", name), {}, ("--name",)) for name in ODD),
+    *((("run", "--suite", name), {}, ("--suite",)) for name in ODD),
+    *((("run", "--agent", name), {}, ("--agent",)) for name in ODD),
+    *((("run", "--agent", "perfect", "--scenario", name), {}, ("scenario",)) for name in ODD),
+    *(((verb, name), {}, ()) for verb in ("show", "resume", "verify", "report") for name in ODD),
     ((*RUN, "--name", "ü"), {}, ("--name ü",)),
     ((*RUN, "-A", "pages"), {}, ("-A pages", "key=value")),
     ((*RUN, "-A", "pages=5"), {}, ("pages",)),
@@ -91,6 +109,24 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (SUITE, suite("stagger = 2\n[scenarios.colours]"), ("mine.toml", "stagger", "2")),
     (SUITE, suite("start = 2026-01-05T09:00:00\n[scenarios.colours]"), ("mine.toml", "timezone")),
     (SUITE, suite("[scenarios.colours]\nleast_span = 'far'"), ("mine.toml", "least_span", "far")),
+    (SUITE, suite("examples = true\n[scenarios.colours]"), ("mine.toml", "examples = True")),
+    (SUITE, suite("start = 5\n[scenarios.colours]"), ("mine.toml", "start = 5")),
+    (SUITE, suite("stagger = nan\n[scenarios.colours]"), ("mine.toml", "stagger")),
+    (SUITE, suite("scenarios = 1"), ("mine.toml", "scenarios = 1", "a table")),
+    (SUITE, suite("[scenarios.colours]\nexamples = 99999999"), ("colours", "99999999")),
+    (SUITE, suite("[scenarios.'../x']"), ("mine.toml", "../x")),
+    (SUITE, suite("[scenarios.colours]\nscenario = 1"), ("mine.toml", "scenario = 1")),
+    (SUITE, suite("x = 1\nx = 2"), ("mine.toml", "not valid TOML")),
+    (PRESET, presets("x = 1"), ("agents.toml", "x = 1", "a table")),
+    (PRESET, presets("[x]\nadapter = 'nosuch'"), ("nosuch",)),
+    (PRESET, presets("[x]\nadapter = '../../etc/passwd'"), ("../../etc/passwd",)),
+    (PRESET, presets("[x]\nadapter = 'perfect'\npages = 1"), ("pages",)),
+    (PRESET, presets("[x]\nadapter = 'openai_chat'\nmodel = 'm'\nwindow = 'x'"), ("window='x'",)),
+    (PRESET, presets("[x]\nadapter = 'openai_chat'\nmodel = 'm'\ntimeout = nan"), ("timeout=nan",)),
+    (PRESET, presets("[x]\nadapter = 'openai_chat'\nmodel = 'm'\ntemperature = inf"), ("temperature=inf",)),
+    (PRESET, presets("[x]\nadapter = 'openai_chat'\nmodel = 'm'\napi_key = 'sk-planted'"), ("api_key",)),
+    (PRESET, presets("[x]\nadapter = 'http'\nurl = 'http://u:sk-planted@h/'"), ("url", "environment")),
+    (PRESET, presets("[x]\nadapter = 'command'\ncommand = ''"), ("command is empty",)),
     (SUITE, {"configs/mine.toml": b"\xff\xfe"}, ("mine.toml", "not valid TOML")),
     (RUN, {"configs/agents.toml": "[x]\nmodel = 'm'"}, ("agents.toml", "x.adapter")),
     (RUN, {"configs/standard.toml": "[scenarios.colours]"}, ("standard", "rename yours")),
@@ -121,6 +157,17 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
         scenario("@scenario(skills={'a'})\ndef mine(dice):\n    {}['k']\n    yield Tell('x')"),
         ("mine", "KeyError"),
     ),
+    (
+        SCENARIO,
+        scenario("@scenario(skills={'a'})\ndef mine(dice):\n    yield Tell('x')"),
+        ("mine", "asks nothing"),
+    ),
+    (SCENARIO, scenario("@scenario(skills={'a'})\ndef mine(dice):\n    yield None"), ("mine", "NoneType")),
+    (SCENARIO, scenario("@scenario(skills={'a'})\ndef mine(dice):\n    return"), ("mine",)),
+    (SCENARIO, scenario("raise SystemExit(3)"), ("mine.py:3", "SystemExit: 3")),
+    (SCENARIO, {"scenarios/mine.py": b"\x00\x01"}, ("mine.py",)),
+    (SCENARIO, recipe(""), ("mine.toml",)),
+    (SCENARIO, {"scenarios/mine.toml": b"\xff"}, ("mine.toml",)),
     (SCENARIO, scenario("import nonesuch"), ("mine.py:3", "nonesuch")),
     (SCENARIO, recipe("mesages = []\n" + GOOD), ("mine.toml", "mesages")),
     (
@@ -157,6 +204,12 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (("verify", "none.zip"), {}, ("none.zip",)),
     (("verify", "bad.zip"), {"bad.zip": b"PK nonsense"}, ("bad.zip",)),
     (("export", "none", "--format", "csv"), {}, ("none",)),
+    (("compare", "r", "-o", ""), log(""), ("-o", "name a file")),
+    (("compare", "r", "-o", "reports"), log(""), ("-o reports", "name a file")),
+    (("compare", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "record of a run")),
+    (("export", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "record of a run")),
+    (("bundle", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "record of a run")),
+    (("plot", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "record of a run")),
     # other files
     ((*RUN, "--filler", "triviaqa:t.json"), {"t.json": "{"}, ("t.json", "not JSON")),
     ((*RUN, "--filler", "triviaqa:t.json"), {"t.json": "[]"}, ("t.json", "no trivia")),
@@ -216,6 +269,19 @@ def test_bad_input_is_one_line_with_its_value_and_nothing_is_written(
         ("MAX_COST", "x"),
         ("EXAMPLES", "-1"),
         ("SUITE", "?"),
+        ("REPEATS", "0"),
+        ("TOKENIZER", "none"),
+        ("NAME", "../x"),
+        ("MAX_COST", "nan"),
+        ("SETTING", "x"),
+        ("PARAMETER", "colours"),
+        ("TIMEOUT", "nan"),
+        ("MAX_RETRIES", "-1"),
+        ("FAIL_UNDER", "nan"),
+        ("JUDGE", "nobody"),
+        ("BASELINE", "nothing"),
+        ("MAX_DROP", "2"),
+        ("SCENARIO", "../x"),
     ],
 )
 def test_a_bad_variable_is_bad_input_like_any_other(
@@ -226,3 +292,195 @@ def test_a_bad_variable_is_bad_input_like_any_other(
     assert (done.exit_code, len(done.err.splitlines())) == (1, 1)
     assert value in done.err
     assert tree(place) == {}
+
+
+READERS = ("show", "report", "rescore", "verify", "compare", "export", "resume", "bundle")
+"""Commands that read a run, every one of which has to say the same of a damaged one."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """The lines of the log of a run of one example that was not finished."""
+    place = tmp_path_factory.mktemp("whole")
+    words = ["run", "--span", "2k", "--agent", "perfect", "--scenario", "colours", "--examples", "1"]
+    subprocess.run([sys.executable, "-m", "ltm_bench", *words, "--name", "r"], cwd=place, check=True)
+    return (place / "reports" / "r" / "events.jsonl").read_bytes().splitlines(keepends=True)[:-1]
+
+
+def edited(lines: list[bytes], kind: str, /, **changes: object) -> list[bytes]:
+    """Change fields of the first event of a kind (`sent/ask` is a question); None takes a field away."""
+    name, _, which = kind.partition("/")
+    events = [json.loads(line) for line in lines]
+    found = next(e for e in events if e["event"] == name and which in ("", e.get("kind")))
+    found.update(changes)
+    for key in [key for key, value in changes.items() if value is None]:
+        del found[key]
+    return [json.dumps(event).encode() + b"\n" for event in events]
+
+
+DAMAGE: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [
+    (lambda a: [*a[:2], b'{"event": "sent", \n', *a[2:]], "events.jsonl:3: damaged line"),
+    (lambda a: [*a[:2], b"[1]\n", *a[2:]], "events.jsonl:3: not an event"),
+    (lambda a: [*a[:2], b"\xff\xfe\x00\n", *a[2:]], "events.jsonl:3: damaged line"),
+    (lambda a: [*a[:2], b'{"x": "' + b"a" * 3_000_000 + b'"}\n', *a[2:]], "events.jsonl:3: not an event"),
+    (lambda a: [*a[:2], b'{"event": "flown"}\n', *a[2:]], "'flown': there is no such event"),
+    (lambda a: [*a[:2], a[0], *a[2:]], "'manifest': there is no such event here"),
+    (lambda a: [a[0], *a[2:]], "no message of that turn is waiting"),
+    (lambda a: [a[0], b'{"event":"ended","example":"x/0","span":1,"overrun":0}\n'], "it is not under way"),
+    (lambda a: edited(a, "sent", turn=None), "turn is missing"),
+    (lambda a: edited(a, "sent", turn="x"), "turn = 'x'"),
+    (lambda a: edited(a, "sent", tokens=-1), "tokens = -1"),
+    (lambda a: edited(a, "sent", tokens=10**400), "tokens = 1000"),
+    (lambda a: edited(a, "sent", at="2026-01-05T09:00:00"), "at = '2026-01-05T09:00:00'"),
+    (lambda a: edited(a, "sent", kind="sung"), "kind = 'sung'"),
+    (lambda a: edited(a, "sent", message=[1]), "message = [1]"),
+    (lambda a: edited(a, "sent/ask", expect=None), "expect is missing"),
+    (lambda a: edited(a, "sent/ask", expect=5), "expect = 5"),
+    (lambda a: edited(a, "replied", finish="x"), "finish = 'x'"),
+    (lambda a: edited(a, "replied", usage={"tokens": 1}), "usage = {'tokens': 1}"),
+    (lambda a: edited(a, "replied", reply=5), "reply = 5"),
+    (lambda a: edited(a, "manifest", span=10**30), "span"),
+    (lambda a: edited(a, "manifest", suite=5), "suite"),
+    (lambda a: edited(a, "manifest", seed=None), "seed"),
+    (lambda a: edited(a, "manifest", format=2), "log format 2"),
+    (lambda a: a[1:], "no manifest"),
+]
+
+
+@pytest.mark.parametrize(("damage", "says"), DAMAGE, ids=range(len(DAMAGE)))
+def test_whoever_reads_a_damaged_log_says_where_and_writes_nothing(
+    command: "Command",
+    place: Path,
+    whole: list[bytes],
+    damage: Callable[[list[bytes]], list[bytes]],
+    says: str,
+) -> None:
+    (place / "reports" / "r").mkdir(parents=True)
+    (place / "reports" / "r" / "events.jsonl").write_bytes(b"".join(damage(whole)))
+    before = tree(place)
+    for verb in READERS:
+        done = command(verb, "r")
+        # Whoever compares with what was stated needs no log for that, and `bundle` works on a copy.
+        stated = "r" if verb == "verify" or (verb == "bundle" and "damaged line" in says) else says
+        assert (done.exit_code, done.err.count("ltm-bench: "), "Traceback" in done.output) == (1, 1, False), (
+            verb
+        )
+        assert stated in done.err, verb
+        assert tree(place) == before, verb
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("judgements.jsonl", b'{"x": 1}\n', "judgements.jsonl:1: example"),
+        ("judgements.jsonl", b"[" * 100_000 + b"\n", "judgements.jsonl:1: not JSON"),
+        ("judgements.jsonl", b"\xff\n", "judgements.jsonl:1: not JSON"),
+        (
+            "overrides.jsonl",
+            b'{"example":"colours/0","turn":1,"reply":"x","outcome":"correct","score":99,"reviewer":"a",'
+            b'"reason":"b","was":"wrong","was_score":0}\n',
+            "overrides.jsonl:1: score",
+        ),
+    ],
+)
+def test_damaged_judgements_are_said_by_all_who_need_them(
+    command: "Command", place: Path, whole: list[bytes], name: str, content: bytes, says: str
+) -> None:
+    run = place / "reports" / "r"
+    run.mkdir(parents=True)
+    (run / "events.jsonl").write_bytes(b"".join(whole))
+    (run / name).write_bytes(content)
+    before = tree(place)
+    for verb in ("report", "rescore", "compare", "export", "resume"):
+        done = command(verb, "r")
+        assert (done.exit_code, done.err.count("\n")) == (1, 1), done.err
+        assert says in done.err
+        assert {k: v for k, v in tree(place).items() if not k.endswith(".lock")} == before
+
+
+def test_a_judgement_of_another_reply_has_no_say(command: "Command", place: Path, whole: list[bytes]) -> None:
+    run = place / "reports" / "r"
+    run.mkdir(parents=True)
+    (run / "events.jsonl").write_bytes(b"".join(whole))
+    turn = next(e["turn"] for e in map(json.loads, whole) if e.get("kind") == "ask")
+    forged = {"example": "colours/0", "turn": turn, "reply": "0" * 16, "outcome": "wrong", "score": 0.0}
+    forged |= {"reviewer": "a", "reason": "b", "was": "correct", "was_score": 1.0}
+    (run / "overrides.jsonl").write_text(json.dumps(forged) + "\n", "utf-8")
+    assert command("rescore", "r").exit_code == 0
+    assert json.loads((run / "results.json").read_bytes())["overridden"] == 0
+
+
+def test_side_files_of_any_shape_are_passed_over(command: "Command", place: Path, whole: list[bytes]) -> None:
+    run = place / "reports" / "r"
+    run.mkdir(parents=True)
+    (run / "events.jsonl").write_bytes(b"".join(whole))
+    (run / "timings.jsonl").write_bytes(
+        b'{"seconds":"x"}\n{"seconds":1,"attempts":5}\n[1]\n\xff\n' + b"[" * 99_999
+    )
+    (run / "events.recalls").write_bytes(b'{"turn":1,"needles":[5]}\n{"turn":2,"needles":"x"}\n{"turn":3}\n')
+    (run / "environment.json").write_bytes(b'{"started": 5}')
+    (run / "results.json").write_bytes(b"[1]")
+    (run / "verdicts.jsonl").write_bytes(b"\xff")
+    for words in (("show", "r"), ("compare", "r"), ("export", "r"), ("report", "r"), ("verify", "r")):
+        assert (words, command(*words).exit_code) == (words, 0)
+
+
+@pytest.mark.parametrize("kind", ["folder", "dangling", "loop", "self", "file"])
+def test_what_lies_where_a_run_should_is_said(command: "Command", place: Path, kind: str) -> None:
+    run = place / "reports" / "r"
+    run.parent.mkdir()
+    if kind == "loop":
+        run.symlink_to("r")
+    elif kind == "file":
+        run.write_text("x", "utf-8")
+    else:
+        run.mkdir()
+        log = run / "events.jsonl"
+        log.mkdir() if kind == "folder" else log.symlink_to(
+            "nowhere" if kind == "dangling" else "events.jsonl"
+        )
+    begun = [(*RUN, "--name", "r")] if kind != "dangling" else []  # a link that its owner made is followed
+    for words in (*((verb, "r") for verb in READERS), *begun):
+        done = command(*words)
+        assert (done.exit_code, done.err.count("ltm-bench: ")) == (1, 1), (words, done.err)
+        assert not (place / "nowhere").exists()
+    assert command("list", "runs").exit_code == 0
+
+
+def test_a_file_where_the_runs_go_is_said(command: "Command", place: Path) -> None:
+    (place / "reports").write_text("x", "utf-8")
+    done = command(*RUN)
+    assert (done.exit_code, done.err.count("ltm-bench: ")) == (1, 1)
+    assert (place / "reports").read_text("utf-8") == "x"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_said(command: "Command", place: Path) -> None:
+    place.chmod(0o555)
+    done = command(*RUN)
+    place.chmod(0o755)
+    assert (done.exit_code, done.err.count("ltm-bench: ")) == (1, 1)
+    assert "reports" in done.err
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("async def reply(self, m): return None", "NoneType, not a Reply"),
+        ("async def reply(self, m): return Reply(None)", "text is NoneType"),
+        ("async def reply(self, m): return Reply('x', usage=5)", "usage is 5"),
+        ("async def reply(self, m): return Reply('x', finish='done')", "finish is 'done'"),
+        ("async def reply(self, m): return Reply('x', usage=Usage(output=-1))", "whole numbers"),
+        ("async def open(self, home): 1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_an_adapter_that_returns_nonsense_leaves_a_run_that_can_be_resumed(
+    command: "Command", place: Path, body: str, says: str
+) -> None:
+    (place / "agents").mkdir()
+    code = f"from ltm_bench import Agent, Reply, Usage\nclass Mine(Agent):\n    free = True\n    {body}\n"
+    (place / "agents" / "mine.py").write_text(code, "utf-8")
+    done = command(*AGENT, "--name", "r")
+    assert (done.exit_code, done.err.count("ltm-bench: ")) == (3, 1)
+    assert says in done.err
+    assert command("rescore", "r").exit_code == 0

@@ -1,0 +1,172 @@
+"""What others wrote costs time that grows with its length: every pattern, every matcher, JSON of any shape."""
+
+import importlib
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import ltm_bench
+from ltm_bench import matchers, rubric
+from ltm_bench.infinitebench import MODES, score
+from ltm_bench.matchers.reading import json_values
+from ltm_bench.messages import Matcher, Outcome
+
+LONG = 20_000
+"""Characters of a bait."""
+
+BAITS = (
+    *(
+        "a",
+        "a ",
+        "A",
+        "1",
+        "1,",
+        "1.",
+        "1 ",
+        " ",
+        "\t",
+        "\n",
+        "- ",
+        "a-",
+        "a'",
+        '"',
+        "'",
+        "“",
+        "[",
+        "[(",
+        "{",
+    ),
+    *(
+        '{"a":',
+        "```",
+        "***",
+        "not ",
+        "and ",
+        "No, ",
+        "...",
+        ". ",
+        "?!",
+        "x" * 30 + " ",
+        "://",
+        "</think>",
+        "½",
+        "é",
+    ),
+)
+
+
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """Find every compiled pattern of every module."""
+    found: dict[str, re.Pattern[str]] = {}
+    for module in pkgutil.walk_packages(ltm_bench.__path__, "ltm_bench."):
+        if not module.name.endswith("__main__"):
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if isinstance(value, re.Pattern) and value not in found.values():
+                    found[f"{module.name}.{name}"] = value
+    return found
+
+
+PATTERNS = _patterns()
+
+
+def _words(pattern: re.Pattern[str]) -> list[str]:
+    """Return what a pattern itself looks for, which brings it further than anything else."""
+    return list(dict.fromkeys(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\.", " ", pattern.pattern))))[:12]
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+def _grows(work: Callable[[str], object], short: str, long: str) -> str:
+    """Say by how much a text of four times the length takes longer, where that is more than it may; else nothing."""
+    taken = _cpu(lambda: work(long))
+    if taken < 0.1:
+        return ""
+    before = min(_cpu(lambda: work(short)) for _ in range(2))
+    return "" if taken < 9 * max(before, 0.01) else f"{before:.3f} s and {taken:.3f} s for {short[:40]!r}"
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_takes_time_in_proportion_to_the_text(name: str) -> None:
+    pattern = PATTERNS[name]
+    words = _words(pattern)
+    baits = [("", each) for each in (*BAITS, *words, *(f"{word} " for word in words))]
+    baits += [(word, filler) for word in (*words[:6], "```", "1", "“") for filler in (" ", "\t", "a", "1")]
+
+    def search(text: str) -> None:
+        for _ in pattern.finditer(text):
+            pass
+
+    for head, bait in baits:
+        texts = [head + bait * (length // len(bait)) + "\x00" for length in (LONG // 4, LONG)]
+        assert _grows(search, *texts) == ""
+
+
+def _made() -> Iterator[Matcher]:
+    yield matchers.names_only("red", among=("red", "blue", "green"))
+    yield matchers.picks(2, of=4)
+    yield matchers.lists_all(["milk", "bread"], among=("milk", "bread", "tea"))
+    yield matchers.says("red")
+    yield matchers.displaced(east=3, north=4)
+    yield matchers.star_counts([3, 5, 8])
+    yield matchers.item_counts({"milk": 2}, among=("milk", "bread"))
+
+
+MATCHERS = list(_made())
+
+
+@pytest.mark.parametrize("matcher", MATCHERS, ids=lambda each: type(each).__name__)
+def test_a_matcher_takes_time_in_proportion_to_the_reply(matcher: Matcher) -> None:
+    for head in ("", "```", "1", "not "):
+        for bait in ("a ", "1 ", "1,", "[1,", " ", "\t", "a, ", "red ", "ﷺ", "- a\n", "1. "):
+            texts = [head + bait * (length // len(bait)) + "z" for length in (LONG // 10, LONG * 4 // 10)]
+            assert _grows(lambda text: matcher.verdict(text, ()), *texts) == ""
+
+
+BOMBS = {
+    "lists": "[" * 100_000,
+    "closed lists": "[" * 900 + "]" * 900,
+    "closed objects": '{"a":' * 900 + "1" + "}" * 900,
+    "deep objects": '{"a":' * 30_000 + "1" + "}" * 30_000,
+    "a number": "1" * 100_000,
+    "a number of a field": '{"answer": ' + "1" * 100_000 + "}",
+    "numbers": "1" * 5000 + " " + "-" + "2" * 5000 + ", 0x" + "f" * 5000,
+    "the same key": "{" + '"answer": "red", ' * 5000 + '"answer": "blue"}',
+    "an exponent": '{"answer": 1e999999999}',
+    "surrogates": "\ud800" * 10_000 + '{"answer": "\\ud800"}',
+    "signs that become eighteen": "ﷺ" * 50_000,
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_no_json_brings_a_reader_down(bomb: str) -> None:
+    text = BOMBS[bomb]
+    for value in json_values(text):
+        assert value is not text
+    rubric.read(text)
+    for matcher in MATCHERS:
+        taken = _cpu(lambda each=matcher: _judged(each, text))  # type: ignore[misc]
+        assert taken < 10, type(matcher).__name__
+
+
+def _judged(matcher: Matcher, text: str) -> None:
+    assert matcher.verdict(text, ()).outcome is not Outcome.JUDGE_ERROR
+
+
+@pytest.mark.parametrize("task", ["passkey", "number_string", "code_run", "math_find", "math_calc"])
+def test_numbers_of_any_length_are_numbers(task: str) -> None:
+    label = [[1, 2]] if task == "math_calc" else [7]
+    for mode in MODES:
+        for text in ("1" * 50_000, "0" * 50_000, "1." * 20_000, "-" * 20_000 + "1", "1.0" * 10_000, "."):
+            assert score(task, text, label, mode) < 1
+
+
+def test_leading_zeros_are_read() -> None:
+    assert score("code_run", "0" * 6000 + "7", [7], "official-newest") == 1
+    assert score("code_run", "it is −7.00.", [-7], "strict") == 1
