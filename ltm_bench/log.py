@@ -487,6 +487,16 @@ def _mend(path: Path) -> int:
         return len(last)
 
 
+def begun_at(run: Path) -> datetime | None:
+    """Return when a run was begun in the real world, from the side file that says so; None where it does not."""
+    try:
+        started = json.loads((run / "environment.json").read_text("utf-8"))["started"][0]
+        found = datetime.fromisoformat(started)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return found if found.tzinfo is not None else None
+
+
 def side_records(path: Path) -> Iterator[dict[str, Any]]:
     """Give the objects of a file beside the log, which is evidence and no truth: what cannot be read is passed over."""
     if not path.exists():

@@ -1,28 +1,30 @@
 """What a reply cost in US dollars, from the dated price list of genai-prices: offline, and None where unknown."""
 
+from datetime import datetime
 from decimal import Decimal
 from importlib.metadata import version
 
 from ltm_bench.messages import Usage
 
 
-def price_list() -> str:
-    """Name the price list, for the record; its version says how old it is."""
-    return f"genai-prices {version('genai-prices')}"
+def price_list(on: datetime | None = None) -> str:
+    """Name the price list, for the record, and the day whose prices are taken from it."""
+    day = "" if on is None else f", prices of {on.date().isoformat()}"
+    return f"genai-prices {version('genai-prices')}{day}"
 
 
-def dollars(usage: Usage) -> Decimal | None:
+def dollars(usage: Usage, on: datetime | None = None) -> Decimal | None:
     """Return the price of one call and of all that was used besides, or None where a price is unknown.
 
-    Unknown is never the same as 0.
+    Unknown is never the same as 0. Prices change: those of the moment `on` are taken, of today's if it is None.
     """
-    own = _price(usage)
-    others = [dollars(each) for each in usage.besides]
+    own = _price(usage, on)
+    others = [dollars(each, on) for each in usage.besides]
     known = [price for price in others if price is not None]
     return None if own is None or len(known) < len(others) else sum(known, own)
 
 
-def _price(usage: Usage) -> Decimal | None:
+def _price(usage: Usage, on: datetime | None) -> Decimal | None:
     if usage.model is None or usage.provider is None:
         return None
     import genai_prices
@@ -37,6 +39,7 @@ def _price(usage: Usage) -> Decimal | None:
             ),
             usage.model,
             provider_id=usage.provider,
+            genai_request_timestamp=on,
         ).total_price
     except (LookupError, ValueError):
         return None

@@ -358,11 +358,34 @@ def test_the_ledger_says_what_was_used_for_what_by_which_model(place: Path, run:
     assert beside["dollars"] == pytest.approx(calls * 50 * 0.02 / 1e6)
     assert (free["model"], free["dollars"]) == ("my-own", None)
     assert costs["dollars"] is None
+    day = json.loads((place / "reports/r/environment.json").read_text("utf-8"))["started"][0][:10]
+    assert costs["price_list"].endswith(f", prices of {day}")
     page = (place / "reports" / "r" / "report.html").read_text("utf-8")
     assert "What was used, and what it cost" in page
     assert "text-embedding-3-small" in page
     assert run("mixes").exit_code == 0  # finished: read from its log again
     assert results(place)["costs"] == costs
+
+
+def test_a_run_is_priced_as_on_the_day_on_which_it_was_held(
+    place: Path, run: Run, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import genai_prices
+
+    assert run("costs").exit_code == 0
+    asked: list[Any] = []
+    price = genai_prices.calc_price
+
+    def calc(*words: Any, **how: Any) -> Any:
+        asked.append(how["genai_request_timestamp"])
+        return price(*words, **how)
+
+    monkeypatch.setattr(genai_prices, "calc_price", calc)
+    path = place / "reports" / "r" / "environment.json"
+    path.write_text(json.dumps({"started": ["2026-03-01T10:00:00+00:00", "2026-09-01T10:00:00+00:00"]}))
+    assert command("report", "r").exit_code == 0
+    assert {each.date().isoformat() for each in asked} == {"2026-03-01"}
+    assert results(place)["costs"]["price_list"].endswith(", prices of 2026-03-01")
 
 
 def test_live_filler_is_answered_by_the_agent(place: Path, run: Run) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.log import conversations, read_events, read_manifest, reply_of, side_records
+from ltm_bench.log import begun_at, conversations, read_events, read_manifest, reply_of, side_records
 from ltm_bench.messages import Usage
 from ltm_bench.prices import dollars
 from ltm_bench.statistics import Interval, bootstrap
@@ -121,7 +121,7 @@ def course_of(run: Path) -> Course:
     """Read the course of a run; what is held of it does not grow with the conversation."""
     manifest = read_manifest(run)
     live, isolated = manifest.filler.mode == "live", manifest.suite.isolated
-    calls = Calls()
+    calls, on = Calls(), begun_at(run)
     spent: Decimal | None = Decimal()
     filler: list[tuple[int, int]] = []
     jumps: list[Jump] = []
@@ -140,7 +140,7 @@ def course_of(run: Path) -> Course:
                 usage = reply_of(event).usage
                 if usage is None:
                     continue
-                price = dollars(usage)
+                price = dollars(usage, on)
                 spent = None if price is None or spent is None else spent + price
                 calls.add(calls.count + 1 if isolated else sent["position"], usage, spent)
     waiting = _waiting(run / "timings.jsonl")

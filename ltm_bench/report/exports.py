@@ -15,7 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ltm_bench.errors import ConfigError
-from ltm_bench.log import Manifest, conversations, encode, read_manifest, read_turns
+from ltm_bench.log import Manifest, begun_at, conversations, encode, read_manifest, read_turns
 from ltm_bench.messages import Outcome, Turn
 from ltm_bench.report.page import visible
 from ltm_bench.scoring import ExampleResult, Question, Results
@@ -226,10 +226,8 @@ def as_inspect(run: Path, results: Results) -> bytes:
 
 def _created(run: Path) -> str:
     """Return when a run was first started; the benchmark's own time where nobody wrote it down."""
-    try:
-        return str(json.loads((run / "environment.json").read_text("utf-8"))["started"][0])
-    except (OSError, ValueError, LookupError, TypeError):
-        return read_manifest(run).suite.start.isoformat()
+    started = begun_at(run)
+    return (read_manifest(run).suite.start if started is None else started).isoformat()
 
 
 def _messages(turns: Iterable[Turn]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from ltm_bench.judgements import Judgement, Override, Place, judgements, overrid
 from ltm_bench.log import (
     Event,
     Manifest,
+    begun_at,
     conversations,
     log_digest,
     message_of,
@@ -115,8 +116,10 @@ class _Reading:
         by_hand: Mapping[Place, Override],
         *,
         explain: bool,
+        on: datetime | None,
     ) -> None:
         self.free = free
+        self._on = on
         self._explain = explain
         self._judged = judged
         self._by_hand = by_hand
@@ -124,7 +127,7 @@ class _Reading:
         self.done: dict[str, ExampleResult] = {}
         self.turns = self.tokens = self.filler_tokens = 0
         self.time = timedelta()
-        self.costs = Costs(price_list=price_list())
+        self.costs = Costs(price_list=price_list(on))
         self.accounts: dict[tuple[str, str | None], Account] = {}
         self._dollars: Decimal | None = Decimal()
 
@@ -237,7 +240,7 @@ class _Reading:
 
     def _cost(self, usage: Usage | None) -> None:
         self.costs.calls += 1
-        price = None if usage is None else dollars(usage)
+        price = None if usage is None else dollars(usage, self._on)
         if usage is not None:
             add_usage(self.costs.usage, usage)
         own = usage if usage is None else replace(usage, besides=())
@@ -252,7 +255,7 @@ class _Reading:
 
     def _account(self, purpose: str, usage: Usage | None, model: str | None) -> None:
         account = self.accounts.setdefault((purpose, model), Account(purpose=purpose, model=model))
-        price = Decimal() if self.free else None if usage is None else dollars(usage)
+        price = Decimal() if self.free else None if usage is None else dollars(usage, self._on)
         account.add(usage, price)
 
 
@@ -279,7 +282,9 @@ def results_of(
         explain: Whether to look for the words that decided each verdict, which takes as many verdicts as words.
     """
     manifest = read_manifest(run)
-    reading = _Reading(manifest.agent.free, judgements(run), overrides(run), explain=explain)
+    reading = _Reading(
+        manifest.agent.free, judgements(run), overrides(run), explain=explain, on=begun_at(run)
+    )
     for path in conversations(run):
         reading.conversation(path, manifest.filler.mode == "live")
     examples = [reading.done.get(name) or _Open(name).close(ended=False) for name in _planned(manifest)]
