@@ -39,11 +39,7 @@ def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
 
     Exact for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
     """
-    return _wilson(mean, n, _normal(confidence))
-
-
-def _wilson(mean: float, n: float, z: float) -> Interval:
-    mean = min(1.0, max(0.0, mean))  # a sum of floats may be a hair outside
+    z, mean = _normal(confidence), min(1.0, max(0.0, mean))  # a sum of floats may be a hair outside
     centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
@@ -53,10 +49,10 @@ def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONF
     """Return an interval for the sum of the strata's means; None if a stratum has a single score.
 
     Wilson's interval for the mean over the strata, with as many scores as would give that mean the variance that the
-    strata's own scores show (stratified sampling: Korn & Graubard 1998 do so for surveys), and Student's quantile for
-    the normal one. Two things keep it from collapsing where all scores of a stratum are alike, which with three of them
-    says little: the variance is that of one more score that differs from its like, and the scores never count for
-    fewer than they are. `benchmarks/coverage.py` says how often it holds the truth.
+    strata's own scores show (Korn & Graubard 1998 do so for surveys). Two things keep it from collapsing where all
+    scores of a stratum are alike, which with three of them says little: the variance is that of one more score that
+    differs from its like, and the scores never count for fewer than they are. `benchmarks/coverage.py` says how often
+    it holds the truth.
     """
     if not strata or any(len(scores) < 2 for scores in strata.values()):
         return None
@@ -72,8 +68,7 @@ def _sum_interval(groups: Sequence[Sequence[float]], confidence: float, surprise
     effective = max(
         count**2 / sum(1 / len(scores) for scores in groups), mean * (1 - mean) * count**2 / variance
     )
-    freedom = max(3, sum(len(scores) - 1 for scores in groups))
-    found = _wilson(mean, effective, student(freedom, confidence))
+    found = wilson(mean, effective, confidence)
     return Interval(low=count * found.low, high=count * found.high)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.cli import running
+from ltm_bench.cli.planning import Calls
 from ltm_bench.runner import Budget, Plan
 from ltm_bench.scoring import Results
 
@@ -63,9 +64,9 @@ def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: p
     limits = []
     carry_out = running.carry_out
 
-    def watched(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str]) -> Results:
+    def watched(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str], calls: Calls) -> Results:
         limits.append(budget.limit)
-        return carry_out(plan, folder, budget, judges)
+        return carry_out(plan, folder, budget, judges, calls)
 
     monkeypatch.setattr(running, "carry_out", watched)
     done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
