@@ -5,7 +5,7 @@ OpenAI-compatible server, and the same model answers unless `core` names another
 written into the run's folder, so that a run is resumed with the store as it was.
 
 The tokens of managing are part of a reply's usage, those of turns that were only observed of the next reply's. What
-embedding costs is not; it is about a hundredth of that.
+embedding takes stands beside it.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class LangMem(Agent):
             max_retries=max_retries,
         )
         self._core = Core(core or f"openai_chat:{model}", {"base_url": base_url}, window)
+        self._embedder = embedder
         self._embed = embedder_of(embedder, None if embedder == "local" else self._endpoint.url)
         self._dimensions = embedding.DIMENSIONS if embedder == "local" else dimensions
         self._memories, self._looked_at, self._deletes = memories, looked_at, deletes
@@ -139,12 +140,22 @@ class LangMem(Agent):
         )
 
     def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        before = getattr(self._embed, "tokens", 0)
         rows = [list(map(float, row)) for row in embedding.whole(self._embed(texts))] if texts else []
+        self._count(before, getattr(self._embed, "tokens", 0))
         if any(len(row) != self._dimensions for row in rows):
             raise ConfigError(
                 f"langmem: the embedder's vectors have {len(rows[0])} numbers; set dimensions={len(rows[0])}"
             )
         return rows
+
+    def _count(self, before: int | None, after: int | None) -> None:
+        """Count what was embedded; an embedder on this machine says nothing of tokens, and costs nothing."""
+        if before is None or after is None:
+            self._tally.add(None)
+        elif after > before:
+            provider = "openai" if self._endpoint.is_list_priced else None
+            self._tally.add(Usage(uncached=after - before, model=self._embedder, provider=provider))
 
     async def _manage(self, turn: Turn) -> None:
         messages = need("langmem", "langchain_core.messages")

@@ -4,7 +4,7 @@ Mem0 runs in this process; its facts are in a local Qdrant inside the run's fold
 OpenAI-compatible server, and the same model answers unless `core` names another. Times are the benchmark's.
 
 The tokens of extraction are part of a reply's usage, those of turns that were only observed of the next reply's. What
-embedding costs is not; it is about a hundredth of that. Keyword search and entity links need packages that Mem0 leaves
+embedding takes stands beside it. Keyword search and entity links need packages that Mem0 leaves
 out by default (`mem0ai[nlp]`, `fastembed`); where they are installed, Mem0 uses them.
 """
 
@@ -156,8 +156,8 @@ class Mem0(Agent):
                 api_key=place.key, base_url=place.url, timeout=place.timeout, max_retries=place.max_retries
             )
             self._clients.append(part.client)
-        self._meter.watch(memory.llm.client.chat.completions, counted=True)
-        self._meter.watch(memory.embedding_model.client.embeddings, counted=False)
+        self._meter.watch(memory.llm.client.chat.completions)
+        self._meter.watch(memory.embedding_model.client.embeddings)
         if self._own:
             memory.embedding_model = _Own(self._embedder, self._dimensions)
 
@@ -310,7 +310,7 @@ class _Meter:
         self._tally = tally
         self.failure: Exception | None = None
 
-    def watch(self, resource: Any, *, counted: bool) -> None:
+    def watch(self, resource: Any) -> None:
         """Watch a resource of a client from now on."""
         create = resource.create
 
@@ -320,8 +320,7 @@ class _Meter:
             except Exception as error:
                 self.failure = error
                 raise
-            if counted:
-                self._tally.add(self._usage(answer))
+            self._tally.add(self._usage(answer))
             return answer
 
         resource.create = watched
@@ -330,11 +329,11 @@ class _Meter:
         spent = getattr(answer, "usage", None)
         if spent is None:
             return None
-        read = getattr(spent.prompt_tokens_details, "cached_tokens", None) or 0
+        read = getattr(getattr(spent, "prompt_tokens_details", None), "cached_tokens", None) or 0
         return Usage(
             uncached=spent.prompt_tokens - read,
             cache_read=read,
-            output=spent.completion_tokens,
+            output=getattr(spent, "completion_tokens", 0),  # an embedding has none
             model=answer.model,
             provider=self._provider,
         )

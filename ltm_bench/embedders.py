@@ -56,6 +56,8 @@ class _Remote:
 
     def __init__(self, model: str, url: str, key: str) -> None:
         self._model, self._url, self._key = model, url, key
+        self.tokens: int | None = 0
+        """What the server says that it has embedded; None once it did not say."""
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
         rows: list[list[float]] = []
@@ -81,7 +83,10 @@ class _Remote:
                     problem = f"HTTP {answer.status_code}"
                     continue
                 answer.raise_for_status()
-                data: list[Any] = sorted(answer.json()["data"], key=lambda row: row["index"])
+                content = answer.json()
+                data: list[Any] = sorted(content["data"], key=lambda row: row["index"])
+                spent = (content.get("usage") or {}).get("prompt_tokens")
+                self.tokens = self.tokens + spent if self.tokens is not None and spent is not None else None
                 if len(data) != len(texts):
                     raise ValueError(f"{len(data)} vectors for {len(texts)} texts")
                 return [list(map(float, row["embedding"])) for row in data]

@@ -10,7 +10,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +140,21 @@ class Tally:
             self._owed += [None if call is None else Usage(**call) for call in calls]
 
     def settle(self, reply: Usage | None) -> Usage | None:
-        """Return what a reply and everything since the last one used; None if a part of it is unknown."""
-        calls, self._owed, self._turn = [*self._owed, *self._turn, reply], [], []
+        """Return what a reply and everything since the last one used; None if a part of it is unknown.
+
+        What another model embedded, and so wrote nothing, stands beside what the models wrote.
+        """
+        calls, self._owed, self._turn = [*self._owed, *self._turn], [], []
         known = [usage for usage in calls if usage is not None]
-        return sum(known[1:], known[0]) if len(known) == len(calls) else None
+        if reply is None or len(known) < len(calls):
+            return None
+        total, beside = reply, dict[str | None, Usage]()
+        for usage in known:
+            if usage.output or usage.model == reply.model:
+                total += usage
+            else:
+                beside[usage.model] = beside[usage.model] + usage if usage.model in beside else usage
+        return replace(total, besides=(*total.besides, *beside.values()))
 
 
 def _line(row: list[Any]) -> str:

@@ -83,7 +83,7 @@ class FillerEntry(_Frozen):
     source: str
     digest: str
     mode: str
-    max_tokens: int = Field(ge=1, le=_LARGEST)
+    max_tokens: int = Field(ge=0, le=_LARGEST)
 
 
 class Manifest(_Frozen):
@@ -386,6 +386,8 @@ def start_run(run: Path, manifest: Manifest) -> None:
                 "use --fresh to start beside it, or --name"
             )
         return
+    if path.is_symlink() and not path.exists():
+        raise LogError(f"{path} is a link that leads nowhere; remove it")
     _write_whole(path, encode(manifest.event()))
 
 

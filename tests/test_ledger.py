@@ -112,3 +112,16 @@ def test_what_observed_turns_used_is_still_owed_when_a_run_is_resumed() -> None:
     assert tally.settle(Usage()) is None
     tally.owe([], [])
     assert tally.settle(Usage()) == Usage()
+
+
+def test_what_another_model_embedded_stands_beside_what_was_written() -> None:
+    tally = Tally()
+    for usage in (
+        Usage(uncached=5, model="e"),
+        Usage(uncached=2, output=1, model="m"),
+        Usage(uncached=6, model="e"),
+    ):
+        tally.add(usage)
+    beside = (Usage(uncached=11, model="e"),)
+    assert tally.settle(Usage(output=4, model="m")) == Usage(uncached=2, output=5, model="m", besides=beside)
+    assert tally.settle(Usage(output=4, model="m")) == Usage(output=4, model="m")

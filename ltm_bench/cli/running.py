@@ -113,7 +113,7 @@ def _publish_after(failure: LtmBenchError | None, folder: Path) -> Results:
         results = publish(folder)
         if failure is not None:
             summarise(results, folder)
-    except OSError:  # a full disk has no room for the page either
+    except (OSError, ConfigError):  # a full disk has no room for the page either
         if failure is None:
             raise
     if failure is not None:

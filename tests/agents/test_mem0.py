@@ -143,6 +143,9 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
     assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
     assert usage.output == sum(each["completion_tokens"] for each in spent)
     assert usage.model == "some-model"
+    [embedded] = usage.besides
+    assert embedded.model == "text-embedding-3-small"
+    assert embedded.prompt > 0
     again = talk.say(2, "Hello again!").reply.usage
     assert again is not None
     assert again.prompt == sum(each["prompt_tokens"] for each in spent[3:])
@@ -154,7 +157,9 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
     filler = Turn(filler.message, filler.reply, "fill")
     talk.observe(filler)
     heard = [json.loads(line) for line in talk.home.joinpath("heard.jsonl").read_text().splitlines()]
-    assert Usage(**heard[-1][2][0]).prompt == spent[0]["prompt_tokens"]
+    calls = [Usage(**call) for call in heard[-1][2]]
+    assert [call.prompt for call in calls if call.output] == [spent[0]["prompt_tokens"]]
+    assert {call.model for call in calls if not call.output} == {"text-embedding-3-small"}
     assert isinstance(talk.agent.reserve(turn(4, "Hello?").message), Usage | None)
 
 
