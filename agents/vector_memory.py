@@ -32,6 +32,7 @@ from ltm_bench.errors import CannotResume, ConfigError
 from ltm_bench.extractive import Passage, answer, question_in, sentences, time_spoken_of
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint
+from ltm_bench.tokens import counter
 from ltm_bench.wire import client as watched
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class VectorMemory(Agent):
         # The runner asks the instance; a model of anybody's is not free.
         vars(self)["free"] = self._remote is None and self._core is None
         self._limit = memories
+        self._owed = 0  # tokens embedded since the last reply
         self._recent: deque[Turn] = deque(maxlen=recent)
         self._store = Store(embedding.NAME if embedder == "local" else embedder)
         self._restored = False
@@ -122,11 +124,17 @@ class VectorMemory(Agent):
         """Keep what these turns vouch for, drop what they do not, and add what is missing."""
         stored = self._store.load()
         passages: list[Passage] = []
-        said = 0
+        said = self._owed = 0
         for turn in turns:
-            passages += split_turn(turn)
+            own = split_turn(turn)
+            passages += own
             self._recent.append(turn)
             said = turn.message.turn + 1
+            if (
+                turn.kind != "fill" or turn.reply.usage is not None
+            ):  # a reply: what came before was counted with it
+                self._owed = 0
+            self._owe(own)
         if self._pad is not None:
             self._pad.cut(said)
         missing = self._store.keep(stored, passages)
@@ -141,6 +149,23 @@ class VectorMemory(Agent):
         passages = split_turn(turn)
         self._store.add(passages, await self._embed([passage.text for passage in passages]))
         self._recent.append(turn)
+        self._owe(passages)
+
+    def _owe(self, passages: Sequence[Passage]) -> None:
+        if self._remote is not None:
+            self._owed += sum(counter().count(passage.text) for passage in passages)
+
+    def _settle(self, queries: Iterable[str]) -> Usage | None:
+        """Return what was embedded since the last reply, queries included; None where nobody is paid for it.
+
+        It is counted here, in the tokens of OpenAI's embedding models, and not as the server says: what a resumed run
+        has to embed again would be in its log, and not in that of an undisturbed one.
+        """
+        if self._remote is None:
+            return None
+        tokens = self._owed + sum(map(counter().count, queries))
+        self._owed = 0
+        return self._remote.usage(tokens)
 
     async def reply(self, message: Message) -> Reply:
         """Answer from memory, and remember the turn."""
@@ -148,7 +173,8 @@ class VectorMemory(Agent):
             await self.restore(())
         if self._core is None:
             text = await self._extract(message)
-            reply = Reply(text, None if self._remote is None else self._remote.settle())
+            question = question_in(message.text)
+            reply = Reply(text, self._settle([question] if question else ()))
         else:
             reply = await self._consult(self._core, message)
         await self.observe(Turn(message, reply))
@@ -176,8 +202,9 @@ class VectorMemory(Agent):
             self._pad.note(message.turn, (await ask(core.fitting(_NOTE, noted))).text)
         known = [each for each in usage if each is not None]
         total = sum(known[1:], known[0]) if len(known) == len(usage) else None
-        if total is not None and self._remote is not None:
-            total = replace(total, besides=(*total.besides, self._remote.settle()))
+        embedded = self._settle(queries)
+        if total is not None and embedded is not None:
+            total = replace(total, besides=(*total.besides, embedded))
         return replace(reply, usage=total)
 
     async def _search_all(self, queries: Sequence[str]) -> list[Passage]:
@@ -215,8 +242,12 @@ class VectorMemory(Agent):
                 return total
             # The message and its reply are stored, and the queries embedded; a token has one byte at least.
             more = 2 * len(message.text.encode("utf-8", "replace")) + 4 * calls * most.output
-            return replace(total, besides=(*total.besides, self._remote.usage(more=more)))
-        return None if self._remote is None else self._remote.usage(more=2 * len(message.text))
+            return replace(total, besides=(*total.besides, self._remote.usage(self._owed + more)))
+        return (
+            None
+            if self._remote is None
+            else self._remote.usage(self._owed + 2 * len(message.text.encode("utf-8", "replace")))
+        )
 
     async def close(self) -> None:
         """Write what is not yet written, and let go of the files."""
@@ -443,17 +474,11 @@ class OpenAIEmbedder:
             max_retries=max_retries,
         )
         self._client: AsyncOpenAI | None = None
-        self._spent = 0
 
-    def usage(self, more: int = 0) -> Usage:
-        """Return what was embedded since the last reply, and so many tokens more."""
+    def usage(self, tokens: int) -> Usage:
+        """Return what embedding so many tokens uses."""
         vendor = "openai" if self._endpoint.is_list_priced else None
-        return Usage(uncached=self._spent + more, model=self._endpoint.model, provider=vendor)
-
-    def settle(self) -> Usage:
-        """Return what was embedded since the last reply, and count anew."""
-        usage, self._spent = self.usage(), 0
-        return usage
+        return Usage(uncached=tokens, model=self._endpoint.model, provider=vendor)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one vector per text."""
@@ -476,7 +501,6 @@ class OpenAIEmbedder:
                     input=batch, model=self._endpoint.model, encoding_format="float"
                 )
                 rows += [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
-                self._spent += answer.usage.prompt_tokens
             if len(rows) != len(texts):
                 raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
             return embedding.whole(rows)
