@@ -7,6 +7,7 @@ the log holds already and writes it where the log ends. The agent is only called
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -41,7 +42,7 @@ from ltm_bench.scenario import Example, ideal_reply
 from ltm_bench.schedule import Ended, Fill, Jump, Rehearsals, Scheduler, Send
 from ltm_bench.scoring import judge
 from ltm_bench.tokens import Counter
-from ltm_bench.wire import Heard, listening
+from ltm_bench.wire import Traffic, listening
 
 T = TypeVar("T")
 
@@ -431,7 +432,7 @@ class Conversation:
         self._journal.put(record)
         self._on_doubt(where)
 
-    def _note(self, message: Message, name: str, seconds: float, heard: Heard) -> None:
+    def _note(self, message: Message, name: str, seconds: float, heard: Traffic) -> None:
         """Write down how long a reply took, and what went over the wire for it."""
         record: Event = {"turn": message.turn, name: round(seconds, 6)}
         if heard.attempts:
@@ -475,19 +476,21 @@ def _refused(timings: Path, turn: int) -> bool:
     """Whether the last that is known of a turn's call is that the provider answered with nothing but errors."""
     last: Event = {}
     for record in side_records(timings):
-        if record.get("turn") == turn and "attempts" in record:
+        if record.get("turn") == turn and isinstance(record.get("attempts"), list):
             last = record
-    statuses = [attempt.get("status", 0) for attempt in last.get("attempts", ())]
-    return "failed_after" in last and all(status >= 400 for status in statuses)
+    statuses = [attempt.get("status") for attempt in last.get("attempts", ()) if isinstance(attempt, dict)]
+    refused = [isinstance(status, int) and status >= 400 for status in statuses]
+    return "failed_after" in last and bool(refused) and all(refused)
 
 
 def lost_before(timings: Path) -> Decimal:
     """Return what calls can have cost whose replies never got into the log, as far as that is known."""
+    prices = (record.get("dollars") for record in side_records(timings))
     return sum(
         (
-            Decimal(str(record["dollars"]))
-            for record in side_records(timings)
-            if record.get("doubtful") and "dollars" in record
+            Decimal(str(price))
+            for price in prices
+            if isinstance(price, int | float) and math.isfinite(price) and price > 0
         ),
         Decimal(),
     )

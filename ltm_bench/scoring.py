@@ -226,7 +226,7 @@ class Costs(BaseModel):
     judge_dollars: float | None = 0.0
     """What the judges cost, not among `dollars`; None where a price is unknown."""
     price_list: str = ""
-    ledger: list[Account] = Field(default_factory=list)
+    accounts: list[Account] = Field(default_factory=list)
     """All of it by purpose and model."""
 
 

@@ -50,7 +50,7 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class Heard:
+class Traffic:
     """What went over the wire for one reply."""
 
     attempts: list[Attempt] = field(default_factory=list)
@@ -63,17 +63,17 @@ class Heard:
         return bool(self.attempts) and all(attempt.cached for attempt in self.attempts)
 
 
-_listening: ContextVar[Heard | None] = ContextVar("listening", default=None)
+_listening: ContextVar[Traffic | None] = ContextVar("listening", default=None)
 _answers: ContextVar[Answers | None] = ContextVar("answers", default=None)
 
 
 @contextmanager
-def listening() -> Iterator[Heard]:
+def listening() -> Iterator[Traffic]:
     """Collect the attempts that are made within; their answers are kept if it ends without an error.
 
     So an answer that the adapter could not use is asked for again when the run is resumed.
     """
-    heard = Heard()
+    heard = Traffic()
     token = _listening.set(heard)
     try:
         yield heard
@@ -122,8 +122,11 @@ class Answers:
             raise ConfigError(f"{path}: not a cache of answers ({error}); move it away") from error
 
     def get(self, request: str) -> bytes | None:
-        """Return the body of a known answer."""
-        row = self._database.execute("SELECT body FROM answers WHERE request = ?", (request,)).fetchone()
+        """Return the body of a known answer; a file that cannot be read any more knows none."""
+        try:
+            row = self._database.execute("SELECT body FROM answers WHERE request = ?", (request,)).fetchone()
+        except sqlite3.Error:
+            return None
         return None if row is None else bytes(row[0])
 
     def keep(self, bodies: Mapping[str, bytes]) -> None:

@@ -222,6 +222,33 @@ def test_a_call_whose_reply_was_lost_is_spent_so_that_a_crash_cannot_exceed_the_
     assert results(place)["costs"]["dollars"] == pytest.approx(1.2505)
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"turn": 5, "doubtful": True, "dollars": "many"},
+        {"turn": 5, "doubtful": True, "dollars": float("nan")},
+        {"turn": 5, "dollars": [1]},
+        {"turn": 5, "failed_after": 1, "attempts": 3},
+        {"turn": 5, "failed_after": 1, "attempts": ["x", {"status": "500"}, {}]},
+        {"turn": 5, "failed_after": 1, "attempts": []},
+    ],
+)
+def test_nonsense_beside_the_log_neither_stops_a_run_nor_counts_as_money(
+    place: Path, run: Run, command: "Command", record: dict[str, Any]
+) -> None:
+    assert run("costs", "--max-cost", "1.10").exit_code == 4
+    folder = place / "reports" / "r"
+    lines = (folder / "events.jsonl").read_bytes().splitlines(keepends=True)
+    last = max(i for i, line in enumerate(lines) if b'"replied"' in line and b'"usage"' in line)
+    (folder / "events.jsonl").write_bytes(b"".join(lines[:last]))
+    with (folder / "timings.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+    assert command("resume", "r", "--max-cost", "1.10").exit_code == 4  # the lost call is spent
+    assert results(place)["costs"]["dollars"] == pytest.approx(3 * 0.2501)
+    assert command("resume", "r", "--max-cost", "1.30").exit_code == 4
+    assert results(place)["costs"]["dollars"] == pytest.approx(4 * 0.2501)
+
+
 def _scripted(place: Path) -> int:
     lines = (place / "reports" / "r" / "events.jsonl").read_text("utf-8").splitlines()
     fills = {e["turn"] for e in map(json.loads, lines) if e.get("kind") == "fill"}
@@ -340,10 +367,10 @@ def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run
     assert "the score 0.00 of 11 is below --fail-under 3" in missed.output
 
 
-def test_the_ledger_says_what_was_used_for_what_by_which_model(place: Path, run: Run) -> None:
+def test_the_accounts_say_what_was_used_for_what_by_which_model(place: Path, run: Run) -> None:
     assert run("mixes").exit_code == 0
     costs = results(place)["costs"]
-    accounts = {(a["purpose"], a["model"]): a for a in costs["ledger"]}
+    accounts = {(a["purpose"], a["model"]): a for a in costs["accounts"]}
     calls = costs["calls"] - 1
     [unknown, own, beside, free] = accounts.values()
     assert (unknown["model"], unknown["calls"], unknown["unknown"], unknown["dollars"]) == (None, 1, 1, None)

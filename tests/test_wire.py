@@ -12,7 +12,7 @@ import pytest
 from ltm_bench.dropins import make_agent
 from ltm_bench.errors import AgentError, ConfigError
 from ltm_bench.messages import Message, Reply
-from ltm_bench.wire import Attempt, Heard, caching, listening, tell
+from ltm_bench.wire import Answers, Attempt, Traffic, caching, listening, tell
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -25,16 +25,16 @@ ADAPTERS = pytest.mark.parametrize("adapter", ["openai_chat", "openai_responses"
 
 def ask(
     server: "Provider", adapter: str, text: str, home: Path, cache: Path | None = None, **settings: Any
-) -> tuple[Reply | AgentError, Heard]:
+) -> tuple[Reply | AgentError, Traffic]:
     """Say one thing to a fresh agent; return what came of it, and what went over the wire."""
     url = server.url if adapter == "anthropic_chat" else server.openai_url
 
-    async def once() -> tuple[Reply | AgentError, Heard]:
+    async def once() -> tuple[Reply | AgentError, Traffic]:
         agent = make_agent(adapter, {"model": "some-model", "base_url": url, **settings})
         home.mkdir(parents=True, exist_ok=True)
         await agent.open(home)
         said: Reply | AgentError
-        heard = Heard()
+        heard = Traffic()
         try:
             with caching(cache), listening() as heard:
                 said = await agent.reply(Message(text, datetime(2026, 1, 5, tzinfo=UTC), 0))
@@ -118,6 +118,17 @@ def test_a_file_that_is_no_cache_is_one_clear_line(tmp_path: Path) -> None:
     path.write_text("no database" * 100)
     with pytest.raises(ConfigError, match=r"answers\.sqlite: not a cache of answers"), caching(path):
         pass
+
+
+def test_a_cache_that_breaks_while_it_is_used_knows_nothing_and_stops_nobody(tmp_path: Path) -> None:
+    cache = tmp_path / "answers.sqlite"
+    answers = Answers(cache)
+    with sqlite3.connect(cache) as database:
+        database.execute("DROP TABLE answers")
+    database.close()
+    assert answers.get("x") is None
+    answers.keep({"x": b"{}"})
+    answers.close()
 
 
 def test_agents_on_one_loop_share_their_connections_and_the_last_one_closes_them(

@@ -195,6 +195,14 @@ Cache = Annotated[
         help="Keep the provider's answers in reports/answers.sqlite, and answer the same requests from there.",
     ),
 ]
+Isolated = Annotated[
+    bool,
+    typer.Option(
+        "--isolated",
+        envvar="LTM_BENCH_ISOLATED",
+        help="No filler: every example alone, with a fresh agent.",
+    ),
+]
 FailUnder = Annotated[
     float | None,
     typer.Option(
@@ -291,14 +299,7 @@ def run(
             help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
         ),
     ] = 1,
-    isolated: Annotated[
-        bool,
-        typer.Option(
-            "--isolated",
-            envvar="LTM_BENCH_ISOLATED",
-            help="No filler: every example alone, with a fresh agent.",
-        ),
-    ] = False,
+    isolated: Isolated = False,
     filler: Annotated[
         str,
         typer.Option(
@@ -406,14 +407,7 @@ def sweep(
             help="Examples per scenario, instead of the suites'.",
         ),
     ] = None,
-    isolated: Annotated[
-        bool,
-        typer.Option(
-            "--isolated",
-            envvar="LTM_BENCH_ISOLATED",
-            help="No filler: every example alone, with a fresh agent.",
-        ),
-    ] = False,
+    isolated: Isolated = False,
     connections: Annotated[
         int,
         typer.Option(

@@ -333,7 +333,7 @@ def results_of(
         costs=reading.costs.model_copy(
             update={
                 "judge_dollars": _judge_dollars(examples),
-                "ledger": [*reading.accounts.values(), *_judge_accounts(examples)],
+                "accounts": [*reading.accounts.values(), *_judge_accounts(examples)],
             }
         ),
         latency=_latency(run / "timings.jsonl"),
