@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-MILLISECONDS_PER_TOKEN = 200
-"""0.2 s per token, about the pace at which people read and type."""
+PER_TOKEN = timedelta(milliseconds=200)
+"""About the pace at which people read and type."""
 
 
 class Clock:
@@ -21,7 +21,7 @@ class Clock:
 
     def advance(self, tokens: int) -> None:
         """Let the time pass that it takes to say so many tokens."""
-        self._now += timedelta(milliseconds=MILLISECONDS_PER_TOKEN * tokens)
+        self._now += PER_TOKEN * tokens
 
     def jump(self, to: datetime) -> None:
         """Move on to `to`; a time that has passed already is ignored."""

@@ -51,6 +51,17 @@ class Dice:
             pool[i], pool[j] = pool[j], pool[i]
         return pool[:count]
 
+    def copy(self) -> "Dice":
+        """Return dice that will roll the same from here on."""
+        other = Dice(self.name)
+        other._random.setstate(self._random.getstate())
+        return other
+
+    def pass_over(self, items: int) -> None:
+        """Roll what shuffling so many items takes, without shuffling them."""
+        if items:  # 64 bits of the generator make one fraction
+            self._random.getrandbits(64 * items)
+
     def child(self, name: str) -> "Dice":
         """Return an independent stream, `<this name>/<name>`."""
         return Dice(f"{self.name}/{name}")

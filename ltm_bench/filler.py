@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 from ltm_bench.dice import Dice
 from ltm_bench.errors import ConfigError
+from ltm_bench.tokens import Counter
 
 Mode = Literal["scripted", "live"]
 """Whether the agent only observes canned answers, or must answer filler itself."""
@@ -27,6 +28,9 @@ MAX_TOKENS = 1000
 """A filler message and its canned reply hold about this many tokens at most."""
 
 _BYTES_PER_TOKEN = 3.7
+COUNTED = "tables/facts.json"
+"""The tokens of the shipped bank's items; `scripts/count_facts` writes it."""
+
 SMALLEST = 50
 """Tokens of a small filler turn: a gap is filled to within this many."""
 
@@ -45,6 +49,20 @@ class Trivia(NamedTuple):
     answer: str
 
 
+class Counted(NamedTuple):
+    """What the items of a bank add to the tokens of a message and of its answers, where they stand amid others.
+
+    Lines are apart for the tokenizer, and so are the strings of a list in JSON: what stands before and after changes
+    nothing, so that a message of counted items need not be tokenised.
+    """
+
+    tokenizer: str
+    lines: Sequence[int]
+    """Tokens of each item's line, its end included."""
+    answers: Sequence[int]
+    """Tokens of each item's answer in JSON, the blank before it and the comma after it included."""
+
+
 class Bank(NamedTuple):
     """Where trivia comes from."""
 
@@ -53,6 +71,7 @@ class Bank(NamedTuple):
     digest: str
     """The first 16 hex digits of the SHA-256 of all questions and answers."""
     items: Sequence[Trivia]
+    counted: Counted | None = None
 
 
 class FillerMessage(NamedTuple):
@@ -60,11 +79,27 @@ class FillerMessage(NamedTuple):
 
     text: str
     answers: str
+    items: Sequence[int]
+    """Places in the bank of what it is composed of."""
 
 
 def _bank(name: str, items: Sequence[Trivia]) -> Bank:
     digest = hashlib.sha256("\n".join(f"{q}\t{a}" for q, a in items).encode("utf-8", "replace"))
     return Bank(name, digest.hexdigest()[:16], items)
+
+
+def line_of(trivia: Trivia) -> str:
+    """Return the line of a message that asks and answers a question."""
+    return f"Q: {trivia.question} A: {trivia.answer}"
+
+
+def count_items(bank: Bank, counter: Counter) -> Counted:
+    """Count the tokens of every item of a bank."""
+    return Counted(
+        counter.name,
+        [counter.count(f"{line_of(item)}\n") for item in bank.items],
+        [counter.count(f" {encode_basestring(item.answer)},") for item in bank.items],
+    )
 
 
 def render(table: Mapping[str, Any]) -> Iterator[Trivia]:
@@ -88,7 +123,13 @@ def shipped() -> Bank:
         if path.name.endswith(".json")
         for trivia in render(json.loads(path.read_text("utf-8")))
     ]
-    return _bank("shipped", items)
+    bank = _bank("shipped", items)
+    counted = json.loads(files("ltm_bench").joinpath(COUNTED).read_text("utf-8"))
+    if (
+        counted.pop("bank") != bank.digest
+    ):  # the facts were edited: messages are tokenised, as those of any bank
+        return bank
+    return bank._replace(counted=Counted(**counted))
 
 
 def triviaqa(path: Path) -> Bank:
@@ -148,37 +189,46 @@ class Filler:
     """Composes filler messages of a wanted size; the same dice compose the same ones.
 
     Questions are made ready once, and a message is cut out of a shuffled row of them by its size, so that composing
-    takes hardly longer than joining: a conversation that is gone through again composes all of its filler again.
+    takes hardly longer than joining. Messages that a log holds already can be passed over without composing them.
     """
 
-    def __init__(self, bank: Bank, dice: Dice, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, bank: Bank, dice: Dice, counter: Counter, max_tokens: int = MAX_TOKENS) -> None:
         if not bank.items:
             raise ConfigError(f"the filler bank {bank.name} is empty")
         self._items = bank.items
         self._dice = dice
+        self._count = counter.count
+        self._counted = bank.counted if bank.counted and bank.counted.tokenizer == counter.name else None
         self._max_tokens = max_tokens
         self._lines: list[str] = []
         self._answers: list[str] = []  # in JSON
         self._bytes: list[int] = []  # of a question with its answer
+        self._shuffling: Dice | None = None  # as they stood before the round, while it has not been shuffled
         self._round: Sequence[int] = ()  # the order of the questions
         self._before: Sequence[int] = (0,)  # bytes of all before each of them
-        self._next = 0
+        self._next = len(bank.items)
+        self._passed = ""  # the last message that was passed over
 
     def _prepare(self) -> None:
-        for question, answer in self._items:
-            line = f"Q: {question} A: {answer}"
+        for item in self._items:
+            line = line_of(item)
             size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
             self._lines.append(line)
-            self._answers.append(encode_basestring(answer))
-            self._bytes.append(size + len(answer) + 12)
+            self._answers.append(encode_basestring(item.answer))
+            self._bytes.append(size + len(item.answer) + 12)
 
-    def _shuffle(self) -> None:
-        """Begin another round through the bank."""
+    def _begin_round(self) -> None:
+        """Begin another round through the bank; it is shuffled once its order is needed."""
+        self._shuffling = self._dice.copy()
+        self._dice.pass_over(len(self._items))
+        self._next = 0
+
+    def _shuffle(self, dice: Dice) -> None:
         if not self._lines:
             self._prepare()
-        self._round = self._dice.shuffled(range(len(self._lines)))
+        self._round = dice.shuffled(range(len(self._items)))
         self._before = [0, *accumulate([self._bytes[i] for i in self._round])]
-        self._next = 0
+        self._shuffling = None
 
     def compose(self, tokens: int) -> FillerMessage:
         """Return filler of about `tokens` tokens, its answers included: a little less rather than more.
@@ -187,21 +237,66 @@ class Filler:
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
+        self._passed = ""
         introduction = self._dice.choice(_INTRODUCTIONS)
         # Sizes are estimated from bytes, so that the text need not be tokenised twice.
         room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
         left = math.floor(room - 100)  # bytes of a question and its answers: the next one might not fit
         chosen: list[int] = []
+        size = len(self._items)
         while True:
-            if self._next == len(self._round):
-                self._shuffle()
+            if self._next == size:
+                self._begin_round()
+            if self._shuffling is not None:
+                self._shuffle(self._shuffling)
             begin, before = self._next, self._before[self._next]
             self._next = bisect_right(self._before, before + left, begin + 1)
             chosen += self._round[begin : self._next]
-            if self._next <= len(self._round):
+            if self._next <= size:
                 break
-            self._next = len(self._round)
+            self._next = size
             left -= self._before[-1] - before
         lines = "\n".join(map(self._lines.__getitem__, chosen))
         answers = ", ".join(map(self._answers.__getitem__, chosen))
-        return FillerMessage(f"{introduction}\n{lines}", f"[{answers}]")
+        return FillerMessage(f"{introduction}\n{lines}", f"[{answers}]", chosen)
+
+    def pass_over(self, text: str) -> str:
+        """Go on as if a message had been composed that a log holds; return the introduction it has to begin with."""
+        introduction = self._dice.choice(_INTRODUCTIONS)
+        items = text.count("\n")
+        while items > (left := len(self._items) - self._next):
+            items -= left
+            self._begin_round()
+        self._next += items
+        self._passed = text
+        return introduction
+
+    def difference(self) -> tuple[str, str] | None:
+        """Compare the last lines that were passed over with those that would have been composed.
+
+        Where they are the same, so is the place in the round, and with it all that comes. Returns both if they differ.
+        """
+        passed = self._passed.split("\n")[1:][-self._next :]
+        if not passed:
+            return None
+        if self._shuffling is not None:
+            self._shuffle(self._shuffling)
+        composed = [self._lines[i] for i in self._round[self._next - len(passed) : self._next]]
+        return None if passed == composed else ("\n".join(passed), "\n".join(composed))
+
+    def tokens(self, message: FillerMessage) -> int:
+        """Return the tokens of a composed message."""
+        if self._counted is None:
+            return self._count(message.text)
+        *most, last = message.items
+        introduction = message.text[: message.text.index("\n") + 1]
+        known = sum(map(self._counted.lines.__getitem__, most))
+        return self._count(introduction) + known + self._count(self._lines[last])
+
+    def answer_tokens(self, message: FillerMessage) -> int:
+        """Return the tokens of the answers that a composed message asks for."""
+        if self._counted is None or len(message.items) == 1:
+            return self._count(message.answers)
+        first, *most, last = message.items
+        known = sum(map(self._counted.answers.__getitem__, most))
+        return self._count(f"[{self._answers[first]},") + known + self._count(f" {self._answers[last]}]")

@@ -217,15 +217,17 @@ def _is_buried(value: object) -> bool:
 
 
 _USED = frozenset(field.name for field in fields(Usage))
-_KINDS = f"one of {', '.join(get_args(Kind))}"
-_FINISHES = f"one of {', '.join(Finish)}"
+_KNOWN_KINDS: tuple[str, ...] = get_args(Kind)
+_KNOWN_FINISHES = tuple(finish.value for finish in Finish)
+_KINDS = f"one of {', '.join(_KNOWN_KINDS)}"
+_FINISHES = f"one of {', '.join(_KNOWN_FINISHES)}"
 _SCORE = "a number from 0 to 1"
 _IS: Mapping[str, Callable[[Any], bool]] = {
     _COUNT: lambda value: type(value) is int and 0 <= value < _LARGEST,
     _TEXT: lambda value: isinstance(value, str),
     _TIME: _is_time,
-    _KINDS: lambda value: isinstance(value, str) and value in get_args(Kind),
-    _FINISHES: lambda value: isinstance(value, str) and value in list(Finish),
+    _KINDS: lambda value: isinstance(value, str) and value in _KNOWN_KINDS,
+    _FINISHES: lambda value: isinstance(value, str) and value in _KNOWN_FINISHES,
     _SCORE: lambda value: type(value) in (int, float) and 0 <= value <= 1,
     "an object": lambda value: isinstance(value, dict),
     "token figures by name": is_usage,
@@ -256,6 +258,7 @@ _OPTIONAL: Mapping[str, Mapping[str, str]] = {
     },
     "replied": {"usage": "token figures by name"},
 }
+_REFERS: Mapping[str, tuple[str, ...]] = {"ask": ("example", "expect"), "fill": ()}
 
 
 def _problem(event: Event) -> str:
@@ -273,7 +276,7 @@ def _problem(event: Event) -> str:
         if name in event and not _IS[form](event[name]):
             return f"{kind}: {name} = {event[name]!r:.60}: it is {form}"
     if kind == "sent":
-        for name in {"ask": ("example", "expect"), "fill": ()}.get(event["kind"], ("example",)):
+        for name in _REFERS.get(event["kind"], ("example",)):
             if name not in event:
                 return f"{kind}: {name} is missing: kind = {event['kind']!r} has one"
     return ""
@@ -417,6 +420,7 @@ class Recorder:
             (e for e in read_events(path) if e["event"] != "manifest") if path.exists() else iter(())
         )
         self._logged: Event | None = next(self._replay, None)
+        self._following: Event | None = None
         self._file = path.open("ab", buffering=0)
 
     def __enter__(self) -> Self:
@@ -433,6 +437,13 @@ class Recorder:
         """The next event that the log holds already; None once it is all gone through."""
         return self._logged
 
+    @property
+    def following(self) -> Event | None:
+        """The logged event after that; None where there is none."""
+        if self._following is None:
+            self._following = next(self._replay, None)
+        return self._following
+
     def put(self, event: Event) -> None:
         """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
         if self._logged is None:
@@ -446,19 +457,23 @@ class Recorder:
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             return
         if self._logged != event:
-            raise ReplayDiverged(self._difference(self._logged, event))
+            raise self._difference(self._logged, event)
         self.skip()
 
     def skip(self) -> None:
         """Go on to the next logged event."""
-        self._logged = next(self._replay, None)
+        self._logged, self._following = self._following or next(self._replay, None), None
 
-    def _difference(self, old: Event, new: Event) -> str:
+    def _difference(self, old: Event, new: Event) -> ReplayDiverged:
         where = f"turn {old['turn']}" if "turn" in old else f"event {old['event']}"
         key = next((k for k in (*old, *new) if old.get(k) != new.get(k)), "event")
-        return (
-            f"{self.path}: at {where} the log says {key} = {old.get(key)!r:.300}, the scripts now say "
-            f"{new.get(key)!r:.300}. A scenario, the filler or ltm-bench has changed since; install the version "
+        return self.diverged(f"{where} the log says {key}", old.get(key), new.get(key))
+
+    def diverged(self, what: str, old: object, new: object) -> ReplayDiverged:
+        """Return the error that says what the log has, and what the scripts now say instead."""
+        return ReplayDiverged(
+            f"{self.path}: at {what} = {old!r:.300}, the scripts now say "
+            f"{new!r:.300}. A scenario, the filler or ltm-bench has changed since; install the version "
             "of the manifest, or start anew with --fresh"
         )
 

@@ -49,6 +49,13 @@ T = TypeVar("T")
 RECALLED = 50
 """Memories that an agent is asked for to find out where an answer was lost."""
 
+COMPARED = 100
+"""Filler turns of a log that are composed again and compared, when it is gone through; later ones are passed over.
+
+The manifest settles what the filler is (its digest, the seed, the version), and a hundred messages tell whether that
+still holds. Of the others the introductions are compared, which come from the same dice, and of the last one the lines.
+"""
+
 CONCURRENT = 8
 """Isolated examples that run at the same time."""
 
@@ -170,8 +177,9 @@ class Conversation:
             rehearsals=plan.rehearsals,
         )
         self._filler = Filler(
-            plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.manifest.filler.max_tokens
+            plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.counter, plan.manifest.filler.max_tokens
         )
+        self._composed = 0
         self._turn = 0
         self._opened = self._live = False
         self._heard: dict[str, list[Turn]] = {}
@@ -234,7 +242,7 @@ class Conversation:
         if kind == "ask" and self._live:  # the agent is never asked before its indexers are done
             await self._guard(self._agent.settle(), message)
             before = await self._recalled(message)
-        record = partial(self._sent, kind, send.text, send.example.id, send.due, line)
+        record = partial(self._sent, kind, send.text, lambda: send.tokens, send.example.id, send.due, line)
         sent, reply, tokens = await self._exchange(message, home, record, question=kind == "ask")
         turn = Turn(message, reply, kind, send.example.id)
         heard.append(turn)
@@ -286,8 +294,12 @@ class Conversation:
     async def _fill(self, fill: Fill, home: Path) -> None:
         if self._recorder.logged is None:
             await self._go_live(home)
+        elif self._composed >= COMPARED and (logged := self._logged_filler()) is not None:
+            await self._pass_over(*logged)
+            return
+        self._composed += 1
         filler = self._filler.compose(fill.tokens)
-        record = partial(self._sent, "fill", filler.text)
+        record = partial(self._sent, "fill", filler.text, lambda: self._filler.tokens(filler))
         ideal = filler.answers if self._agent.told_ideal else None
         message = Message(filler.text, self._scheduler.clock.now, self._turn, ideal)
         if self._plan.manifest.filler.mode == "live":
@@ -299,7 +311,7 @@ class Conversation:
             if self._recorder.logged is None:  # killed between message and answer
                 await self._go_live(home)
             reply = Reply(filler.answers)
-            tokens = self._replied(reply)
+            tokens = self._replied(reply, lambda: self._filler.answer_tokens(filler))
             turn = Turn(message, reply, "fill")
             told = self._opened
         if told:
@@ -307,6 +319,39 @@ class Conversation:
         replayed = not self._live
         self._take(sent, reply, tokens)
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
+
+    def _logged_filler(self) -> tuple[Event, Event] | None:
+        """Return a turn of filler that the log holds next, message and reply, if it stands where one has to stand."""
+        sent, replied = self._recorder.logged, self._recorder.following
+        if (
+            sent is not None
+            and replied is not None
+            and sent.get("kind") == "fill"
+            and sent["turn"] == self._turn
+            and sent["position"] == self._scheduler.position
+            and replied["event"] == "replied"
+            and not self._agent.told_ideal
+        ):
+            return sent, replied
+        return None
+
+    async def _pass_over(self, sent: Event, replied: Event) -> None:
+        """Take a turn of filler from the log as it stands there, without composing it."""
+        text = sent["message"]
+        introduction = self._filler.pass_over(text)
+        if not text.startswith(introduction):
+            self._put({**sent, "message": introduction})
+        self._recorder.skip()
+        self._recorder.skip()
+        reply = reply_of(replied)
+        if self._plan.manifest.filler.mode == "live":
+            self._budget.settle(reply.usage, free=self._agent.free)
+        turn = Turn(Message(text, self._scheduler.clock.now, self._turn), reply, "fill")
+        if self._opened:
+            await self._guard(self._agent.observe(turn), turn.message)
+        self._take(sent["tokens"], reply, replied["tokens"])
+        tokens = sent["tokens"] + replied["tokens"]
+        self._observer.turn(turn, tokens, self._scheduler.position, replayed=True)
 
     def _take(self, sent: int, reply: Reply, tokens: int) -> list[Ended]:
         self._turn += 1
@@ -316,14 +361,13 @@ class Conversation:
         self,
         kind: Kind,
         text: str,
+        known: Callable[[], int | None],
         example: str | None = None,
         due: int | None = None,
         line: Line | None = None,
     ) -> int:
         """Record that a message goes out; return its tokens."""
-        logged = self._recorder.logged
-        known = logged is not None and logged.get("message") == text and logged["event"] == "sent"
-        tokens: int = logged["tokens"] if logged is not None and known else self._plan.counter.count(text)
+        tokens = self._tokens("message", text, known)
         event: Event = {"event": "sent", "turn": self._turn, "kind": kind}
         if example is not None:
             event["example"] = example
@@ -340,13 +384,18 @@ class Conversation:
         self._put(event)
         return tokens
 
-    def _replied(self, reply: Reply) -> int:
-        """Record a reply; return its tokens."""
+    def _tokens(self, key: str, text: str, known: Callable[[], int | None]) -> int:
+        """Return the tokens of a text that the log may hold already, or that others may know; else count them."""
         logged = self._recorder.logged
-        known = logged is not None and logged.get("reply") == reply.text
-        tokens: int = (
-            logged["tokens"] if logged is not None and known else self._plan.counter.count(reply.text)
-        )
+        if logged is not None and logged.get(key) == text:
+            tokens: int = logged["tokens"]
+            return tokens
+        found = known()
+        return self._plan.counter.count(text) if found is None else found
+
+    def _replied(self, reply: Reply, known: Callable[[], int | None] = lambda: None) -> int:
+        """Record a reply; return its tokens."""
+        tokens = self._tokens("reply", reply.text, known)
         event: Event = {
             "event": "replied",
             "turn": self._turn,
@@ -450,6 +499,8 @@ class Conversation:
         """Open the agent and bring it to where the log ends, unless it has been there all along."""
         if self._live:
             return
+        if (difference := self._filler.difference()) is not None:
+            raise self._recorder.diverged(f"turn {self._turn} the log says before it, filler", *difference)
         self._live = True
         if self._turn:
             self._journal.put({"turn": self._turn, "resumed": True})

@@ -59,6 +59,8 @@ class Send:
     """Position in tokens at which it was due."""
     first: bool
     """Whether the example starts with it."""
+    tokens: int | None
+    """Of the text, where it is known from a rehearsal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +296,9 @@ class Scheduler:
     def _send(self, active: _Active) -> Send:
         line = active.line
         text = line.text if isinstance(line.text, str) else line.text(self.clock.now)
-        return Send(active.example, line, text, active.due, first=not active.begun)
+        planned = active.planned[active.sent] if active.sent < len(active.planned) else None
+        tokens = planned.message_tokens if planned is not None and planned.text == text else None
+        return Send(active.example, line, text, active.due, not active.begun, tokens)
 
     def _promote(self) -> None:
         """Move what has become due from heap to heap."""

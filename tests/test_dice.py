@@ -43,3 +43,14 @@ def test_what_cannot_be_drawn_is_said() -> None:
         dice.sample("abc", 4)
     with pytest.raises(ValueError, match="no whole number lies between 2 and 1"):
         dice.integer(2, 1)
+
+
+@given(items=st.integers(0, 200), name=st.text())
+def test_dice_that_pass_over_a_shuffle_roll_on_like_those_that_did_it(items: int, name: str) -> None:
+    one, other = Dice(name), Dice(name)
+    one.fraction(), other.fraction()
+    before = one.copy()
+    order = one.shuffled(range(items))
+    other.pass_over(items)
+    assert one.fraction() == other.fraction()
+    assert before.shuffled(range(items)) == order

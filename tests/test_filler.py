@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltm_bench.dice import Dice
 from ltm_bench.errors import ConfigError
-from ltm_bench.filler import Bank, Filler, Trivia, shipped, triviaqa
+from ltm_bench.filler import Bank, Filler, Trivia, count_items, shipped, triviaqa
 from ltm_bench.tokens import counter
 
 FACTS = sorted((Path(__file__).parents[1] / "ltm_bench" / "facts").glob("*.json"))
@@ -49,19 +49,23 @@ def draw(filler: Filler, count: int) -> list[str]:
 
 def test_questions_come_again_only_when_the_bank_is_exhausted() -> None:
     count = len(shipped().items)
-    asked = draw(Filler(shipped(), Dice("x")), count)
+    asked = draw(Filler(shipped(), Dice("x"), counter()), count)
     assert len(set(asked)) == count
 
 
 def test_the_same_dice_compose_the_same_filler() -> None:
-    assert draw(Filler(shipped(), Dice("x")), 50) == draw(Filler(shipped(), Dice("x")), 50)
-    assert draw(Filler(shipped(), Dice("x")), 50) != draw(Filler(shipped(), Dice("y")), 50)
+    assert draw(Filler(shipped(), Dice("x"), counter()), 50) == draw(
+        Filler(shipped(), Dice("x"), counter()), 50
+    )
+    assert draw(Filler(shipped(), Dice("x"), counter()), 50) != draw(
+        Filler(shipped(), Dice("y"), counter()), 50
+    )
 
 
 @given(tokens=st.integers(1, 3000), seed=st.text(max_size=4))
 @settings(deadline=None, max_examples=60)
 def test_filler_has_about_the_wanted_size_and_its_answers_are_json(tokens: int, seed: str) -> None:
-    filler = Filler(shipped(), Dice(seed))
+    filler = Filler(shipped(), Dice(seed), counter())
     message = filler.compose(tokens)
     count = counter().count
     size = count(message.text) + count(message.answers)
@@ -69,6 +73,70 @@ def test_filler_has_about_the_wanted_size_and_its_answers_are_json(tokens: int, 
     assert size >= min(tokens, 1000) * 0.45 - 50  # what does not fit into one message is shared by two
     answers = json.loads(message.answers)
     assert len(answers) == sum(line.startswith("Q: ") for line in message.text.splitlines())
+
+
+@given(sizes=st.lists(st.integers(1, 1200), min_size=1, max_size=30), seed=st.text(max_size=4))
+@settings(deadline=None, max_examples=40)
+def test_the_tokens_of_filler_are_those_of_its_text(sizes: list[int], seed: str) -> None:
+    filler = Filler(shipped(), Dice(seed), counter())
+    for tokens in sizes:
+        message = filler.compose(tokens)
+        assert filler.tokens(message) == counter().count(message.text)
+        assert filler.answer_tokens(message) == counter().count(message.answers)
+
+
+def test_the_shipped_bank_is_counted() -> None:
+    bank = shipped()
+    assert bank.counted is not None, "facts/ has changed: run scripts/count_facts"
+    assert bank.counted == count_items(bank, counter())
+
+
+class Letters:
+    """Counts letters, so that nobody can have counted before."""
+
+    name = "letters"
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+    def ends(self, text: str, head: int, tail: int) -> tuple[str, str]:
+        return text[:head], text[len(text) - tail :]
+
+
+def test_what_nobody_has_counted_before_is_counted() -> None:
+    filler = Filler(shipped(), Dice("x"), Letters())
+    message = filler.compose(300)
+    assert (filler.tokens(message), filler.answer_tokens(message)) == (
+        len(message.text),
+        len(message.answers),
+    )
+
+
+BANKS = [shipped(), Bank("small", "", [Trivia(f"What is {n}?", str(n)) for n in range(7)])]
+
+
+@given(
+    sizes=st.lists(st.integers(1, 1200), max_size=40), seed=st.text(max_size=4), bank=st.sampled_from(BANKS)
+)
+@settings(deadline=None, max_examples=60)
+def test_filler_goes_on_the_same_after_messages_that_were_passed_over(
+    sizes: list[int], seed: str, bank: Bank
+) -> None:
+    composed, passed = (Filler(bank, Dice(seed), counter()) for _ in range(2))
+    for tokens in sizes:
+        text = composed.compose(tokens).text
+        assert text.startswith(passed.pass_over(text))
+    assert passed.difference() is None
+    assert [passed.compose(300) for _ in range(3)] == [composed.compose(300) for _ in range(3)]
+    assert passed.difference() is None
+
+
+def test_a_message_that_was_not_composed_here_is_noticed() -> None:
+    filler, other = Filler(shipped(), Dice("x"), counter()), Filler(shipped(), Dice("y"), counter())
+    filler.pass_over(filler.compose(300).text)  # lines that stand one message further on
+    assert filler.difference() is not None
+    introductions = [(other.compose(100).text, filler.pass_over("one\nline")) for _ in range(20)]
+    assert not all(text.startswith(introduction) for text, introduction in introductions)
 
 
 ENTRY = {"Question": 'Which  "city"\nis it?', "QuestionId": "tc_1"}
@@ -116,7 +184,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_an_empty_bank_is_refused() -> None:
     with pytest.raises(ConfigError, match="bank none is empty"):
-        Filler(Bank("none", "", ()), Dice("x"))
+        Filler(Bank("none", "", ()), Dice("x"), counter())
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the reduced TriviaQA file is not here")

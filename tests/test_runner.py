@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.log import encode
+from ltm_bench.tokens import counter
+
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
     from tests.provider import Provider
@@ -435,6 +438,57 @@ def test_a_folder_that_cannot_be_written_is_named(place: Path, run: Run) -> None
     assert stopped.exit_code == 1
     assert "reports" in stopped.output
     assert "Traceback" not in stopped.output
+
+
+FILLER = 120
+"""A filler turn after those that are composed again and compared."""
+
+
+@pytest.fixture
+def log(place: Path, command: "Command") -> Path:
+    """Hold a conversation with so much filler that most of it is passed over in a second one."""
+    assert command("run", "--span", "32k", "--agent", "goldfish", "--name", "r").exit_code == 0
+    return place / "reports" / "r" / "events.jsonl"
+
+
+def test_every_text_has_the_tokens_that_its_tokenizer_gives_it(log: Path) -> None:
+    count = counter().count
+    for event in map(json.loads, log.read_text("utf-8").splitlines()):
+        if "tokens" in event and event["event"] != "finished":
+            assert event["tokens"] == count(event.get("message") or event.get("reply") or ""), event
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
+@pytest.mark.parametrize("boundary", [0, 1, 2])
+def test_a_run_with_much_filler_goes_on_as_if_nothing_had_happened(
+    log: Path, command: "Command", share: float, boundary: int
+) -> None:
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[: int(share * (len(lines) - 2)) + boundary]))
+    assert command("resume", "r").exit_code == 0
+    assert log.read_bytes().splitlines(keepends=True) == lines
+
+
+@pytest.mark.parametrize(
+    ("edit", "complaint"),
+    [
+        (lambda text: "Quiz: " + text[20:], "the log says message = 'Quiz: "),
+        (lambda text: text.replace(" A: ", " B: "), "the log says before it, filler = 'Q: "),
+        (lambda text: text + "\nQ: One more? A: Yes", "the log says before it, filler = 'Q: "),
+    ],
+)
+def test_filler_in_a_log_that_is_not_ours_is_refused(
+    log: Path, command: "Command", edit: Callable[[str], str], complaint: str
+) -> None:
+    events = [json.loads(line) for line in log.read_bytes().splitlines()]
+    fills = [i for i, event in enumerate(events) if event.get("kind") == "fill"]
+    place = fills[FILLER]
+    events[place]["message"] = edit(events[place]["message"])
+    log.write_bytes(b"".join(encode(event) for event in events[: place + 2]))
+    refused = command("resume", "r")
+    assert refused.exit_code == 1, refused.output
+    assert complaint in refused.output
+    assert "the scripts now say" in refused.output
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
