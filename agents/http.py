@@ -15,6 +15,9 @@ from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, T
 from ltm_bench.errors import bare
 from ltm_bench.wire import Attempt, tell
 
+_LONGEST_WAIT = 60.0
+"""Seconds before a request is sent again, whatever Retry-After says: a run can be resumed later."""
+
 
 class Http(Agent):
     """Posts every message to `url`, and reads the reply out of the answer.
@@ -28,7 +31,8 @@ class Http(Agent):
         extra: More fields of the request, as JSON: `{"stream": false}`.
         headers: Headers whose values come from variables of the environment: `Authorization=MY_TOKEN, X-Team=TEAM`.
         timeout: Seconds for one answer.
-        max_retries: How often to try again after 429, 5xx or a lost connection, 1, 2, 4, … s (or Retry-After) later.
+        max_retries: How often to try again after 429, 5xx or a lost connection: 1, 2, 4, … s later, or after what
+            Retry-After says, up to a minute.
 
     The agent behind the endpoint keeps its own memory, under the session's id. It is told of nothing that it did not
     answer itself: for filler to reach it, run it with `--filler live`. HTTP 413 means that the conversation has become
@@ -132,7 +136,8 @@ class Http(Agent):
                 detail, wait = f"{type(error).__name__}: {getattr(error, 'reason', error)}", ""
                 tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
             if attempt < self._max_retries:
-                await asyncio.sleep(float(wait) if wait.isdecimal() else 2.0**attempt)
+                seconds = float(wait) if wait.isdecimal() else 2.0**attempt
+                await asyncio.sleep(min(seconds, _LONGEST_WAIT))
         raise AgentError(
             f"{self._place} failed {self._max_retries + 1} times, last with {detail}; then resume the run"
         )

@@ -7,6 +7,7 @@ of its own, `isolated/<scenario>-<index>.jsonl`, beside an `events.jsonl` that h
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -27,6 +28,9 @@ from ltm_bench.messages import Finish, Kind, Message, Reply, Turn, Usage
 
 FORMAT = 1
 """Version of the form of events.jsonl."""
+
+SYNC_SECONDS = 1.0
+"""Of replies that were paid for, a loss of power takes those of about so many seconds at most."""
 
 MOST_EXAMPLES = 1_000_000
 """Of a scenario in a run."""
@@ -422,6 +426,7 @@ class Recorder:
         self._logged: Event | None = next(self._replay, None)
         self._following: Event | None = None
         self._file = path.open("ab", buffering=0)
+        self._synced: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -463,6 +468,16 @@ class Recorder:
     def skip(self) -> None:
         """Go on to the next logged event."""
         self._logged, self._following = self._following or next(self._replay, None), None
+
+    async def sync(self, now: float) -> None:
+        """Bring to the disk what a loss of power would take, unless that has just been done; nobody else waits for it.
+
+        Args:
+            now: seconds from any fixed moment, always the same one.
+        """
+        if self._synced is None or now - self._synced >= SYNC_SECONDS:
+            self._synced = now
+            await asyncio.to_thread(os.fsync, self._file.fileno())
 
     def _difference(self, old: Event, new: Event) -> ReplayDiverged:
         where = f"turn {old['turn']}" if "turn" in old else f"event {old['event']}"

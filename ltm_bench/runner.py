@@ -166,6 +166,7 @@ class Conversation:
         self._budget = budget
         self._observer = observer
         suite = plan.manifest.suite
+        self._name = recorder.path.stem if suite.isolated else None
         self._scheduler = Scheduler(
             examples,
             span=plan.manifest.span,
@@ -450,13 +451,15 @@ class Conversation:
                 except BaseException:
                     self._budget.release(held)
                     if heard.attempts:
-                        self._note(message, "failed_after", self._journal.clock() - begun, heard)
+                        self._note("failed_after", self._journal.clock() - begun, heard)
                     raise
         if problem := _unusable(reply):
             raise AgentError(f"the agent failed at turn {message.turn}: reply() returned {problem}")
         self._budget.settle(reply.usage, free=self._agent.free, held=held)
         tokens = self._replied(reply)  # before all else: what is lost now was paid for
-        self._note(message, "seconds", seconds, heard)
+        self._note("seconds", seconds, heard)
+        if not self._agent.free:
+            await self._recorder.sync(self._journal.clock())
         return sent, reply, tokens
 
     def _lost(self, message: Message) -> Decimal:
@@ -464,26 +467,23 @@ class Conversation:
 
         It is nothing where the price is unknown, and where the provider is known to have refused.
         """
-        if self._agent.free or _refused(self._journal.path, self._turn):
+        if self._agent.free or _refused(self._journal.path, self._at()):
             return _NOTHING
         most = self._agent.reserve(message)
         return (dollars(most) if most is not None else None) or _NOTHING
 
     def _doubt(self, lost: Decimal) -> None:
         """Name a turn whose message the log has and whose reply it lacks: the agent now gets it once more."""
-        record: dict[str, object] = {"turn": self._turn, "doubtful": True}
-        where = f"turn {self._turn}"
-        if self._plan.manifest.suite.isolated:
-            record["conversation"] = self._recorder.path.stem
-            where += f" of {self._recorder.path.stem}"
-        if lost:
-            record["dollars"] = float(lost)
-        self._journal.put(record)
-        self._on_doubt(where)
+        self._journal.put(self._at() | {"doubtful": True} | ({"dollars": float(lost)} if lost else {}))
+        self._on_doubt(f"turn {self._turn}" + (f" of {self._name}" if self._name else ""))
 
-    def _note(self, message: Message, name: str, seconds: float, heard: Traffic) -> None:
+    def _at(self) -> Event:
+        """Return how a record beside the log says where in which conversation it belongs."""
+        return {"turn": self._turn} | ({"conversation": self._name} if self._name else {})
+
+    def _note(self, name: str, seconds: float, heard: Traffic) -> None:
         """Write down how long a reply took, and what went over the wire for it."""
-        record: Event = {"turn": message.turn, name: round(seconds, 6)}
+        record = self._at() | {name: round(seconds, 6)}
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
@@ -503,7 +503,7 @@ class Conversation:
             raise self._recorder.diverged(f"turn {self._turn} the log says before it, filler", *difference)
         self._live = True
         if self._turn:
-            self._journal.put({"turn": self._turn, "resumed": True})
+            self._journal.put(self._at() | {"resumed": True})
         if not self._opened:
             await self._open(home)
             if self._turn:
@@ -523,11 +523,12 @@ class Conversation:
         return result
 
 
-def _refused(timings: Path, turn: int) -> bool:
+def _refused(timings: Path, turn: Event) -> bool:
     """Whether the last that is known of a turn's call is that the provider answered with nothing but errors."""
     last: Event = {}
     for record in side_records(timings):
-        if record.get("turn") == turn and isinstance(record.get("attempts"), list):
+        same = all(record.get(key) == turn.get(key) for key in ("turn", "conversation"))
+        if same and isinstance(record.get("attempts"), list):
             last = record
     statuses = [attempt.get("status") for attempt in last.get("attempts", ()) if isinstance(attempt, dict)]
     refused = [isinstance(status, int) and status >= 400 for status in statuses]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench import runner
 from ltm_bench.log import encode
 from ltm_bench.tokens import counter
 
@@ -250,6 +251,44 @@ def test_nonsense_beside_the_log_neither_stops_a_run_nor_counts_as_money(
     assert results(place)["costs"]["dollars"] == pytest.approx(3 * 0.2501)
     assert command("resume", "r", "--max-cost", "1.30").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(4 * 0.2501)
+
+
+@pytest.mark.parametrize(("conversation", "refused"), [("a-0", True), ("b-0", False), ("c-0", False)])
+def test_whether_a_lost_call_was_refused_is_read_from_its_own_conversation(
+    place: Path, conversation: str, refused: bool
+) -> None:
+    timings = place / "timings.jsonl"
+    tries = [("a-0", [{"status": 500}]), ("b-0", [{"status": 500}]), ("b-0", [{"error": "ReadTimeout"}])]
+    for name, attempts in tries:
+        with timings.open("ab") as file:
+            file.write(encode({"turn": 3, "conversation": name, "failed_after": 1.0, "attempts": attempts}))
+    assert runner._refused(timings, {"turn": 3, "conversation": conversation}) is refused
+
+
+def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: Path, run: Run) -> None:
+    assert run("refuses", "--isolated").exit_code == 0
+    lines = (place / "reports" / "r" / "timings.jsonl").read_bytes().splitlines()
+    named = {json.loads(line)["conversation"] for line in lines}
+    assert named == {path.stem for path in (place / "reports" / "r" / "isolated").glob("*.jsonl")}
+
+
+@pytest.mark.parametrize(("agent", "seconds", "least", "most"), [
+    ("costs", 0.0, 80, 200), ("costs", 1e9, 1, 4), ("goldfish", 0.0, 1, 3),
+])  # fmt: skip
+def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
+    place: Path,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    agent: str,
+    seconds: float,
+    least: int,
+    most: int,
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr("ltm_bench.log.SYNC_SECONDS", seconds)
+    monkeypatch.setattr(os, "fsync", synced.append)
+    assert run(agent).exit_code == 0
+    assert least <= len(synced) <= most
 
 
 def _scripted(place: Path) -> int:
