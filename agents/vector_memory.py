@@ -109,6 +109,7 @@ class VectorMemory(Agent):
         vars(self)["free"] = self._remote is None and self._core is None
         self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
+        self._late: list[Passage] = []  # not yet embedded
         self._recent: deque[Turn] = deque(maxlen=recent)
         self._store = Store(embedding.NAME if embedder == "local" else embedder)
         self._restored = False
@@ -146,10 +147,21 @@ class VectorMemory(Agent):
         """Remember a turn."""
         if not self._restored:  # a new conversation in a folder where an older one was broken off
             await self.restore(())
+        self._remember(turn)
+        await self.settle()
+
+    def _remember(self, turn: Turn) -> None:
+        """Take up a turn; its passages can be found once they have been embedded."""
         passages = split_turn(turn)
-        self._store.add(passages, await self._embed([passage.text for passage in passages]))
+        self._late += passages
         self._recent.append(turn)
         self._owe(passages)
+
+    async def settle(self) -> None:
+        """Embed what has not been embedded yet."""
+        passages, vectors = self._late, await self._embed([passage.text for passage in self._late])
+        self._late = []
+        self._store.add(passages, vectors)
 
     def _owe(self, passages: Sequence[Passage]) -> None:
         if self._remote is not None:
@@ -171,13 +183,18 @@ class VectorMemory(Agent):
         """Answer from memory, and remember the turn."""
         if not self._restored:
             await self.restore(())
+        await self.settle()
         if self._core is None:
             text = await self._extract(message)
             question = question_in(message.text)
             reply = Reply(text, self._settle([question] if question else ()))
         else:
             reply = await self._consult(self._core, message)
-        await self.observe(Turn(message, reply))
+        self._remember(Turn(message, reply))
+        if (
+            self._remote is None
+        ):  # else later: the reply has been paid for, and must not be lost with an embedding
+            await self.settle()
         return reply
 
     async def _consult(self, core: Core, message: Message) -> Reply:
@@ -227,6 +244,7 @@ class VectorMemory(Agent):
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the passages nearest to `query`, the nearest first."""
+        await self.settle()
         found = await self._search(query, limit)
         return [Memory(passage.text, passage.at, passage.turn, score) for passage, score in found]
 

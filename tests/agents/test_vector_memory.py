@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -773,7 +773,30 @@ def test_an_embedder_that_fails_is_an_error_of_the_agent(
     handler.status = 401
     talk = talk_to("vector_memory", embedder="openai:some-model", base_url=url)
     with pytest.raises(AgentError, match=r"some-model at 127\.0\.0\.1: HTTP 401"):
-        talk.say("My boat is called Undine.")
+        talk.say("What is my boat called?")
+
+
+def test_a_reply_that_was_paid_for_is_not_lost_when_it_cannot_be_embedded(
+    server: "Provider", key: str, talk_to: Start
+):
+    def answer(messages: Sequence[dict[str, str]]) -> str:
+        server.fail(status=500)  # whatever comes next
+        return "Noted: Undine."
+
+    server.answer = answer
+    talk = talk_to(
+        "vector_memory",
+        embedder="openai:text-embedding-3-small",
+        core="openai_chat:some-model",
+        base_url=server.openai_url,
+        max_retries=0,
+    )
+    assert talk.say("My boat is called Undine.").text == "Noted: Undine."
+    with pytest.raises(AgentError, match="HTTP 500"):
+        talk.say("What is my boat called?")
+    assert len(server.chats) == 1  # nobody was asked to answer without a memory
+    talk.say("What is my boat called?")
+    assert "Noted: Undine." in server.chats[-1].messages[-1]["content"]
 
 
 def test_an_embedder_tries_no_more_often_than_it_is_told(
