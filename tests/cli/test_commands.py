@@ -133,6 +133,7 @@ def test_a_variable_holds_several_values_between_spaces(
     assert "4/4 examples · score so far 2.00/2" in done.err
     monkeypatch.setenv("LTM_BENCH_SEED", "x")
     assert command("run").err == "ltm-bench: --seed x: write a whole number\n"
+    monkeypatch.delenv("LTM_BENCH_SEED")
     monkeypatch.setenv("LTM_BENCH_ISOLATED", "maybe")
     assert command("run").err.endswith("unable to interpret input: 'maybe' (see ltm-bench run --help)\n")
 
