@@ -29,11 +29,12 @@ def _misused(error: Any) -> None:
         sys.stderr.write(f"{error.format_message()}\n")
         return
     where = error.ctx.command_path if getattr(error, "ctx", None) else "ltm-bench"
-    said, variable = error.format_message(), getattr(getattr(error, "param", None), "envvar", None)
+    said: str = error.format_message()
+    variable = getattr(getattr(error, "param", None), "envvar", None)
     if (
-        variable in os.environ and f"'{variable}'" in said
+        isinstance(variable, str) and f"'{variable}'" in said
     ):  # of a switch the parser does not say what it was given
-        said += f": {os.environ[variable]!r:.60}"
+        said += f": {os.environ.get(variable)!r:.60}"
     complain(f"{said} (see {where} --help)")
 
 
