@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, get_args
+from typing import Any, Self, get_args
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
 from ltm_bench.messages import Finish, Kind, Message, Reply, Turn, Usage
@@ -132,8 +133,8 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "")
 def encode(event: Event) -> bytes:
     """Return an event as one line of UTF-8; lone surrogates, which UTF-8 cannot hold, are escaped."""
     try:
-        return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-    except UnicodeEncodeError:
+        return to_json(event, inf_nan_mode="constants") + b"\n"
+    except ValueError:
         return json.dumps(event, separators=(",", ":")).encode() + b"\n"
 
 
@@ -452,12 +453,8 @@ class Recorder:
     def put(self, event: Event) -> None:
         """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
         if self._logged is None:
-            left = encode(event)
             try:
-                while (
-                    left
-                ):  # a full disk can take a part of a line without a word; the next write then complains
-                    left = left[self._file.write(left) :]
+                _append(self._file, encode(event))
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             return
@@ -491,6 +488,12 @@ class Recorder:
             f"{new!r:.300}. A scenario, the filler or ltm-bench has changed since; install the version "
             "of the manifest, or start anew with --fresh"
         )
+
+
+def _append(file: FileIO, line: bytes) -> None:
+    """Write a line. A full disk can take a part of one without a word; the next write then complains."""
+    while line:
+        line = line[file.write(line) :]
 
 
 def _mend(path: Path) -> int:
@@ -553,14 +556,13 @@ class Journal:
         self.path = path
         self.clock = clock
         """Seconds from any fixed moment, for measuring durations."""
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
         _mend(path)
 
     def put(self, record: Mapping[str, Any]) -> None:
         """Append a record."""
-        self._file = self._file or self.path.open("ab")
-        self._file.write(encode(dict(record)))
-        self._file.flush()
+        self._file = self._file or self.path.open("ab", buffering=0)
+        _append(self._file, encode(dict(record)))
 
     def __enter__(self) -> Self:
         return self

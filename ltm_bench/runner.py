@@ -578,7 +578,9 @@ def _json(value: object) -> object:
         return {key: _json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_json(item) for item in value]
-    return value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"a matcher's field holds {type(value).__name__} {value!r:.60}; JSON has no such value")
 
 
 async def run(

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged
 from ltm_bench.log import (
@@ -126,6 +128,23 @@ def test_a_manifest_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     start_run(tmp_path, manifest())
     assert read_manifest(tmp_path) == manifest()
     assert [path.name for path in tmp_path.iterdir()] == ["events.jsonl"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=12,
+    )
+)
+def test_a_line_is_read_as_it_was_written_whatever_it_holds(value: Any) -> None:
+    line = encode({"event": "sent", "held": value})
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {"event": "sent", "held": value}
+
+
+def test_half_a_surrogate_pair_is_written_and_read() -> None:
+    assert json.loads(encode({"message": "\ud800é"})) == {"message": "\ud800é"}
 
 
 def test_differences_are_found_wherever_they_are() -> None:
