@@ -12,9 +12,10 @@ Every text is tokenised once. The state depends on the sequence of `take` calls 
 restored from its turns sends the same requests as one that was never interrupted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from itertools import chain
+from typing import Literal, NamedTuple, get_args, overload
 
 from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.messages import Finish, Reply
@@ -37,6 +38,39 @@ class Exchange(NamedTuple):
     reply: str
     tokens: int
     """Both texts with their overhead, in the counter's tokens."""
+
+
+class History(Sequence[Exchange]):
+    """What of a conversation goes with a message: a view, so that nothing is copied for every turn of a long one.
+
+    The list of exchanges may grow behind it.
+    """
+
+    def __init__(self, exchanges: Sequence[Exchange], head: int, start: int) -> None:
+        self._exchanges = exchanges
+        self._places = (range(head), range(start, len(exchanges)))
+
+    def __len__(self) -> int:
+        """Return how many exchanges go."""
+        return sum(map(len, self._places))
+
+    def __iter__(self) -> Iterator[Exchange]:
+        """Give them in order."""
+        return map(self._exchanges.__getitem__, chain(*self._places))
+
+    @overload
+    def __getitem__(self, index: int) -> Exchange: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Exchange]: ...
+
+    def __getitem__(self, index: int | slice) -> Exchange | Sequence[Exchange]:
+        """Return one of them, or several as a list."""
+        if isinstance(index, slice):
+            return list(self)[index]
+        head, rest = self._places
+        place = range(len(self))[index]
+        return self._exchanges[head[place] if place < len(head) else rest[place - len(head)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +150,7 @@ class Window:
         fit = self._fit(message)
         if fit is None:
             return None
-        history = [*self._exchanges[: fit.head], *self._exchanges[fit.start :]]
+        history = History(self._exchanges, fit.head, fit.start)
         text, size = self._sized(message)
         return Prompt(self._system, history, text, self._frame + fit.sent + size)
 

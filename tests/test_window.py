@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ltm_bench.errors import ConfigError
 from ltm_bench.messages import Finish, Reply
 from ltm_bench.tokens import counter
-from ltm_bench.window import KEPT, MESSAGE_OVERHEAD, Prompt, Window
+from ltm_bench.window import KEPT, MESSAGE_OVERHEAD, Exchange, History, Prompt, Window
 
 SYSTEM = "sys"
 
@@ -41,6 +41,11 @@ def size(prompt: Prompt) -> int:
     for exchange in prompt.history:
         texts += exchange.message, exchange.reply
     return sum(len(text) + MESSAGE_OVERHEAD for text in texts) + MESSAGE_OVERHEAD
+
+
+def whole(prompt: Prompt | None) -> object:
+    """Everything that a prompt says, to be compared."""
+    return prompt and (prompt.system, list(prompt.history), prompt.message, prompt.tokens)
 
 
 turns = st.lists(st.tuples(st.integers(1, 90), st.integers(0, 60)), min_size=1, max_size=60)
@@ -94,9 +99,33 @@ def test_asking_changes_nothing(lengths: list[tuple[int, int]], window: int):
         often.prompt("something else entirely, which is sent and fails")
         often.most_tokens(message)
         often.prompt(message)
-        assert often.prompt(message) == once.prompt(message)
+        assert whole(often.prompt(message)) == whole(once.prompt(message))
         once.take(message, Reply(reply))
         often.take(message, Reply(reply))
+
+
+@given(
+    count=st.integers(0, 12),
+    head=st.integers(0, 12),
+    start=st.integers(0, 12),
+    index=st.integers(-14, 14),
+    part=st.slices(12),
+)
+def test_a_history_is_what_a_copy_would_be_also_when_the_conversation_has_gone_on(
+    count: int, head: int, start: int, index: int, part: slice
+):
+    exchanges = [Exchange(str(i), "", i) for i in range(count)]
+    start = min(start, count)
+    head = min(head, start)
+    history, copy = History(exchanges, head, start), [*exchanges[:head], *exchanges[start:]]
+    exchanges.append(Exchange("later", "", 1))
+    assert list(history) == copy
+    assert (len(history), history[part]) == (len(copy), copy[part])
+    if -len(copy) <= index < len(copy):
+        assert history[index] == copy[index]
+    else:
+        with pytest.raises(IndexError):
+            history[index]
 
 
 @given(lengths=turns)
