@@ -1,4 +1,4 @@
-"""How matchers read text: words, typing errors, abstentions, numbers, and JSON in whatever it was wrapped.
+"""How matchers read text: words, abstentions, numbers, and JSON in whatever it was wrapped.
 
 Everything here is linear in the length of the text, and long text is read up to a limit: a reply is untrusted.
 """
@@ -6,7 +6,7 @@ Everything here is linear in the length of the text, and long text is read up to
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -43,20 +43,10 @@ def words(text: str) -> list[str]:
     return [_SPELLING.get(word, word) for word in _WORD.findall(plain(text))]
 
 
-@lru_cache(maxsize=8192)
-def singular(word: str) -> str:
-    """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
-    if len(word) > 3 and word.endswith("'s"):
-        word = word[:-2]
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes", "oes")):
-        return word[:-2]
-    if len(word) > 4 and word.endswith("ves"):
-        return word[:-3] + "f"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+@lru_cache(maxsize=1024)
+def known_words(phrase: str) -> tuple[str, ...]:
+    """Return the words of what a matcher itself looks for, in reply after reply; a reply is not read by this."""
+    return tuple(words(phrase))
 
 
 DENIAL = re.compile(
@@ -64,46 +54,6 @@ DENIAL = re.compile(
     r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
 )
 """What comes after it in a clause is denied."""
-
-
-@lru_cache(maxsize=65536)
-def same_word(said: str, meant: str) -> bool:
-    """Whether two words are the same but for number, or for one slip of the finger in a long word.
-
-    A slip is a letter too many, too few, or two letters swapped. A letter replaced by another is not forgiven: it
-    makes other words (`white` and `while`).
-    """
-    said, meant = singular(said), singular(meant)
-    if said == meant:
-        return True
-    if any(map(str.isdigit, said + meant)):  # a code has no slips: another letter is another code
-        return False
-    if min(len(said), len(meant)) < 5 or abs(len(said) - len(meant)) > 1:
-        return False
-    if len(said) == len(meant):
-        differing = [i for i in range(len(said)) if said[i] != meant[i]]
-        return (
-            len(differing) == 2
-            and differing[1] == differing[0] + 1
-            and said[differing[0]] == meant[differing[1]]
-            and said[differing[1]] == meant[differing[0]]
-        )
-    longer, shorter = (said, meant) if len(said) > len(meant) else (meant, said)
-    i = 0
-    while i < len(shorter) and longer[i] == shorter[i]:
-        i += 1
-    return longer[i + 1 :] == shorter[i:]
-
-
-def place_of(meant: Sequence[str], said: Sequence[str]) -> int | None:
-    """Return where in what was said these words begin, each the same as meant; None where they are not in it."""
-    if not meant:
-        return 0
-    first, size = meant[0], len(meant)
-    for begin in range(len(said) - size + 1):
-        if same_word(said[begin], first) and all(map(same_word, said[begin : begin + size], meant)):
-            return begin
-    return None
 
 
 _ABSTAINS = re.compile(
