@@ -15,7 +15,7 @@ T = TypeVar("T")
 READ = 100_000
 """Characters of a reply that are looked at; nothing that a person would answer is longer."""
 
-_STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
+_STRAIGHT = {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _SPELLING = {"gray": "grey", "favorite": "favourite", "color": "colour", "colors": "colours"}
 
@@ -25,16 +25,21 @@ _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.
 
 def answer(reply: str) -> str:
     """Return what of a reply is looked at: no thinking aloud before the answer, and no more than anybody reads."""
-    *_, last = _THOUGHT.split(reply)
-    return (last if last.strip() else reply)[:READ]
+    if "</" in reply:
+        *_, last = _THOUGHT.split(reply)
+        reply = last if last.strip() else reply
+    return reply[:READ]
 
 
 def plain(text: str) -> str:
     """Return the answer in a text in lower case, with straight quotes and without accents."""
     text = answer(text)
-    if text.isascii():  # nearly every text is, and has neither accents nor curly quotes
+    if not text.isascii():
+        for curly, straight in _STRAIGHT.items():
+            text = text.replace(curly, straight)
+        text = unicodedata.normalize("NFKD", text)[:READ]  # one sign can become 18
+    if text.isascii():  # as nearly every text is by now, and has no accents
         return text.lower()
-    text = unicodedata.normalize("NFKD", text.translate(_STRAIGHT))[:READ]  # one sign can become 18
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
 
@@ -106,6 +111,10 @@ _OTHER_NUMBERS = {
 }
 
 
+_DIGITS = re.compile(r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)")
+_LETTERS = re.compile(r"[a-z]+")
+
+
 def number(value: Any) -> int | None:
     """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"twenty-one"`."""
     if isinstance(value, bool) or value is None:
@@ -117,12 +126,10 @@ def number(value: Any) -> int | None:
     if not isinstance(value, str):
         return None
     text = plain(value[:200]).strip()
-    if digits := re.search(
-        r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)", text
-    ):
+    if digits := _DIGITS.search(text):
         return int(digits.group(1).replace(",", ""))
     total: int | None = None
-    for word in re.findall(r"[a-z]+", text):
+    for word in _LETTERS.findall(text):
         if word in _TENS:
             total = (total or 0) + _TENS[word]
         elif word in _NUMBER_WORDS:
@@ -135,6 +142,8 @@ def number(value: Any) -> int | None:
 
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]{0,12}+[ \t]*+\n?+(.{0,100000}?)```", re.DOTALL)
+_BRACKET = re.compile(r"[\[{]")
+_DECODER = json.JSONDecoder()
 _REGIONS = 40
 _DEPTH = 40
 """Lists and objects within each other; no answer has more, and a deeper one is not read."""
@@ -146,18 +155,17 @@ def json_values(reply: str) -> Iterator[Any]:
     yield from _strict(text)
     for fenced in _FENCE.findall(text):
         yield from _strict(fenced.strip())
-    decoder = json.JSONDecoder()
     start, regions = 0, 0
-    while regions < _REGIONS and (bracket := re.compile(r"[\[{]").search(text, start)):
+    while regions < _REGIONS and (bracket := _BRACKET.search(text, start)):
         regions += 1
         try:
-            value, start = decoder.raw_decode(text, bracket.start())
+            value, start = _DECODER.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
             start = bracket.start() + 1
         else:
             if _is_shallow(value):
                 yield value
-    first = re.search(r"[\[{]", text)
+    first = _BRACKET.search(text)
     if first:
         from json_repair import repair_json
 
