@@ -69,9 +69,13 @@ class Picks(Matcher):
         alone = self._known([n for s in sentences if (n := _alone(s)) is not None])
         if len(alone) == 1:
             return alone
+        asserted = [(DENIAL.split(s, maxsplit=1)[0], s) for s in sentences]
         for pattern in (_OPTION, _NTH, _DIGITS, _WORDS):
-            spoken = [s for s in sentences if _may_decide(pattern, s)]
-            named = [(numbers, s) for s in spoken if (numbers := self._asserted(pattern, s))]
+            named = [
+                (list(map(_value, numbers)), s)
+                for text, s in asserted
+                if (numbers := pattern.findall(text)) and _may_decide(pattern, s)
+            ]
             if not named:
                 continue
             every = self._known([n for numbers, _ in named for n in numbers])
@@ -83,13 +87,6 @@ class Picks(Matcher):
             last = self._known([n for numbers, s in named if s == sentences[-1] for n in numbers])
             return last if len(last) == 1 and _DECIDES.search(sentences[-1]) else every
         return []
-
-    @staticmethod
-    def _asserted(pattern: re.Pattern[str], sentence: str) -> list[int]:
-        denied = DENIAL.search(sentence)
-        return [
-            _value(m.group(1)) for m in pattern.finditer(sentence[: denied.start()] if denied else sentence)
-        ]
 
     def _known(self, numbers: Sequence[int]) -> list[int]:
         return [n for n in dict.fromkeys(numbers) if 1 <= n <= self.of]

@@ -15,6 +15,7 @@ from ltm_bench.matchers.reading import abstains, answer, last_readable, number
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _KEYED = 3
+_IN_PROSE = re.compile(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)")
 
 
 def read_numbers(value: Any) -> list[int] | None:
@@ -46,7 +47,7 @@ def numbers_in(reply: str) -> list[int]:
     """Return the last list of numbers in a reply; numbers in prose are read if there is no list."""
     listed = last_readable(reply, read_numbers)
     if listed is None:
-        listed = [int(n) for n in re.findall(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)", answer(reply))]
+        listed = [int(n) for n in _IN_PROSE.findall(answer(reply))]
     return listed
 
 

@@ -1,12 +1,16 @@
 """`decodes`: the reply says in plain words what several coded messages mean."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
-from ltm_bench.matchers.reading import DENIAL, abstains, place_of, plain, words
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading import DENIAL, abstains, plain, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
+
+Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
 _CANDIDATES = 2
 """Meanings of a group that may be named, the right one among them."""
@@ -21,9 +25,15 @@ def _asserted(reply: str) -> list[str]:
     return [word for clause in clauses for word in words(DENIAL.split(clause, maxsplit=1)[0])]
 
 
-def _says(heard: Sequence[str], keyword: str) -> bool:
-    """Whether the words of a reply hold a keyword, which may be of several words."""
-    return place_of(keyword.split(), heard) is not None
+@lru_cache(maxsize=64)
+def _listener(groups: Groups) -> Listener[tuple[str, str]]:
+    """Listen for the keywords, which may be of several words; they mean a group's meaning."""
+    return Listener(
+        (keyword.split(), (group, meaning))
+        for group, meanings in groups
+        for meaning, keywords in meanings
+        for keyword in keywords
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +47,12 @@ class Decodes(Matcher):
 
     expected: tuple[tuple[str, str], ...]
     """Group and meaning, e.g. `("when", "midnight")`."""
-    groups: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
+    groups: Groups
     """Each group's meanings with the words that express them."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge by the keywords that the reply holds, in any case and number."""
-        heard = _asserted(reply)
+        heard = {meant for *_, meant in _listener(self.groups).hear(_asserted(reply))}
         hits: list[float] = []
         notes: list[str] = []
         guessed = False
@@ -67,9 +77,8 @@ class Decodes(Matcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", parts)
         return Verdict(Outcome.WRONG, 0.0, reason, parts)
 
-    def _named(self, heard: Sequence[str], group: str) -> list[str]:
-        meanings = dict(self.groups)[group]
-        return [meaning for meaning, keywords in meanings if any(_says(heard, k) for k in keywords)]
+    def _named(self, heard: Set[tuple[str, str]], group: str) -> list[str]:
+        return [meaning for meaning, _ in dict(self.groups)[group] if (group, meaning) in heard]
 
     def right(self) -> Sequence[str]:
         """Give the first keyword of every meaning, as a list and as prose."""

@@ -5,7 +5,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ltm_bench.matchers.reading import abstains, gives_example, last_readable, number, plain, same_word, words
+from ltm_bench.matchers.reading import (
+    abstains,
+    gives_example,
+    known_words,
+    last_readable,
+    number,
+    plain,
+    words,
+)
+from ltm_bench.matchers.sameness import same_word
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 Found = list[tuple[str, int | None]]
@@ -79,7 +88,7 @@ def _read_prose(reply: str) -> Found:
 def _same_thing(said: str, meant: str) -> bool:
     """Whether a name means the same thing: its words but for amounts and packings. `milk chocolate` is no milk."""
     left = [w for w in words(said) if w not in _UNITS and number(w) is None]
-    right = [w for w in words(meant) if w not in _UNITS]
+    right = [w for w in known_words(meant) if w not in _UNITS]
     return len(left) == len(right) and all(same_word(a, b) for a, b in zip(left, right, strict=True))
 
 

@@ -3,9 +3,12 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
-from ltm_bench.matchers.reading import abstains, gives_example, last_readable, place_of, same_word, words
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading import abstains, gives_example, known_words, last_readable, words
+from ltm_bench.matchers.sameness import same_word
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 
@@ -62,13 +65,13 @@ class ListsAll(Matcher):
         return self._compare(listed)
 
     def _named(self, reply: str) -> list[str]:
-        said = words(reply)
-        return [value for value in self.among if _within(said, words(value))]
+        heard = {value for *_, value in _listener(self.among).hear(words(reply))}
+        return [value for value in self.among if value in heard]
 
     def _compare(self, listed: list[str]) -> Verdict:
         left, hits = [" ".join(words(text)) for text in listed], 0
         for value in self.values:
-            same = next((text for text in left if _same(text.split(), words(value))), None)
+            same = next((text for text in left if _same(text.split(), known_words(value))), None)
             if same is not None:
                 left.remove(same)
                 hits += 1
@@ -111,8 +114,9 @@ def _same(said: Sequence[str], meant: Sequence[str]) -> bool:
     return len(said) == len(meant) and all(map(same_word, said, meant))
 
 
-def _within(said: Sequence[str], meant: Sequence[str]) -> bool:
-    return place_of(meant, said) is not None
+@lru_cache(maxsize=64)
+def _listener(values: tuple[str, ...]) -> Listener[str]:
+    return Listener((known_words(value), value) for value in values)
 
 
 def lists_all(values: Sequence[str], *, among: Collection[str]) -> ListsAll:

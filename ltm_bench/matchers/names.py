@@ -3,10 +3,12 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ltm_bench.matchers.reading import DENIAL, abstains, last_readable, plain, same_word, words
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading import DENIAL, abstains, known_words, last_readable, plain, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _SENTENCE = re.compile(r"[.!?\n]+")
@@ -45,6 +47,18 @@ class _Mention(NamedTuple):
     """Whether it is told as what came next: `… and then red`."""
     on_topic: bool
     """Whether the sentence shares a word with the question, or speaks of now."""
+
+
+_Candidate = tuple[int, tuple[str, ...], str]
+"""Its rank, its words, and the value."""
+
+
+@lru_cache(maxsize=64)
+def _listener(among: tuple[str, ...]) -> tuple[Listener[_Candidate], frozenset[str]]:
+    """Listen for candidates, of which those of more words rank before others; return all their words too."""
+    ranked = sorted(((known_words(value), value) for value in among), key=lambda each: -len(each[0]))
+    exact = frozenset(word for parts, _ in ranked for word in parts)
+    return Listener((parts, (rank, parts, value)) for rank, (parts, value) in enumerate(ranked)), exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +101,17 @@ class NamesOnly(Matcher):
         topic = frozenset(w for w in words(question) if len(w) > 3 and w not in _QUESTION_WORDS)
         found: list[_Mention] = []
         for number, sentence in enumerate(_SENTENCE.split(plain(reply))):
+            clauses = [
+                (clause, said := words(clause), list(self._candidates(said)))
+                for clause in _CLAUSE.split(sentence)
+            ]
+            if not any(candidates for *_, candidates in clauses):
+                continue
             now = _PRESENT.search(sentence) is not None
             on_topic = now or not topic.isdisjoint(words(sentence))
             past = 0
-            for clause in _CLAUSE.split(sentence):
+            for clause, said, candidates in clauses:
                 own = 2 if _LONG_PAST.search(clause) else 1 if _PAST.search(clause) else 0
-                said = words(clause)
                 past = max(past, own) if len(said) <= _ENUMERATED else own
                 present = _PRESENT.search(clause) is not None
                 then = _THEN.match(clause) is not None
@@ -100,26 +119,21 @@ class NamesOnly(Matcher):
                 joined = " ".join(said)
                 denied = next((m.end() for m in DENIAL.finditer(joined)), len(joined))
                 *_, denied_later = -1, *(m.start() for m in _NEGATED_AFTER.finditer(joined))
-                for value, begin, end in self._candidates(said):
+                for value, begin, end in candidates:
                     negated = denied <= starts[begin] or denied_later >= starts[end]
                     found.append(_Mention(value, number, negated, past, present, then, on_topic))
         return found
 
     def _candidates(self, said: list[str]) -> Iterator[tuple[str, int, int]]:
         """Find the candidates in the words of a clause; a longer candidate hides a shorter one within it."""
-        candidates = sorted(((words(v), v) for v in self.among), key=lambda c: -len(c[0]))
-        exact = {word for parts, _ in candidates for word in parts}
+        listener, exact = _listener(self.among)
         free = [True] * len(said)
-        for parts, value in candidates:
-            for begin in range(len(said) - len(parts) + 1):
-                end = begin + len(parts)
-                window = said[begin:end]
-                if all(free[begin:end]) and all(
-                    word == part or (word not in exact and same_word(word, part))
-                    for word, part in zip(window, parts, strict=True)
-                ):
-                    free[begin:end] = [False] * len(parts)
-                    yield value, begin, end
+        for begin, end, (_, parts, value) in sorted(listener.hear(said), key=lambda heard: heard[2][0]):
+            if all(free[begin:end]) and all(
+                word == part or word not in exact for word, part in zip(said[begin:end], parts, strict=True)
+            ):
+                free[begin:end] = [False] * len(parts)
+                yield value, begin, end
 
     def right(self) -> Sequence[str]:
         """Give the value alone, in a sentence, and with its history."""

@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ltm_bench.matchers.reading import DENIAL, abstains, place_of, plain, same_word, words
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading import DENIAL, abstains, plain, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _SENTENCE = re.compile(r"(?<=[.!?\n])")
@@ -27,35 +28,41 @@ def _head(item: str) -> Sequence[str]:
     return words(_GARNISH.split(plain(item), maxsplit=1)[0]) or words(item)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
+def _words_of(menu: tuple[str, ...]) -> Listener[str]:
+    return Listener(([word], item) for item in menu for word in _head(item))
+
+
 def _names(item: str, menu: tuple[str, ...]) -> Sequence[Sequence[str]]:
     """Return the ways to name an item: all words before its garnish, or its noun alone where no other item has it."""
     own = _head(item)
-    others = [word for other in menu if other != item for word in _head(other)]
-    unique = not any(same_word(own[-1], word) for word in others)
+    unique = all(other == item for _, other in _words_of(menu).beginning(own[-1]))
     return [own, own[-1:]] if unique else [own]
+
+
+@lru_cache(maxsize=64)
+def _listener(menu: tuple[str, ...]) -> Listener[str]:
+    return Listener((name, item) for item in menu for name in _names(item, menu))
 
 
 def ordered(reply: str, menu: Collection[str]) -> list[str]:
     """Return what of the menu a guest orders, in the order of speaking; what is asked about or declined is left out."""
+    return list(_ordered(plain(reply), tuple(menu)))
+
+
+@lru_cache(maxsize=4)  # the play goes on by the order that has just been judged
+def _ordered(text: str, menu: tuple[str, ...]) -> Sequence[str]:
     found: dict[str, None] = {}
-    names = {item: _names(item, tuple(menu)) for item in menu}
-    for sentence in _SENTENCE.split(plain(reply)):
+    listener = _listener(menu)
+    for sentence in _SENTENCE.split(text):
         if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
             continue
         for clause in _CLAUSE.split(sentence):
             denied = DENIAL.search(clause)
             said = [w for w in words(clause[: denied.start()] if denied else clause) if w not in _ADDRESS]
-            places = [
-                (place, item)
-                for item in menu
-                if (
-                    place := min((p for n in names[item] if (p := place_of(n, said)) is not None), default=-1)
-                )
-                >= 0
-            ]
-            found.update((item, None) for _, item in sorted(places))
-    return list(found)
+            places = sorted((begin, item) for begin, _, item in listener.hear(said))
+            found.update((item, None) for _, item in places)
+    return tuple(found)
 
 
 def _in_role(reply: str) -> bool:
@@ -143,8 +150,8 @@ class Notices(Matcher):
             return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
         if _OBJECTS.search(text):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
-        both, said = (self.wanted, self.served), words(text)
-        if any(place_of(name, said) is not None for name in _names(self.wanted, both)):
+        names = _names(self.wanted, (self.wanted, self.served))
+        if any(Listener((name, self.wanted) for name in names).hear(words(text))):
             return Verdict(
                 Outcome.UNDECIDED, 0.0, f"the guest speaks of the {self.wanted}, but does not object"
             )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ltm_bench.matchers.reading import abstains, words
+from ltm_bench.matchers.reading import abstains, known_words, words
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _CLOSE = 88.0
@@ -18,17 +18,17 @@ def closeness(reply: str, phrase: str) -> float:
     """Return how much of a phrase's words, in any order, stand near each other in a reply: 0 to 100."""
     from rapidfuzz import fuzz
 
-    said, meant = words(reply), " ".join(sorted(words(phrase)))
+    said, meant = words(reply), " ".join(sorted(known_words(phrase)))
     size = len(meant.split()) + 2
     windows = (" ".join(sorted(said[i : i + size])) for i in range(max(1, min(len(said), 2000) - size + 1)))
     return max((fuzz.ratio(window, meant) for window in windows), default=0.0)
 
 
-def contains(reply: str, phrase: str) -> bool:
-    """Whether a reply says a phrase, punctuation, case and quotation marks aside."""
+def contains(said: str, phrase: str) -> bool:
+    """Whether the words of a reply, with blanks between them, say a phrase nearly word by word."""
     from rapidfuzz import fuzz
 
-    said, meant = " ".join(words(reply)), " ".join(words(phrase))
+    meant = " ".join(known_words(phrase))
     if len(said) < len(meant) * 0.8:
         return False
     return f" {meant} " in f" {said} " or fuzz.partial_ratio(meant, said, score_cutoff=_CLOSE) > 0
@@ -43,7 +43,8 @@ class Says(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge by which of the phrases the reply says."""
-        said = [phrase for phrase in (self.phrase, *self.others) if contains(reply, phrase)]
+        heard = " ".join(words(reply))
+        said = [phrase for phrase in (self.phrase, *self.others) if contains(heard, phrase)]
         if said == [self.phrase]:
             return Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if self.phrase in said:
@@ -95,7 +96,7 @@ class SaidIn(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge by which of the replies say the phrase."""
-        counted = [turn.reply.text for turn in turns[-self.nth - self.beyond :]]
+        counted = [" ".join(words(turn.reply.text)) for turn in turns[-self.nth - self.beyond :]]
         said = [i for i, text in enumerate(counted, start=1) if contains(text, self.phrase)]
         if said == [self.nth] or said == [1, self.nth]:
             return Verdict(Outcome.CORRECT, 1.0, f"reply {self.nth} says it")

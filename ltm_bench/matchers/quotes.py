@@ -1,17 +1,22 @@
 """`retells`: the reply retells one of several known texts, and no other. Fuzzy, so that no judge is needed."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
-from ltm_bench.matchers.reading import abstains, answer, plain, same_word, singular, words
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading import abstains, answer, plain, words
+from ltm_bench.matchers.sameness import singular
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _CLOSE = 88.0
 """rapidfuzz's partial ratio from which a sentence counts as quoted, spelling slips allowed."""
 
 _FEW = 2
-"""Words of a text that a reply has to have in common with it to be about it, perhaps."""
+"""Words that a reply has to have in common with a text to be about it, perhaps; that is not enough to be sure."""
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
@@ -29,23 +34,48 @@ def _content(text: str) -> frozenset[str]:
     return frozenset(singular(w) for w in words(text) if len(w) > 3 and w not in _STOP)
 
 
+@lru_cache(maxsize=1024)
+def _sentences(text: str) -> Sequence[str]:
+    """Return what a reply may quote of a known text: a sentence of some length, or all of it."""
+    whole = plain(text)
+    return [s for s in (*map(str.strip, _SENTENCE.findall(whole)), whole) if len(s.split()) >= 4]
+
+
 def _quotes(reply: str, text: str) -> bool:
     """Whether a sentence of `text` stands in the reply, nearly word by word."""
     from rapidfuzz import fuzz
 
-    sentences = [s.strip() for s in _SENTENCE.findall(plain(text))]
-    for sentence in [*sentences, plain(text)]:
-        if len(sentence.split()) < 4 or len(sentence) > len(reply) + 8:
-            continue
-        if fuzz.partial_ratio(sentence, reply, score_cutoff=_CLOSE) > 0:
-            return True
-    return False
+    return any(
+        fuzz.partial_ratio(sentence, reply, score_cutoff=_CLOSE) > 0
+        for sentence in _sentences(text)
+        if len(sentence) <= len(reply) + 8
+    )
 
 
-def _resembles(reply: str, text: str) -> bool:
-    """Whether a reply has at least two of the words with which a text is told, though not enough to be sure."""
-    heard = _content(answer(reply)[:_READ])
-    return len(heard & _content(text)) >= _FEW
+class _Telling(NamedTuple):
+    """With which words each of several texts is told."""
+
+    content: Mapping[str, frozenset[str]]
+    own: Mapping[str, Collection[str]]
+    """Those that none of the others has."""
+    listener: Listener[tuple[str, str]]
+    """Listens for these: a text, and a word of its own."""
+
+
+@lru_cache(maxsize=16)
+def _telling(texts: frozenset[str]) -> _Telling:
+    content = {text: _content(text) for text in texts}
+    texts_with = Counter(word for each in content.values() for word in each)
+    own = {text: [word for word in each if texts_with[word] == 1] for text, each in content.items()}
+    return _Telling(content, own, Listener(([word], (text, word)) for text in texts for word in own[text]))
+
+
+def _described(telling: _Telling, said: str) -> Collection[str]:
+    """Return the texts of which enough words of their own are said, with the right letter at the beginning."""
+    heard = list(dict.fromkeys(map(singular, words(said))))
+    hits = {(text, word) for i, _, (text, word) in telling.listener.hear(heard) if heard[i][:1] == word[:1]}
+    counts = Counter(text for text, _ in hits)
+    return [text for text, own in telling.own.items() if counts[text] >= max(2, len(own) // 3)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +88,11 @@ class Retells(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge by which of the known texts the reply retells."""
-        told = [text for text in (self.text, *self.others) if self._retold(reply, text)]
+        texts = (self.text, *self.others)
+        telling = _telling(frozenset(texts))
+        said = plain(answer(reply)[:_READ])
+        described = _described(telling, said)
+        told = [text for text in texts if text in described or _quotes(said, text)]
         if told == [self.text]:
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
@@ -69,22 +103,11 @@ class Retells(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        near = [text for text in (self.text, *self.others) if _resembles(reply, text)]
+        heard = _content(answer(reply)[:_READ])
+        near = [text for text in texts if len(heard & telling.content[text]) >= _FEW]
         if near == [self.text]:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
         return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
-
-    def _retold(self, reply: str, text: str) -> bool:
-        said = plain(answer(reply)[:_READ])
-        if _quotes(said, text):
-            return True
-        everyone = [_content(t) for t in (self.text, *self.others) if t != text]
-        own = {w for w in _content(text) if not any(w in other for other in everyone)}
-        if not own:
-            return False
-        heard = set(map(singular, words(said)))
-        hits = sum(1 for w in own if w in heard or any(same_word(h, w) for h in heard if h[:1] == w[:1]))
-        return hits >= max(2, len(own) // 3)
 
     def right(self) -> Sequence[str]:
         """Give the text itself, quoted, and in capitals."""

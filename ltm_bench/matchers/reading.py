@@ -1,4 +1,4 @@
-"""How matchers read text: words, typing errors, abstentions, numbers, and JSON in whatever it was wrapped.
+"""How matchers read text: words, abstentions, numbers, and JSON in whatever it was wrapped.
 
 Everything here is linear in the length of the text, and long text is read up to a limit: a reply is untrusted.
 """
@@ -6,7 +6,7 @@ Everything here is linear in the length of the text, and long text is read up to
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 READ = 100_000
 """Characters of a reply that are looked at; nothing that a person would answer is longer."""
 
-_STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
+_STRAIGHT = {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _SPELLING = {"gray": "grey", "favorite": "favourite", "color": "colour", "colors": "colours"}
 
@@ -25,16 +25,21 @@ _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.
 
 def answer(reply: str) -> str:
     """Return what of a reply is looked at: no thinking aloud before the answer, and no more than anybody reads."""
-    *_, last = _THOUGHT.split(reply)
-    return (last if last.strip() else reply)[:READ]
+    if "</" in reply:
+        *_, last = _THOUGHT.split(reply)
+        reply = last if last.strip() else reply
+    return reply[:READ]
 
 
 def plain(text: str) -> str:
     """Return the answer in a text in lower case, with straight quotes and without accents."""
     text = answer(text)
-    if text.isascii():  # nearly every text is, and has neither accents nor curly quotes
+    if not text.isascii():
+        for curly, straight in _STRAIGHT.items():
+            text = text.replace(curly, straight)
+        text = unicodedata.normalize("NFKD", text)[:READ]  # one sign can become 18
+    if text.isascii():  # as nearly every text is by now, and has no accents
         return text.lower()
-    text = unicodedata.normalize("NFKD", text.translate(_STRAIGHT))[:READ]  # one sign can become 18
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
 
@@ -43,20 +48,10 @@ def words(text: str) -> list[str]:
     return [_SPELLING.get(word, word) for word in _WORD.findall(plain(text))]
 
 
-@lru_cache(maxsize=8192)
-def singular(word: str) -> str:
-    """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
-    if len(word) > 3 and word.endswith("'s"):
-        word = word[:-2]
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes", "oes")):
-        return word[:-2]
-    if len(word) > 4 and word.endswith("ves"):
-        return word[:-3] + "f"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+@lru_cache(maxsize=1024)
+def known_words(phrase: str) -> tuple[str, ...]:
+    """Return the words of what a matcher itself looks for, in reply after reply; a reply is not read by this."""
+    return tuple(words(phrase))
 
 
 DENIAL = re.compile(
@@ -64,46 +59,6 @@ DENIAL = re.compile(
     r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
 )
 """What comes after it in a clause is denied."""
-
-
-@lru_cache(maxsize=65536)
-def same_word(said: str, meant: str) -> bool:
-    """Whether two words are the same but for number, or for one slip of the finger in a long word.
-
-    A slip is a letter too many, too few, or two letters swapped. A letter replaced by another is not forgiven: it
-    makes other words (`white` and `while`).
-    """
-    said, meant = singular(said), singular(meant)
-    if said == meant:
-        return True
-    if any(map(str.isdigit, said + meant)):  # a code has no slips: another letter is another code
-        return False
-    if min(len(said), len(meant)) < 5 or abs(len(said) - len(meant)) > 1:
-        return False
-    if len(said) == len(meant):
-        differing = [i for i in range(len(said)) if said[i] != meant[i]]
-        return (
-            len(differing) == 2
-            and differing[1] == differing[0] + 1
-            and said[differing[0]] == meant[differing[1]]
-            and said[differing[1]] == meant[differing[0]]
-        )
-    longer, shorter = (said, meant) if len(said) > len(meant) else (meant, said)
-    i = 0
-    while i < len(shorter) and longer[i] == shorter[i]:
-        i += 1
-    return longer[i + 1 :] == shorter[i:]
-
-
-def place_of(meant: Sequence[str], said: Sequence[str]) -> int | None:
-    """Return where in what was said these words begin, each the same as meant; None where they are not in it."""
-    if not meant:
-        return 0
-    first, size = meant[0], len(meant)
-    for begin in range(len(said) - size + 1):
-        if same_word(said[begin], first) and all(map(same_word, said[begin : begin + size], meant)):
-            return begin
-    return None
 
 
 _ABSTAINS = re.compile(
@@ -156,6 +111,10 @@ _OTHER_NUMBERS = {
 }
 
 
+_DIGITS = re.compile(r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)")
+_LETTERS = re.compile(r"[a-z]+")
+
+
 def number(value: Any) -> int | None:
     """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"twenty-one"`."""
     if isinstance(value, bool) or value is None:
@@ -167,12 +126,10 @@ def number(value: Any) -> int | None:
     if not isinstance(value, str):
         return None
     text = plain(value[:200]).strip()
-    if digits := re.search(
-        r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)", text
-    ):
+    if digits := _DIGITS.search(text):
         return int(digits.group(1).replace(",", ""))
     total: int | None = None
-    for word in re.findall(r"[a-z]+", text):
+    for word in _LETTERS.findall(text):
         if word in _TENS:
             total = (total or 0) + _TENS[word]
         elif word in _NUMBER_WORDS:
@@ -185,6 +142,8 @@ def number(value: Any) -> int | None:
 
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]{0,12}+[ \t]*+\n?+(.{0,100000}?)```", re.DOTALL)
+_BRACKET = re.compile(r"[\[{]")
+_DECODER = json.JSONDecoder()
 _REGIONS = 40
 _DEPTH = 40
 """Lists and objects within each other; no answer has more, and a deeper one is not read."""
@@ -196,18 +155,17 @@ def json_values(reply: str) -> Iterator[Any]:
     yield from _strict(text)
     for fenced in _FENCE.findall(text):
         yield from _strict(fenced.strip())
-    decoder = json.JSONDecoder()
     start, regions = 0, 0
-    while regions < _REGIONS and (bracket := re.compile(r"[\[{]").search(text, start)):
+    while regions < _REGIONS and (bracket := _BRACKET.search(text, start)):
         regions += 1
         try:
-            value, start = decoder.raw_decode(text, bracket.start())
+            value, start = _DECODER.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
             start = bracket.start() + 1
         else:
             if _is_shallow(value):
                 yield value
-    first = re.search(r"[\[{]", text)
+    first = _BRACKET.search(text)
     if first:
         from json_repair import repair_json
 

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from ltm_bench.matchers.reading import abstains, answer, plain, same_word, words
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading import abstains, answer, plain, words
+from ltm_bench.matchers.sameness import same_word
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 Leg = tuple[str, int, str]
@@ -21,10 +24,18 @@ _EVENT = re.compile(
     r"|\b(?P<direction>(?:north|south)?[\s-]?(?:north|south|east|west))(?:wards?|erly|ern)?\b"
     r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
 )
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LITTLE = frozenset("of the a an to".split())
 _ORIGIN = frozenset("from leave leaving leaves start starting starts begin beginning begins of".split())
 _TOWARDS = frozenset("to reach reaching at find get towards until".split())
 _ALTERNATIVE = re.compile(r"\balternative(?:ly)?\b|\balternate\b")
+
+
+@lru_cache(maxsize=64)
+def _listener(among: tuple[str, ...]) -> tuple[Listener[str], int]:
+    """Listen for places; return also of how many words, little ones aside, the longest name is."""
+    places = {tuple(_content(place)): place for place in among}
+    return Listener(places.items()), max(map(len, places))
 
 
 @dataclass
@@ -63,9 +74,10 @@ class FollowsRoute(Matcher):
                 return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if all(
-                any(same_word(word, part) for word in words(reply)) for part in _content(self.legs[-1][2])
-            ) and (sum(map(str.isdigit, answer(reply))) >= len(self.legs)):
+            said, end = words(reply), _content(self.legs[-1][2])
+            if all(any(same_word(word, part) for word in said) for part in end) and (
+                sum(map(str.isdigit, answer(reply))) >= len(self.legs)
+            ):
                 return Verdict(Outcome.UNDECIDED, 0.0, "distances are told, but no way can be read from them")
             return Verdict(Outcome.WRONG, 0.0, "the reply tells no distances and directions")
         for i, expected in enumerate(self.legs):
@@ -88,8 +100,7 @@ class FollowsRoute(Matcher):
         """Give the legs that a reply tells, in order."""
         text = plain(answer(reply))
         text = _ALTERNATIVE.split(text, maxsplit=1)[0] if self._ends_before_alternative(text) else text
-        places = {tuple(_content(place)): place for place in self.among}
-        longest = max(map(len, places))
+        places, longest = _listener(self.among)
         events = list(_EVENT.finditer(text))
         draft, here = _Draft(), self.start
         i = 0
@@ -146,7 +157,7 @@ class FollowsRoute(Matcher):
         return found is not None and plain(self.legs[-1][2]) in text[: found.start()]
 
     def _reached(
-        self, events: Sequence[re.Match[str]], i: int, places: dict[tuple[str, ...], str], longest: int
+        self, events: Sequence[re.Match[str]], i: int, places: Listener[str], longest: int
     ) -> tuple[str | None, int]:
         """Return the place that a leg leads to in the rest of its clause, and of how many events that rest is."""
         before = ""
@@ -161,10 +172,13 @@ class FollowsRoute(Matcher):
         return None, 0
 
     def _place_at(
-        self, events: Sequence[re.Match[str]], i: int, places: dict[tuple[str, ...], str], longest: int
+        self, events: Sequence[re.Match[str]], i: int, places: Listener[str], longest: int
     ) -> tuple[str | None, int]:
         """Return the place that begins with the i-th event, and of how many events its name is."""
         if events[i].lastgroup != "word" or events[i]["word"] in _LITTLE:
+            return None, 0
+        near = places.beginning(events[i]["word"])
+        if not near:
             return None, 0
         said: list[str] = []
         best: tuple[str | None, int] = (None, 0)
@@ -176,7 +190,7 @@ class FollowsRoute(Matcher):
                 said and word.endswith(("'s", "’s"))
             ):  # the statue of the town's founder
                 said.append(word)
-                for name, place in places.items():
+                for name, place in near:
                     if len(name) == len(said) and all(map(same_word, said, name)):
                         best = (place, k - i + 1)
         return best
@@ -213,7 +227,7 @@ _OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 
 
 def _content(place: str) -> list[str]:
-    return [word for word in re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", plain(place)) if word not in _LITTLE]
+    return [word for word in _NAME.findall(plain(place)) if word not in _LITTLE]
 
 
 def _direction(text: str) -> str:

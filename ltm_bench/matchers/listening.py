@@ -1,0 +1,47 @@
+"""Where phrases stand among the words that were said, all phrases being listened for at once."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from ltm_bench.matchers.sameness import ends, same_word
+
+T = TypeVar("T")
+
+_NONE: frozenset[int] = frozenset()
+
+
+class Listener(Generic[T]):
+    """Hears phrases, each with something that it means, if every word said is the same as the one meant.
+
+    A word said is compared with those phrases only whose first word has an end of it; few have. So a matcher makes a
+    listener once for all replies, and each reply is gone through once, however many phrases there are.
+    """
+
+    def __init__(self, phrases: Iterable[tuple[Sequence[str], T]]) -> None:
+        self._phrases = list(phrases)
+        self._by_end: defaultdict[str, set[int]] = defaultdict(set)
+        for number, (phrase, _) in enumerate(self._phrases):
+            for end in ends(phrase[0]) if phrase else ():
+                self._by_end[end].add(number)
+        self._silent = [meaning for phrase, meaning in self._phrases if not phrase]
+
+    def beginning(self, word: str) -> list[tuple[Sequence[str], T]]:
+        """Return the phrases, in their order, whose first word is the same as this one."""
+        near: set[int] = set()
+        for end in ends(word):
+            near |= self._by_end.get(end, _NONE)
+        if not near:  # as for most words
+            return []
+        return [self._phrases[i] for i in sorted(near) if same_word(word, self._phrases[i][0][0])]
+
+    def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, T]]:
+        """Give where each phrase begins and ends that was said, and what it means, from first to last beginning."""
+        for begin, word in enumerate(said):
+            for phrase, meaning in self.beginning(word):
+                end = begin + len(phrase)
+                if end <= len(said) and all(map(same_word, said[begin + 1 : end], phrase[1:])):
+                    yield begin, end, meaning
+        for place in range(len(said) + 1) if self._silent else ():  # a phrase without words stands everywhere
+            for meaning in self._silent:
+                yield place, place, meaning

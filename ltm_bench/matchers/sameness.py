@@ -1,0 +1,52 @@
+"""Which words are the same, but for number or one slip of the finger."""
+
+_LONG = 5
+"""Letters from which on a word with a slip is still known for what it is."""
+
+
+def singular(word: str) -> str:
+    """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
+    if not word.endswith("s"):  # as all of these endings do, and few words
+        return word
+    if len(word) > 3 and word.endswith("'s"):
+        word = word[:-2]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes", "oes")):
+        return word[:-2]
+    if len(word) > 4 and word.endswith("ves"):
+        return word[:-3] + "f"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def same_word(said: str, meant: str) -> bool:
+    """Whether two words are the same but for number, or for one slip of the finger in a long word.
+
+    A slip is a letter too many, too few, or two letters swapped. A letter replaced by another is not forgiven: it
+    makes other words (`white` and `while`).
+    """
+    said, meant = singular(said), singular(meant)
+    if said == meant:
+        return True
+    shorter = min(len(said), len(meant))
+    if shorter < _LONG or abs(len(said) - len(meant)) > 1:
+        return False
+    if any(map(str.isdigit, said + meant)):  # a code has no slips: another letter is another code
+        return False
+    i = next((i for i in range(shorter) if said[i] != meant[i]), shorter)
+    return (
+        said[i + 1 :] == meant[i:]
+        or said[i:] == meant[i + 1 :]
+        or (said[i : i + 2] == meant[i : i + 2][::-1] and said[i + 2 :] == meant[i + 2 :])
+    )
+
+
+def ends(word: str) -> tuple[str, ...]:
+    """Return the first two and the last two letters of a word in the singular, or all of a short one.
+
+    Words that are the same have one of these in common: a slip in a long word spoils one end of it, not both.
+    """
+    word = singular(word)
+    return (word[:2], word[-2:]) if len(word) >= _LONG else (word,)

@@ -1,0 +1,89 @@
+"""Which words are the same, and which phrases are heard among words: what the quick ways leave out is not there."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.sameness import ends, same_word
+
+ENDINGS = ("", "s", "es", "ies", "ves", "ches", "sses", "'s", "ies's", "us", "1")
+WORDS = st.builds(str.__add__, st.text("abeſé1'", min_size=1, max_size=8), st.sampled_from(ENDINGS))
+
+
+def slipped(word: str, place: int, kind: int, letter: str) -> str:
+    """Type a word with a letter too many, too few, swapped with the next, or another one instead."""
+    i = place % len(word)
+    middle = (letter + word[i], "", word[i : i + 2][::-1], letter)[kind]
+    return word[:i] + middle + word[i + (2 if kind == 2 else 1) :]
+
+
+SLIPPED = st.builds(slipped, WORDS, st.integers(0, 12), st.integers(0, 3), st.sampled_from("abſx1")).filter(
+    bool
+)
+SAID = WORDS | SLIPPED
+
+
+@pytest.mark.parametrize(
+    ("said", "meant", "same"),
+    [
+        ("berries", "berry", True),
+        ("boxes", "box", True),
+        ("knives", "knif", True),
+        ("ladies's", "lady", True),
+        ("lmap", "lamp", False),  # too short for slips
+        ("lantren", "lantern", True),
+        ("alntern", "lantern", True),
+        ("lantenr", "lantern", True),
+        ("xlantern", "lantern", True),
+        ("lanternx", "lantern", True),
+        ("antern", "lantern", True),
+        ("lanter", "lantern", True),
+        ("latnerns", "lantern", True),
+        ("lantarn", "lantern", False),
+        ("white", "while", False),
+        ("lanetrn", "lantern", True),
+        ("ltanern", "lantern", False),  # carried two places away
+        ("a12345", "a12354", False),
+    ],
+)
+def test_a_slip_of_the_finger_is_forgiven_in_a_long_word(said: str, meant: str, same: bool) -> None:
+    assert same_word(said, meant) is same
+    assert same_word(meant, said) is same
+
+
+@given(st.data(), WORDS)
+@settings(deadline=None)
+def test_words_that_are_the_same_have_an_end_in_common(data: st.DataObject, word: str) -> None:
+    place, kind = data.draw(st.integers(0, 12)), data.draw(st.integers(0, 3))
+    said = slipped(word, place, kind, data.draw(st.sampled_from("abſx1"))) + data.draw(
+        st.sampled_from(ENDINGS)
+    )
+    assert not same_word(said, word) or not set(ends(said)).isdisjoint(ends(word))
+
+
+def one_by_one(phrases: Sequence[Sequence[str]], said: Sequence[str]) -> set[tuple[int, int, int]]:
+    return {
+        (begin, begin + len(phrase), number)
+        for number, phrase in enumerate(phrases)
+        for begin in range(len(said) - len(phrase) + 1)
+        if all(map(same_word, said[begin : begin + len(phrase)], phrase))
+    }
+
+
+@given(st.lists(SAID, max_size=5).flatmap(lambda few: st.tuples(
+    st.lists(st.lists(st.sampled_from(few) | SAID if few else SAID, max_size=3), max_size=6),
+    st.lists(st.sampled_from(few) | SAID if few else SAID, max_size=12),
+)))  # fmt: skip
+@settings(deadline=None)
+def test_a_listener_hears_what_is_found_by_comparing_every_word(
+    both: tuple[list[list[str]], list[str]],
+) -> None:
+    phrases, said = both
+    heard = list(Listener((phrase, number) for number, phrase in enumerate(phrases)).hear(said))
+    assert set(heard) == one_by_one(phrases, said)
+    assert len(heard) == len(set(heard))
+    spoken = [begin for begin, end, _ in heard if end > begin]
+    assert spoken == sorted(spoken)
