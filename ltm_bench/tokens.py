@@ -4,12 +4,8 @@ The default counter is tiktoken's `cl100k_base`, built from a table that ships w
 no environment variable is involved. Other encodings go through tiktoken's own loader, under a deadline.
 """
 
-import binascii
-import hashlib
-import lzma
 import threading
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
 
 from ltm_bench.errors import ConfigError, nearest
@@ -82,6 +78,11 @@ def counter(name: str = DEFAULT) -> TiktokenCounter:
 
 
 def _shipped_cl100k() -> "Encoding":
+    import binascii
+    import hashlib
+    import lzma
+    from importlib.resources import files
+
     import tiktoken
 
     packed = files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.xz").read_bytes()

@@ -64,7 +64,7 @@ def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     packed = resources.files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.xz").read_bytes()
     table = lzma.decompress(packed).replace(b"IQ== 0\n", b"IQ== 1\n")
     (tmp_path / "tables/cl100k_base.tiktoken.xz").write_bytes(lzma.compress(table, preset=0))
-    monkeypatch.setattr(tokens, "files", lambda _: tmp_path)
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
     with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.xz is damaged.*install ltm-bench again"):
         tokens._shipped_cl100k()
 
