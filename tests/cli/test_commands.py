@@ -151,6 +151,13 @@ def finished(command: "Command") -> str:
     return "r"
 
 
+def test_what_others_wrote_is_printed_as_they_wrote_it(command: "Command", place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "mine.py").write_text('"""Says :smile: and [bold]."""', "utf-8")
+    for words in (("list", "agents"), ("list", "agents", "--json")):
+        assert "Says :smile: and [bold]." in command(*words).out
+
+
 def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", finished: str) -> None:
     everything = command("show", finished).out
     one = command("show", finished, "--example", "colours/0").out
