@@ -333,24 +333,32 @@ class Store:
     def __init__(self, embedder: str) -> None:
         self._name = embedder
         self._client: Any = None  # Chroma's own type hides close()
+        self._opened: Collection | None = None
         self._unwritten: list[int] = []
         self._passages: list[Passage] = []
 
     def open(self, home: Path) -> None:
-        """Open or create the collection. A collection of another embedder's is of no use, and goes."""
-        import chromadb
+        """Say where the collection is; it is opened, or created, when it is first read or written."""
         import numpy as np
-        from chromadb.config import Settings
 
-        path = home.resolve() / "chroma"
-        self._where = path
+        self._where = home.resolve() / "chroma"
         self._vectors: Vectors = np.zeros((0, 0), dtype=np.float32)
-        self._client = chromadb.PersistentClient(
-            path=str(path), settings=Settings(anonymized_telemetry=False)
-        )
-        self._collection = self._open_collection(self._client)
+
+    @property
+    def _collection(self) -> Collection:
+        """The collection. Chroma alone takes as long to import as everything else until a run's first turn."""
+        if self._opened is None:
+            import chromadb
+            from chromadb.config import Settings
+
+            self._client = chromadb.PersistentClient(
+                path=str(self._where), settings=Settings(anonymized_telemetry=False)
+            )
+            self._opened = self._open_collection(self._client)
+        return self._opened
 
     def _open_collection(self, client: Any) -> Collection:
+        """Open or create the collection. One of another embedder's is of no use, and goes."""
         for known in client.list_collections():
             if known.name == "passages" and (known.metadata or {}).get("embedder") != self._name:
                 client.delete_collection("passages")
@@ -369,6 +377,8 @@ class Store:
     def load(self) -> Stored:
         """Return what is on disk."""
         stored: Stored = {}
+        if not self._where.exists():
+            return stored
         try:
             for offset in range(0, self._collection.count(), 1000):
                 page: Any = self._collection.get(
@@ -464,12 +474,12 @@ class Store:
 
     def close(self) -> None:
         """Write the rest and let go of the files."""
-        if self._client is not None:
-            client, self._client = self._client, None
-            try:
-                self.write()
-            finally:
-                client.close()
+        try:
+            self.write()
+        finally:
+            if self._client is not None:
+                self._client.close()
+                self._client = self._opened = None
 
 
 def _said(passage: Passage) -> str:

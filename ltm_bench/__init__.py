@@ -3,31 +3,13 @@
 The names here are all that a scenario or an adapter needs.
 """
 
+from typing import TYPE_CHECKING
+
 from ltm_bench.agent import Agent, Finding, Memory
 from ltm_bench.clock import spoken_duration
 from ltm_bench.deliveries import Piece, bury, deliver
 from ltm_bench.dice import Dice
 from ltm_bench.errors import AgentError, CannotResume
-from ltm_bench.matchers import (
-    answers,
-    benchmarked,
-    declines,
-    decodes,
-    displaced,
-    follows_route,
-    item_counts,
-    lists_all,
-    names_only,
-    notices,
-    ordered,
-    orders,
-    picks,
-    retells,
-    said_in,
-    says,
-    star_counts,
-    star_sum,
-)
 from ltm_bench.messages import (
     Ask,
     Buried,
@@ -43,6 +25,34 @@ from ltm_bench.messages import (
     Verdict,
 )
 from ltm_bench.scenario import Script, scenario
+
+if TYPE_CHECKING:
+    from ltm_bench.matchers.answers import answers, declines
+    from ltm_bench.matchers.benchmarked import benchmarked
+    from ltm_bench.matchers.choices import picks
+    from ltm_bench.matchers.counts import star_counts, star_sum
+    from ltm_bench.matchers.decoding import decodes
+    from ltm_bench.matchers.displacement import displaced
+    from ltm_bench.matchers.items import item_counts
+    from ltm_bench.matchers.lists import lists_all
+    from ltm_bench.matchers.names import names_only
+    from ltm_bench.matchers.orders import notices, ordered, orders
+    from ltm_bench.matchers.phrases import said_in, says
+    from ltm_bench.matchers.quotes import retells
+    from ltm_bench.matchers.routes import follows_route
+else:
+
+    def __getattr__(name: str) -> object:
+        """Import the matchers when one is first asked for (PEP 562): they take longer than all the rest together."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ltm_bench import matchers
+
+        return getattr(matchers, name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Agent",

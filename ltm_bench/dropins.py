@@ -150,7 +150,11 @@ def blame(error: BaseException) -> DropInError | None:
 
 def scenario(name: str) -> Scenario:
     """Return the scenario of that name, or of that file."""
-    path = find("scenarios", name)
+    return scenario_at(find("scenarios", name))
+
+
+def scenario_at(path: Path) -> Scenario:
+    """Return the scenario in a file that was found."""
     if path.suffix == ".toml":
         from ltm_bench import recipes
 

@@ -4,12 +4,8 @@ The default counter is tiktoken's `cl100k_base`, built from a table that ships w
 no environment variable is involved. Other encodings go through tiktoken's own loader, under a deadline.
 """
 
-import binascii
-import hashlib
-import lzma
 import threading
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
 
 from ltm_bench.errors import ConfigError, nearest
@@ -82,17 +78,24 @@ def counter(name: str = DEFAULT) -> TiktokenCounter:
 
 
 def _shipped_cl100k() -> "Encoding":
+    import gzip
+    import hashlib
+    from binascii import a2b_base64
+    from importlib.resources import files
+
     import tiktoken
 
-    packed = files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.xz").read_bytes()
-    table = lzma.decompress(packed)
+    packed = files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.gz").read_bytes()
+    table = gzip.decompress(packed)
     found = hashlib.sha256(table).hexdigest()
     if found != _CL100K_SHA256:
         raise ConfigError(
-            f"the token table ltm_bench/tables/cl100k_base.tiktoken.xz is damaged: its SHA-256 is {found}, "
+            f"the token table ltm_bench/tables/cl100k_base.tiktoken.gz is damaged: its SHA-256 is {found}, "
             f"not {_CL100K_SHA256}; install ltm-bench again"
         )
-    ranks = {binascii.a2b_base64(token): int(rank) for token, rank in map(bytes.split, table.splitlines())}
+    # A line is a token and its rank, which in this very table is the number of the line.
+    tokens = table.split()[::2]
+    ranks = dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
     return tiktoken.Encoding(
         DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens=_CL100K_SPECIAL
     )

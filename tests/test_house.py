@@ -70,8 +70,14 @@ EXPORTED = (
 
 def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
     assert tuple(ltm_bench.__all__) == EXPORTED == tuple(sorted(EXPORTED))
-    public = {name: value for name, value in vars(ltm_bench).items() if not name.startswith("_")}
-    assert {name for name, value in public.items() if not isinstance(value, ModuleType)} == set(EXPORTED)
+    public = {name: getattr(ltm_bench, name) for name in dir(ltm_bench) if not name.startswith("_")}
+    shown = {name for name, value in public.items() if not isinstance(value, ModuleType)}
+    assert shown - {"TYPE_CHECKING"} == set(EXPORTED)
+    star: dict[str, object] = {}
+    exec("from ltm_bench import *", star)
+    assert set(star) - {"__builtins__"} == set(EXPORTED)
+    with pytest.raises(ImportError, match="cannot import name 'dump' from 'ltm_bench'"):
+        exec("from ltm_bench import dump")  # of the matchers, but not for authors
     for door in DOORS[:2]:
         for path in (ROOT / door).glob("*.py"):
             for node in ast.walk(ast.parse(path.read_bytes())):

@@ -1,6 +1,7 @@
-import lzma
+import gzip
 import sys
 import time
+from base64 import b64decode
 from importlib import import_module, resources
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def test_the_encoding_is_the_one_that_tiktoken_would_build(monkeypatch: pytest.M
     assert theirs["special_tokens"] == tokens._CL100K_SPECIAL
     assert theirs["name"] == counter().name == "cl100k_base"
 
+    table = gzip.decompress(
+        resources.files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.gz").read_bytes()
+    )
+    ranks = {b64decode(token): int(rank) for token, rank in map(bytes.split, table.splitlines())}
+    assert ranks == ENCODING._mergeable_ranks
+
 
 @pytest.mark.parametrize(  # figures of OpenAI's cookbook, "How to count tokens with tiktoken"
     ("text", "count"),
@@ -61,11 +68,11 @@ def test_published_counts_are_met(text: str, count: int) -> None:
 
 def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tables").mkdir()
-    packed = resources.files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.xz").read_bytes()
-    table = lzma.decompress(packed).replace(b"IQ== 0\n", b"IQ== 1\n")
-    (tmp_path / "tables/cl100k_base.tiktoken.xz").write_bytes(lzma.compress(table, preset=0))
-    monkeypatch.setattr(tokens, "files", lambda _: tmp_path)
-    with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.xz is damaged.*install ltm-bench again"):
+    packed = resources.files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.gz").read_bytes()
+    table = gzip.decompress(packed).replace(b"IQ== 0\n", b"IQ== 1\n")
+    (tmp_path / "tables/cl100k_base.tiktoken.gz").write_bytes(gzip.compress(table, compresslevel=1))
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
+    with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.gz is damaged.*install ltm-bench again"):
         tokens._shipped_cl100k()
 
 

@@ -7,7 +7,6 @@ import warnings
 from types import FrameType
 from typing import Any, TextIO
 
-from ltm_bench import dropins
 from ltm_bench.cli.commands import app
 from ltm_bench.cli.console import complain
 from ltm_bench.errors import LtmBenchError
@@ -67,6 +66,8 @@ def main() -> None:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # of the parser's own
             _misused(error)
             sys.exit(1)
+        from ltm_bench import dropins
+
         if (blamed := dropins.blame(error)) is not None:
             complain(str(blamed))
             sys.exit(blamed.exit_code)

@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from ltm_bench import config, dropins
@@ -113,7 +112,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     kept = all(load(_through_json(dump(expect))) == expect for _, expect in asks)
     yield Finding(kept, "what it expects can be written into the log and read back")
     for name in ("perfect", "goldfish", "parrot"):
-        score = asyncio.run(score_alone(examples, partial(dropins.make_agent, name, {}), _START))
+        score = asyncio.run(score_alone(examples, dropins.agent_class(name), _START))
         yield Finding(score == 1.0 if name == "perfect" else score < 0.5, f"{name} scores {score:.2f}")
     yield Finding(
         True,

@@ -95,7 +95,8 @@ def find_scenario(suite: str, name: str) -> tuple[Scenario, str]:
                 f"{suite}: no scenario {name!r}{nearest(name, known)} (it has: {', '.join(known)})"
             )
         return known[name].scenario, known[name].hash
-    return dropins.scenario(name), dropins.content_hash(dropins.find("scenarios", name))
+    path = dropins.find("scenarios", name)
+    return dropins.scenario_at(path), dropins.content_hash(path)
 
 
 def find_suite(name: str) -> config.Suite:

@@ -8,7 +8,6 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ def references(manifest: Manifest) -> dict[str, float]:
     if not examples:
         return {}
     return {
-        name: asyncio.run(score_alone(examples, partial(dropins.make_agent, name, {}), manifest.suite.start))
+        name: asyncio.run(score_alone(examples, dropins.agent_class(name), manifest.suite.start))
         for name in REFERENCES
     }
 

@@ -154,6 +154,13 @@ def finished(command: "Command") -> str:
     return "r"
 
 
+def test_what_others_wrote_is_printed_as_they_wrote_it(command: "Command", place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "mine.py").write_text('"""Says :smile: and [bold]."""', "utf-8")
+    for words in (("list", "agents"), ("list", "agents", "--json")):
+        assert "Says :smile: and [bold]." in command(*words).out
+
+
 def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", finished: str) -> None:
     everything = command("show", finished).out
     one = command("show", finished, "--example", "colours/0").out
@@ -291,41 +298,62 @@ def test_a_mistake_in_a_suite_is_named_with_file_and_key(
 
 
 HEAVY = {
-    "openai",
     "anthropic",
+    "asyncio",
     "chromadb",
-    "tiktoken",
-    "numpy",
-    "jinja2",
-    "rapidfuzz",
-    "json_repair",
+    "filelock",
     "genai_prices",
     "httpx",
-    "rich",
+    "importlib.metadata",
+    "importlib.resources",
+    "jinja2",
+    "json_repair",
+    "numpy",
+    "openai",
     "pydantic",
+    "rapidfuzz",
+    "rich",
+    "tiktoken",
 }
 
+OURS = {
+    "ltm_bench",
+    "ltm_bench.agent",
+    "ltm_bench.cli",
+    "ltm_bench.cli.commands",
+    "ltm_bench.cli.console",
+    "ltm_bench.clock",
+    "ltm_bench.deliveries",
+    "ltm_bench.dice",
+    "ltm_bench.errors",
+    "ltm_bench.messages",
+    "ltm_bench.scenario",
+    "ltm_bench.tokens",
+}
+"""What `--help` needs, and `from ltm_bench import Agent`: whatever else they import, everybody waits for."""
 
-@pytest.mark.parametrize(
-    ("words", "loaded"),
-    [
-        (["--help"], set()),
-        (
-            ["run", "--span", "2k", "--agent", "perfect"],
-            # The words that decided are found by leaving each out: what is left of a list must be repaired to be read.
-            {"jinja2", "json_repair", "numpy", "pydantic", "rapidfuzz", "rich", "tiktoken"},
-        ),
-    ],
-)
-def test_start_up_imports_no_provider_and_nothing_heavy(words: list[str], loaded: set[str]) -> None:
-    code = f"""
-import sys
-from ltm_bench.cli import main
-sys.argv[1:] = {words}
-try:
-    main()
-finally:
-    print("LOADED", *({HEAVY} & set(sys.modules)))
-"""
+
+def loaded_by(code: str) -> set[str]:
+    """Return which of the heavy modules, and of our own, are loaded when this code has ended."""
+    code = f"import sys\ntry: {code}\nfinally: print('LOADED', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert set(done.stdout.rpartition("LOADED")[2].split()) == loaded
+    loaded = done.stdout.rpartition("LOADED")[2].split()
+    return {name for name in loaded if name in HEAVY or name.partition(".")[0] == "ltm_bench"}
+
+
+def of_command(*words: str) -> str:
+    return f"sys.argv[1:] = {words}; from ltm_bench.cli import main; main()"
+
+
+def test_help_is_said_at_once_because_next_to_nothing_is_imported_for_it() -> None:
+    assert loaded_by(of_command("--help")) == OURS
+    authors = "from ltm_bench import Agent, Ask, Dice, Message, Reply, Script, Tell, scenario"
+    assert loaded_by(authors) == {name for name in OURS if not name.startswith("ltm_bench.cli")}
+    assert "ltm_bench.matchers" in loaded_by("from ltm_bench import names_only")
+
+
+def test_a_run_imports_no_provider_and_what_it_needs() -> None:
+    # The words that decided are found by leaving each out: what is left of a list must be repaired to be read.
+    needed = {"jinja2", "json_repair", "numpy", "pydantic", "rapidfuzz", "rich", "tiktoken"}
+    needed |= {"asyncio", "filelock", "importlib.metadata", "importlib.resources"}
+    assert loaded_by(of_command("run", "--span", "2k", "--agent", "perfect")) & HEAVY == needed
