@@ -421,11 +421,11 @@ class Recorder:
         self.path = path
         self.cut = _mend(path)
         """Bytes of a torn last line that were cut off."""
-        self._replay = (
-            (e for e in read_events(path) if e["event"] != "manifest") if path.exists() else iter(())
-        )
+        self._replay = read_events(path) if path.exists() else iter(())
         self._logged: Event | None = next(self._replay, None)
         self._following: Event | None = None
+        if self._logged is not None and self._logged["event"] == "manifest":
+            self.skip()
         self._file = path.open("ab", buffering=0)
         self._synced: float | None = None
 
@@ -464,7 +464,8 @@ class Recorder:
 
     def skip(self) -> None:
         """Go on to the next logged event."""
-        self._logged, self._following = self._following or next(self._replay, None), None
+        following, self._following = self._following, None
+        self._logged = following or next(self._replay, None)
 
     async def sync(self, now: float) -> None:
         """Bring to the disk what a loss of power would take, unless that has just been done; nobody else waits for it.

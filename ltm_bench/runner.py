@@ -209,7 +209,11 @@ class Conversation:
             if isinstance(decision, Send):
                 await self._send(decision, home)
             elif isinstance(decision, Fill):
-                await self._fill(decision, home)
+                passed = self._pass_over()
+                if passed is None:
+                    await self._fill(decision, home)
+                elif self._opened:
+                    await self._guard(self._agent.observe(passed), passed.message)
             elif isinstance(decision, Jump):
                 self._put({"event": "jumped", "to": decision.to.isoformat(), "position": scheduler.position})
                 scheduler.take()
@@ -295,9 +299,6 @@ class Conversation:
     async def _fill(self, fill: Fill, home: Path) -> None:
         if self._recorder.logged is None:
             await self._go_live(home)
-        elif self._composed >= COMPARED and (logged := self._logged_filler()) is not None:
-            await self._pass_over(*logged)
-            return
         self._composed += 1
         filler = self._filler.compose(fill.tokens)
         record = partial(self._sent, "fill", filler.text, lambda: self._filler.tokens(filler))
@@ -321,23 +322,24 @@ class Conversation:
         self._take(sent, reply, tokens)
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
 
-    def _logged_filler(self) -> tuple[Event, Event] | None:
-        """Return a turn of filler that the log holds next, message and reply, if it stands where one has to stand."""
-        sent, replied = self._recorder.logged, self._recorder.following
-        if (
-            sent is not None
-            and replied is not None
-            and sent.get("kind") == "fill"
-            and sent["turn"] == self._turn
-            and sent["position"] == self._scheduler.position
-            and replied["event"] == "replied"
-            and not self._agent.told_ideal
-        ):
-            return sent, replied
-        return None
+    def _pass_over(self) -> Turn | None:
+        """Take a turn of filler from the log as it stands there, without composing it; None where that cannot be.
 
-    async def _pass_over(self, sent: Event, replied: Event) -> None:
-        """Take a turn of filler from the log as it stands there, without composing it."""
+        It has to stand where the scheduler wants filler, with its reply, and begin as the dice say.
+        """
+        sent = self._recorder.logged
+        if (
+            sent is None
+            or self._composed < COMPARED
+            or sent.get("kind") != "fill"
+            or sent["turn"] != self._turn
+            or sent["position"] != self._scheduler.position
+            or self._agent.told_ideal
+        ):
+            return None
+        replied = self._recorder.following
+        if replied is None or replied["event"] != "replied":
+            return None
         text = sent["message"]
         introduction = self._filler.pass_over(text)
         if not text.startswith(introduction):
@@ -348,11 +350,10 @@ class Conversation:
         if self._plan.manifest.filler.mode == "live":
             self._budget.settle(reply.usage, free=self._agent.free)
         turn = Turn(Message(text, self._scheduler.clock.now, self._turn), reply, "fill")
-        if self._opened:
-            await self._guard(self._agent.observe(turn), turn.message)
         self._take(sent["tokens"], reply, replied["tokens"])
         tokens = sent["tokens"] + replied["tokens"]
         self._observer.turn(turn, tokens, self._scheduler.position, replayed=True)
+        return turn
 
     def _take(self, sent: int, reply: Reply, tokens: int) -> list[Ended]:
         self._turn += 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from ltm_bench import infinitebench
-from ltm_bench.matchers.reading import abstains
+from ltm_bench.matchers.reading import abstains, answer
 from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _FINAL = re.compile(r"(?:^|\n)[ \t>*_#]{0,8}(?:final )?answer[ *_]{0,4}:", re.IGNORECASE)
@@ -28,7 +28,7 @@ def _tuples(value: Any) -> Any:
 class Benchmarked(Matcher):
     """Scores as one of InfiniteBench's tasks does (Zhang et al. 2024, and its code)."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     task: str
     label: Any
     """As it stands in the public files: a value, a list of accepted ones, or text and letter of an option."""
@@ -39,12 +39,14 @@ class Benchmarked(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Give the benchmark's score; what scores nothing is told apart."""
-        said = reply
+        said = (
+            answer(reply) if self.mode == "strict" else reply
+        )  # the published scorers read thinking aloud as well
         asked = turns[-1].message.text if turns else ""
         if self.mode == "strict" and asked and asked.strip() in reply:
             return Verdict(Outcome.WRONG, 0.0, "the reply repeats all that it was asked")
-        if self.final and (found := list(_FINAL.finditer(reply))):
-            said = reply[found[-1].end() :].strip()
+        if self.final and (found := list(_FINAL.finditer(said))):
+            said = said[found[-1].end() :].strip()
         score = infinitebench.score(self.task, said, _lists(self.label), cast(infinitebench.Mode, self.mode))
         scorer = f"InfiniteBench's scorer of {self.task} ({self.mode})"
         if score >= 1.0:

@@ -269,3 +269,18 @@ def test_an_answer_that_was_thought_out_is_scored_by_its_last_line(task: str) ->
     thinking = "First it may be 99999, or A, or 00000000-0000-0000-0000-000000000000.\n"
     assert expect.verdict(thinking + said, ()).score == 1
     assert expect.verdict(thinking + said.replace("\nAnswer:", "\n**Final answer:**"), ()).score == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "reply", "score"),
+    [
+        ("strict", "<think>12345</think> I do not know.", 0),
+        ("strict", "<think>12345, or 99999?</think> 99999", 0),
+        ("strict", "<think>99999?</think> 12345", 1),
+        ("official-newest", "<think>12345</think> I do not know.", 1),
+    ],
+)
+def test_an_answer_in_the_thinking_alone_is_none_but_for_the_published_scorers(
+    mode: str, reply: str, score: float
+) -> None:
+    assert benchmarked("passkey", ["12345"], mode=mode).verdict(reply, ()).score == score
