@@ -8,7 +8,8 @@ pass over the log:
 
     read    every event is read
     tell    and every turn is given to the agent
-    replay  and the scheduler and the scripts are taken to where the log ends, with the replies that it holds
+    replay  and the scheduler, the scripts and the filler's dice are taken to where the log ends, with the replies that it
+            holds: nothing of this can be left out by who wants to go on
 
 Processor time after start-up (imports, the plan), the least of so many times; `MB` is the peak of resuming.
 """
@@ -29,6 +30,8 @@ import asyncio, json, sys, time
 from pathlib import Path
 from ltm_bench import dropins
 from ltm_bench.cli.planning import Wish, make_plan
+from ltm_bench.dice import Dice
+from ltm_bench.filler import Filler
 from ltm_bench.log import message_of, read_events, read_turns, reply_of
 from ltm_bench.messages import Turn
 from ltm_bench.schedule import Jump, Scheduler
@@ -51,7 +54,7 @@ async def replay():
     agent, suite = dropins.make_agent("parrot", {}), plan.manifest.suite
     scheduler = Scheduler(plan.examples, span=plan.manifest.span, seed=0, counter=plan.counter, start=suite.start,
                           stagger=suite.stagger, rehearsals=plan.rehearsals)
-    sent = {}
+    filler, sent = Filler(plan.bank, Dice("0/filler"), plan.counter), {}
     for event in read_events(path):
         if event["event"] == "sent":
             sent = event
@@ -59,6 +62,8 @@ async def replay():
             while isinstance(scheduler.decide(), Jump):
                 scheduler.take()
             turn = Turn(message_of(sent), reply_of(event), sent["kind"], sent.get("example"))
+            if turn.kind == "fill":
+                filler.pass_over(turn.message.text)
             await agent.observe(turn)
             scheduler.take(sent["tokens"], turn.reply, event["tokens"])
 
