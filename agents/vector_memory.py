@@ -191,9 +191,7 @@ class VectorMemory(Agent):
         else:
             reply = await self._consult(self._core, message)
         self._remember(Turn(message, reply))
-        if (
-            self._remote is None
-        ):  # else later: the reply has been paid for, and must not be lost with an embedding
+        if self._remote is None:  # else later: a reply that was paid for must not be lost with an embedding
             await self.settle()
         return reply
 

@@ -32,7 +32,7 @@ def _misused(error: Any) -> None:
     variable = getattr(getattr(error, "param", None), "envvar", None)
     if (
         isinstance(variable, str) and f"'{variable}'" in said
-    ):  # of a switch the parser does not say what it was given
+    ):  # of switches the parser does not tell the value
         said += f": {os.environ.get(variable)!r:.60}"
     complain(f"{said} (see {where} --help)")
 
