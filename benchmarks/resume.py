@@ -8,8 +8,8 @@ pass over the log:
 
     read    every event is read
     tell    and every turn is given to the agent
-    replay  and the scheduler, the scripts and the filler's dice are taken to where the log ends, with the replies that it
-            holds: nothing of this can be left out by who wants to go on
+    replay  and the scheduler, the scripts and the filler's dice are taken to where the log ends, with the replies that
+            it holds: nothing of this can be left out by who wants to go on
 
 Processor time after start-up (imports, the plan), the least of so many times; `MB` is the peak of resuming.
 """
