@@ -66,15 +66,17 @@ class TiktokenCounter:
         )
 
 
-@cache
 def counter(name: str = DEFAULT) -> TiktokenCounter:
     """Return the counter with this name; it is built once per process.
 
     Raises ConfigError for an unknown encoding, a damaged table, or one that cannot be downloaded in time.
     """
-    if name == DEFAULT:
-        return TiktokenCounter(name, _shipped_cl100k())
-    return TiktokenCounter(name, _downloaded(name))
+    return _counter(name)
+
+
+@cache  # which takes `counter()` and `counter(DEFAULT)` for two
+def _counter(name: str) -> TiktokenCounter:
+    return TiktokenCounter(name, _shipped_cl100k() if name == DEFAULT else _downloaded(name))
 
 
 def _shipped_cl100k() -> "Encoding":

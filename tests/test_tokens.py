@@ -66,6 +66,10 @@ def test_published_counts_are_met(text: str, count: int) -> None:
     assert counter().count(text) == count
 
 
+def test_it_is_built_once_however_it_is_asked_for() -> None:
+    assert counter() is counter("cl100k_base") is counter(name="cl100k_base")
+
+
 def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tables").mkdir()
     packed = resources.files("ltm_bench").joinpath("tables/cl100k_base.tiktoken.gz").read_bytes()
@@ -92,5 +96,5 @@ def test_a_silent_server_is_given_up_and_the_error_says_how_to_bring_the_table(
 
 def test_counting_goes_on_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "requests", None)
-    tokens.counter.cache_clear()
+    tokens._counter.cache_clear()
     assert counter().count("hello world") == 2
