@@ -117,6 +117,8 @@ class VectorMemory(Agent):
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
         self._store.open(home)
+        if not self.free:  # a Chroma that does not work is found before anything is paid for
+            self._store.connect()
         self._home = home
         if self._pad is not None:
             self._pad.open(home / "scratchpad.jsonl")
@@ -148,7 +150,7 @@ class VectorMemory(Agent):
         if not self._restored:  # a new conversation in a folder where an older one was broken off
             await self.restore(())
         self._remember(turn)
-        await self.settle()
+        await self._catch_up()
 
     def _remember(self, turn: Turn) -> None:
         """Take up a turn; its passages can be found once they have been embedded."""
@@ -157,7 +159,7 @@ class VectorMemory(Agent):
         self._recent.append(turn)
         self._owe(passages)
 
-    async def settle(self) -> None:
+    async def _catch_up(self) -> None:
         """Embed what has not been embedded yet."""
         passages, vectors = self._late, await self._embed([passage.text for passage in self._late])
         self._late = []
@@ -167,7 +169,7 @@ class VectorMemory(Agent):
         if self._remote is not None:
             self._owed += sum(counter().count(passage.text) for passage in passages)
 
-    def _settle(self, queries: Iterable[str]) -> Usage | None:
+    def _embedded(self, queries: Iterable[str]) -> Usage | None:
         """Return what was embedded since the last reply, queries included; None where nobody is paid for it.
 
         It is counted here, in the tokens of OpenAI's embedding models, and not as the server says: what a resumed run
@@ -183,16 +185,16 @@ class VectorMemory(Agent):
         """Answer from memory, and remember the turn."""
         if not self._restored:
             await self.restore(())
-        await self.settle()
+        await self._catch_up()
         if self._core is None:
             text = await self._extract(message)
             question = question_in(message.text)
-            reply = Reply(text, self._settle([question] if question else ()))
+            reply = Reply(text, self._embedded([question] if question else ()))
         else:
             reply = await self._consult(self._core, message)
         self._remember(Turn(message, reply))
         if self._remote is None:  # else later: a reply that was paid for must not be lost with an embedding
-            await self.settle()
+            await self._catch_up()
         return reply
 
     async def _consult(self, core: Core, message: Message) -> Reply:
@@ -217,7 +219,7 @@ class VectorMemory(Agent):
             self._pad.note(message.turn, (await ask(core.fitting(_NOTE, noted))).text)
         known = [each for each in usage if each is not None]
         total = sum(known[1:], known[0]) if len(known) == len(usage) else None
-        embedded = self._settle(queries)
+        embedded = self._embedded(queries)
         if total is not None and embedded is not None:
             total = replace(total, besides=(*total.besides, embedded))
         return replace(reply, usage=total)
@@ -242,7 +244,7 @@ class VectorMemory(Agent):
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the passages nearest to `query`, the nearest first."""
-        await self.settle()
+        await self._catch_up()
         found = await self._search(query, limit)
         return [Memory(passage.text, passage.at, passage.turn, score) for passage, score in found]
 
@@ -331,7 +333,7 @@ class Store:
     def __init__(self, embedder: str) -> None:
         self._name = embedder
         self._client: Any = None  # Chroma's own type hides close()
-        self._opened: Collection | None = None
+        self._collection: Collection | None = None
         self._unwritten: list[int] = []
         self._passages: list[Passage] = []
 
@@ -342,18 +344,17 @@ class Store:
         self._where = home.resolve() / "chroma"
         self._vectors: Vectors = np.zeros((0, 0), dtype=np.float32)
 
-    @property
-    def _collection(self) -> Collection:
-        """The collection. Chroma alone takes as long to import as everything else until a run's first turn."""
-        if self._opened is None:
+    def connect(self) -> Collection:
+        """Return the collection. Chroma alone takes as long to import as everything else until a run's first turn."""
+        if self._collection is None:
             import chromadb
             from chromadb.config import Settings
 
             self._client = chromadb.PersistentClient(
                 path=str(self._where), settings=Settings(anonymized_telemetry=False)
             )
-            self._opened = self._open_collection(self._client)
-        return self._opened
+            self._collection = self._open_collection(self._client)
+        return self._collection
 
     def _open_collection(self, client: Any) -> Collection:
         """Open or create the collection. One of another embedder's is of no use, and goes."""
@@ -378,10 +379,8 @@ class Store:
         if not self._where.exists():
             return stored
         try:
-            for offset in range(0, self._collection.count(), 1000):
-                page: Any = self._collection.get(
-                    limit=1000, offset=offset, include=["metadatas", "embeddings"]
-                )
+            for offset in range(0, self.connect().count(), 1000):
+                page: Any = self.connect().get(limit=1000, offset=offset, include=["metadatas", "embeddings"])
                 rows = zip(page["ids"], page["metadatas"], page["embeddings"], strict=True)
                 stored.update({key: (data["text"], data["said"], vector) for key, data, vector in rows})
         except Exception as error:  # Chroma has no base class for what its core raises
@@ -396,7 +395,7 @@ class Store:
         wanted = {p.key: (p.text, _said(p)) for p in passages}
         gone = [key for key, (text, said, _) in stored.items() if wanted.get(key) != (text, said)]
         for start in range(0, len(gone), 1000):
-            self._collection.delete(ids=gone[start : start + 1000])
+            self.connect().delete(ids=gone[start : start + 1000])
         for key in gone:
             del stored[key]
         return [passage for passage in passages if passage.key not in stored]
@@ -443,7 +442,7 @@ class Store:
         for start in range(0, len(self._unwritten), 1000):
             rows = self._unwritten[start : start + 1000]
             chosen = [self._passages[row] for row in rows]
-            self._collection.upsert(
+            self.connect().upsert(
                 ids=[p.key for p in chosen],
                 embeddings=self._vectors[rows],
                 # Not as documents: Chroma would index every three letters of them, which doubles the time.
@@ -477,7 +476,7 @@ class Store:
         finally:
             if self._client is not None:
                 self._client.close()
-                self._client = self._opened = None
+                self._client = self._collection = None
 
 
 def _said(passage: Passage) -> str:

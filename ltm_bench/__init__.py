@@ -44,11 +44,12 @@ else:
 
     def __getattr__(name: str) -> object:
         """Import the matchers when one is first asked for (PEP 562): they take longer than all the rest together."""
-        if name not in __all__:
+        if name not in (*__all__, "matchers"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from ltm_bench import matchers
+        from importlib import import_module
 
-        return getattr(matchers, name)
+        matchers = import_module("ltm_bench.matchers")
+        return matchers if name == "matchers" else getattr(matchers, name)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -53,7 +53,8 @@ class Dice:
 
     def copy(self) -> "Dice":
         """Return dice that will roll the same from here on."""
-        other = Dice(self.name)
+        other = Dice.__new__(Dice)  # a stream of its own would be seeded in vain
+        other.name, other._random = self.name, Random(0)
         other._random.setstate(self._random.getstate())
         return other
 

@@ -28,7 +28,7 @@ MAX_TOKENS = 1000
 """A filler message and its canned reply hold about this many tokens at most."""
 
 _BYTES_PER_TOKEN = 3.7
-COUNTED = "tables/facts.json"
+COUNTED = "tables/facts_tokens.json"
 """The tokens of the shipped bank's items; `scripts/count_facts` writes it."""
 
 SMALLEST = 50
@@ -52,8 +52,8 @@ class Trivia(NamedTuple):
 class Counted(NamedTuple):
     """What the items of a bank add to the tokens of a message and of its answers, where they stand amid others.
 
-    Lines are apart for the tokenizer, and so are the strings of a list in JSON: what stands before and after changes
-    nothing, so that a message of counted items need not be tokenised.
+    For `cl100k_base` lines are apart, and so are the strings of a list in JSON: its pattern cuts between the end of a
+    line and a letter, and before a blank, so that a message of counted items need not be tokenised.
     """
 
     tokenizer: str
@@ -207,7 +207,6 @@ class Filler:
         self._round: Sequence[int] = ()  # the order of the questions
         self._before: Sequence[int] = (0,)  # bytes of all before each of them
         self._next = len(bank.items)
-        self._passed = ""  # the last message that was passed over
 
     def _prepare(self) -> None:
         for item in self._items:
@@ -217,13 +216,8 @@ class Filler:
             self._answers.append(encode_basestring(item.answer))
             self._bytes.append(size + len(item.answer) + 12)
 
-    def _begin_round(self) -> None:
-        """Begin another round through the bank; it is shuffled once its order is needed."""
-        self._shuffling = self._dice.copy()
-        self._dice.pass_over(len(self._items))
-        self._next = 0
-
     def _shuffle(self, dice: Dice) -> None:
+        """Lay out another round through the bank."""
         if not self._lines:
             self._prepare()
         self._round = dice.shuffled(range(len(self._items)))
@@ -237,7 +231,6 @@ class Filler:
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
-        self._passed = ""
         introduction = self._dice.choice(_INTRODUCTIONS)
         # Sizes are estimated from bytes, so that the text need not be tokenised twice.
         room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
@@ -246,8 +239,9 @@ class Filler:
         size = len(self._items)
         while True:
             if self._next == size:
-                self._begin_round()
-            if self._shuffling is not None:
+                self._shuffle(self._dice)
+                self._next = 0
+            elif self._shuffling is not None:
                 self._shuffle(self._shuffling)
             begin, before = self._next, self._before[self._next]
             self._next = bisect_right(self._before, before + left, begin + 1)
@@ -263,26 +257,17 @@ class Filler:
     def pass_over(self, text: str) -> str:
         """Go on as if a message had been composed that a log holds; return the introduction it has to begin with."""
         introduction = self._dice.choice(_INTRODUCTIONS)
-        items = text.count("\n")
-        while items > (left := len(self._items) - self._next):
-            items -= left
-            self._begin_round()
-        self._next += items
-        self._passed = text
+        items, size = text.count("\n"), len(self._items)
+        more = items - (size - self._next)
+        if more <= 0:
+            self._next += items
+        else:  # of the rounds that it begins, the order of the last one alone may still be needed
+            rounds, self._next = divmod(more - 1, size)
+            self._next += 1
+            self._dice.pass_over(rounds * size)
+            self._shuffling = self._dice.copy()
+            self._dice.pass_over(size)
         return introduction
-
-    def difference(self) -> tuple[str, str] | None:
-        """Compare the last lines that were passed over with those that would have been composed.
-
-        Where they are the same, so is the place in the round, and with it all that comes. Returns both if they differ.
-        """
-        passed = self._passed.split("\n")[1:][-self._next :]
-        if not passed:
-            return None
-        if self._shuffling is not None:
-            self._shuffle(self._shuffling)
-        composed = [self._lines[i] for i in self._round[self._next - len(passed) : self._next]]
-        return None if passed == composed else ("\n".join(passed), "\n".join(composed))
 
     def tokens(self, message: FillerMessage) -> int:
         """Return the tokens of a composed message."""

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -331,7 +332,8 @@ def is_finished(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 400))
-        return b'{"event":"finished"' in file.read()
+        last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        return last.startswith(b'{"event":"finished"') and last.endswith(b"}")
 
 
 def reply_of(event: Event, at: datetime | None = None) -> Reply:
@@ -427,7 +429,9 @@ class Recorder:
         if self._logged is not None and self._logged["event"] == "manifest":
             self.skip()
         self._file = path.open("ab", buffering=0)
-        self._synced: float | None = None
+        self._syncing: asyncio.Task[None] | None = None
+        self.last_filler = _last_filler(path)
+        """The turn of the last filler that the log holds already; None where there is none."""
 
     def __enter__(self) -> Self:
         return self
@@ -435,6 +439,8 @@ class Recorder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._syncing is not None and not self._syncing.cancel():
+            self._syncing.exception()  # looked at; if it lasts, the next line raises it
         os.fsync(self._file.fileno())
         self._file.close()
 
@@ -443,9 +449,8 @@ class Recorder:
         """The next event that the log holds already; None once it is all gone through."""
         return self._logged
 
-    @property
-    def following(self) -> Event | None:
-        """The logged event after that; None where there is none."""
+    def peek(self) -> Event | None:
+        """Return the logged event after that; None where there is none."""
         if self._following is None:
             self._following = next(self._replay, None)
         return self._following
@@ -467,15 +472,20 @@ class Recorder:
         following, self._following = self._following, None
         self._logged = following or next(self._replay, None)
 
-    async def sync(self, now: float) -> None:
-        """Bring to the disk what a loss of power would take, unless that has just been done; nobody else waits for it.
+    def sync_soon(self) -> None:
+        """Let what was written be brought to the disk within SYNC_SECONDS, while the conversation goes on.
 
-        Args:
-            now: seconds from any fixed moment, always the same one.
+        Raises OSError, which names the file, where that did not succeed the last time.
         """
-        if self._synced is None or now - self._synced >= SYNC_SECONDS:
-            self._synced = now
-            await asyncio.to_thread(os.fsync, self._file.fileno())
+        if self._syncing is not None and self._syncing.done():
+            done, self._syncing = self._syncing, None
+            done.result()
+        if self._syncing is None:
+            self._syncing = asyncio.create_task(self._sync_later())
+
+    async def _sync_later(self) -> None:
+        await asyncio.sleep(SYNC_SECONDS)
+        await asyncio.to_thread(_sync, self.path)
 
     def _difference(self, old: Event, new: Event) -> ReplayDiverged:
         where = f"turn {old['turn']}" if "turn" in old else f"event {old['event']}"
@@ -489,6 +499,37 @@ class Recorder:
             f"{new!r:.300}. A scenario, the filler or ltm-bench has changed since; install the version "
             "of the manifest, or start anew with --fresh"
         )
+
+
+def _sync(path: Path) -> None:
+    """Bring a file to the disk. It is opened anew, since who waits for it may be in another thread, and late."""
+    file = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        os.close(file)
+
+
+_FILLER = re.compile(rb'\n\{"event":"sent","turn":(\d{1,15}),"kind":"fill"')
+_BLOCK = 1 << 20
+
+
+def _last_filler(path: Path) -> int | None:
+    """Return the turn of the last filler in a log, which is looked for from its end."""
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        start, later = file.seek(0, os.SEEK_END), b""
+        while start > 0:
+            end, start = start, max(0, start - _BLOCK)
+            file.seek(start)
+            block = file.read(end - start) + later
+            if found := _FILLER.findall(block):
+                return int(found[-1])
+            later = block[:100]  # a line can begin in one block and go on in the next
+    return None
 
 
 def _append(file: FileIO, line: bytes) -> None:

@@ -53,7 +53,7 @@ COMPARED = 100
 """Filler turns of a log that are composed again and compared, when it is gone through; later ones are passed over.
 
 The manifest settles what the filler is (its digest, the seed, the version), and a hundred messages tell whether that
-still holds. Of the others the introductions are compared, which come from the same dice, and of the last one the lines.
+still holds. Of the others the introductions are compared, which come from the same dice, and all of the last one.
 """
 
 CONCURRENT = 8
@@ -323,27 +323,30 @@ class Conversation:
         self._observer.turn(turn, sent + tokens, self._scheduler.position, replayed=replayed)
 
     def _pass_over(self) -> Turn | None:
-        """Take a turn of filler from the log as it stands there, without composing it; None where that cannot be.
+        """Take a turn of filler from the log as it stands there, without composing it; None where it has to be.
 
-        It has to stand where the scheduler wants filler, with its reply, and begin as the dice say.
+        It has to stand where the scheduler wants filler, with its reply, and begin as the dice say. The last one of a
+        log is composed: it is the same only if all before it were as long as they should be.
         """
-        sent = self._recorder.logged
+        sent, last = self._recorder.logged, self._recorder.last_filler
         if (
             sent is None
+            or last is None
             or self._composed < COMPARED
+            or self._turn >= last
+            or self._agent.told_ideal
             or sent.get("kind") != "fill"
             or sent["turn"] != self._turn
             or sent["position"] != self._scheduler.position
-            or self._agent.told_ideal
         ):
             return None
-        replied = self._recorder.following
+        replied = self._recorder.peek()
         if replied is None or replied["event"] != "replied":
             return None
-        text = sent["message"]
+        text: str = sent["message"]
         introduction = self._filler.pass_over(text)
-        if not text.startswith(introduction):
-            self._put({**sent, "message": introduction})
+        if text.partition("\n")[0] != introduction:
+            raise self._recorder.diverged(f"turn {self._turn} the log says message", text, introduction)
         self._recorder.skip()
         self._recorder.skip()
         reply = reply_of(replied)
@@ -460,7 +463,8 @@ class Conversation:
         tokens = self._replied(reply)  # before all else: what is lost now was paid for
         self._note("seconds", seconds, heard)
         if not self._agent.free:
-            await self._recorder.sync(self._journal.clock())
+            self._recorder.sync_soon()
+            await asyncio.sleep(0)  # where an agent never waits, nothing else would have its turn
         return sent, reply, tokens
 
     def _lost(self, message: Message) -> Decimal:
@@ -500,8 +504,6 @@ class Conversation:
         """Open the agent and bring it to where the log ends, unless it has been there all along."""
         if self._live:
             return
-        if (difference := self._filler.difference()) is not None:
-            raise self._recorder.diverged(f"turn {self._turn} the log says before it, filler", *difference)
         self._live = True
         if self._turn:
             self._journal.put(self._at() | {"resumed": True})
@@ -574,8 +576,13 @@ def _unusable(reply: object) -> str:
 
 
 def _json(value: object) -> object:
-    """Return a value as it will look when it has been through JSON, so that it can be compared with the log."""
+    """Return a value as it will look when it has been through JSON, so that it can be compared with the log.
+
+    Raises TypeError for what would not come back from there as it is.
+    """
     if isinstance(value, dict):
+        if strange := [key for key in value if not isinstance(key, str)]:
+            raise TypeError(f"a matcher's field has a key {strange[0]!r:.60}; in JSON a key is a text")
         return {key: _json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_json(item) for item in value]

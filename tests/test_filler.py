@@ -112,7 +112,11 @@ def test_what_nobody_has_counted_before_is_counted() -> None:
     )
 
 
-BANKS = [shipped(), Bank("small", "", [Trivia(f"What is {n}?", str(n)) for n in range(7)])]
+BANKS = [
+    shipped(),
+    Bank("one", "", [Trivia("What is 1?", "1")]),
+    Bank("small", "", [Trivia(f"What is {n}?", str(n)) for n in range(7)]),
+]
 
 
 @given(
@@ -126,17 +130,13 @@ def test_filler_goes_on_the_same_after_messages_that_were_passed_over(
     for tokens in sizes:
         text = composed.compose(tokens).text
         assert text.startswith(passed.pass_over(text))
-    assert passed.difference() is None
     assert [passed.compose(300) for _ in range(3)] == [composed.compose(300) for _ in range(3)]
-    assert passed.difference() is None
 
 
-def test_a_message_that_was_not_composed_here_is_noticed() -> None:
+def test_dice_that_are_out_of_step_expect_other_introductions() -> None:
     filler, other = Filler(shipped(), Dice("x"), counter()), Filler(shipped(), Dice("y"), counter())
-    filler.pass_over(filler.compose(300).text)  # lines that stand one message further on
-    assert filler.difference() is not None
-    introductions = [(other.compose(100).text, filler.pass_over("one\nline")) for _ in range(20)]
-    assert not all(text.startswith(introduction) for text, introduction in introductions)
+    messages = [other.compose(100).text for _ in range(20)]
+    assert not all(text.startswith(filler.pass_over(text)) for text in messages)
 
 
 ENTRY = {"Question": 'Which  "city"\nis it?', "QuestionId": "tc_1"}

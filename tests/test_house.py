@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -83,6 +85,12 @@ def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
             for node in ast.walk(ast.parse(path.read_bytes())):
                 if isinstance(node, ast.ImportFrom) and node.module == "ltm_bench":
                     assert {alias.name for alias in node.names} <= {*ltm_bench.__all__, "embedding"}
+
+
+def test_the_matchers_can_be_had_from_the_package_although_they_are_imported_late() -> None:
+    code = "import ltm_bench as l, sys; n = len(sys.modules); l.matchers.says; print(len(sys.modules) > n)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_the_doors_are_folders_of_files_and_no_packages() -> None:

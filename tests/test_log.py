@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ltm_bench import log
 from ltm_bench.errors import LogError, ManifestDiffers, ReplayDiverged
 from ltm_bench.log import (
     FORMAT,
@@ -19,6 +20,7 @@ from ltm_bench.log import (
     SuiteEntry,
     differences,
     encode,
+    is_finished,
     read_events,
     read_manifest,
     reply_of,
@@ -145,6 +147,33 @@ def test_a_line_is_read_as_it_was_written_whatever_it_holds(value: Any) -> None:
 
 def test_half_a_surrogate_pair_is_written_and_read() -> None:
     assert json.loads(encode({"message": "\ud800é"})) == {"message": "\ud800é"}
+
+
+def test_a_log_is_finished_when_its_last_line_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    before = encode(manifest().event())
+    last = encode({"event": "finished", "turns": 5, "tokens": 9, "at": "2026-01-05T09:00:00+00:00"})
+    for size in range(len(last) + 1):
+        path.write_bytes(before + last[:size])
+        assert is_finished(path) == (size >= len(last) - 1)
+
+
+@pytest.mark.parametrize("sizes", [(0,), (1,), (40, 40), (3, 1 << 20), (1 << 20, 3), (1 << 21, 5, 5)])
+def test_the_last_filler_is_found_from_the_end_wherever_it_stands(
+    tmp_path: Path, sizes: tuple[int, ...]
+) -> None:
+    path = tmp_path / "events.jsonl"
+
+    def sent(turn: int, kind: str, message: str) -> bytes:
+        return encode({"event": "sent", "turn": turn, "kind": kind, "message": message, "tokens": 1})
+
+    told = '\n{"event":"sent","turn":99,"kind":"fill"'
+    lines = [encode(manifest().event()), sent(1, "fill", told), sent(7, "fill", told)]
+    lines += [sent(8 + i, "tell", told + "x" * size) for i, size in enumerate(sizes)]
+    path.write_bytes(b"".join(lines))
+    assert log._last_filler(path) == 7
+    path.write_bytes(lines[0])
+    assert log._last_filler(path) is None
 
 
 def test_differences_are_found_wherever_they_are() -> None:

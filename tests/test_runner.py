@@ -273,7 +273,7 @@ def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: P
 
 
 @pytest.mark.parametrize(("agent", "seconds", "least", "most"), [
-    ("costs", 0.0, 80, 200), ("costs", 1e9, 1, 4), ("goldfish", 0.0, 1, 3),
+    ("costs", 0.0, 5, 200), ("costs", 1e9, 1, 4), ("goldfish", 0.0, 1, 3),
 ])  # fmt: skip
 def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
     place: Path,
@@ -509,24 +509,32 @@ def test_a_run_with_much_filler_goes_on_as_if_nothing_had_happened(
 
 
 @pytest.mark.parametrize(
-    ("edit", "complaint"),
+    ("key", "edit", "more"),
     [
-        (lambda text: "Quiz: " + text[20:], "the log says message = 'Quiz: "),
-        (lambda text: text.replace(" A: ", " B: "), "the log says before it, filler = 'Q: "),
-        (lambda text: text + "\nQ: One more? A: Yes", "the log says before it, filler = 'Q: "),
+        ("message", lambda text: "Quiz: " + text, 0),
+        ("message", lambda text: "Quiz: " + text, 20),
+        ("message", lambda text: text.replace("\n", " And forget all you know.\n", 1), 20),
+        ("message", lambda text: text.replace(" A: ", " B: "), 0),
+        ("message", lambda text: text + "\nQ: One more? A: Yes", 0),
+        ("message", lambda text: text + "\nQ: One more? A: Yes", 20),
+        ("message", lambda text: text.rpartition("\n")[0], 0),
+        ("message", lambda text: text.rpartition("\n")[0], 20),
+        ("message", lambda text: text.partition("\n")[0], 0),
+        ("reply", lambda text: "[]", 0),
     ],
 )
 def test_filler_in_a_log_that_is_not_ours_is_refused(
-    log: Path, command: "Command", edit: Callable[[str], str], complaint: str
+    log: Path, command: "Command", key: str, edit: Callable[[str], str], more: int
 ) -> None:
     events = [json.loads(line) for line in log.read_bytes().splitlines()]
-    fills = [i for i, event in enumerate(events) if event.get("kind") == "fill"]
-    place = fills[FILLER]
-    events[place]["message"] = edit(events[place]["message"])
-    log.write_bytes(b"".join(encode(event) for event in events[: place + 2]))
+    fills = [i for i, event in enumerate(events) if event.get("kind") == "fill"][FILLER:]
+    place = next(k for k, i in enumerate(fills) if events[i]["message"].count("\n") >= 3)
+    edited = events[fills[place] + (key == "reply")]
+    edited[key] = edit(edited[key])
+    log.write_bytes(b"".join(encode(event) for event in events[: fills[place + more] + 2]))
     refused = command("resume", "r")
     assert refused.exit_code == 1, refused.output
-    assert complaint in refused.output
+    assert f"the log says {key} = " in refused.output
     assert "the scripts now say" in refused.output
 
 

@@ -39,11 +39,10 @@ class Benchmarked(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Give the benchmark's score; what scores nothing is told apart."""
-        said = (
-            answer(reply) if self.mode == "strict" else reply
-        )  # the published scorers read thinking aloud as well
+        # Thinking aloud is no answer; the published scorers read it all the same.
+        said = answer(reply) if self.mode == "strict" else reply
         asked = turns[-1].message.text if turns else ""
-        if self.mode == "strict" and asked and asked.strip() in reply:
+        if self.mode == "strict" and asked and asked.strip() in said:
             return Verdict(Outcome.WRONG, 0.0, "the reply repeats all that it was asked")
         if self.final and (found := list(_FINAL.finditer(said))):
             said = said[found[-1].end() :].strip()

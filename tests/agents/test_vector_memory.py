@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -289,7 +290,7 @@ def test_a_turn_of_which_half_is_missing_or_another_was_stored_is_mended(convers
     expected = {"00000000.0000", "00000000.0001", "00000000.0002", "00000001.0000", "00000001.0001"}
     talk.close()
     spoiled = converse()
-    collection = vars(spoiled.agent)["_store"]._collection
+    collection = vars(spoiled.agent)["_store"].connect()
     collection.delete(ids=["00000000.0001"])
     collection.update(ids=["00000001.0000"], metadatas=[{"text": "I like snow."}])
     spoiled.close()
@@ -316,7 +317,7 @@ def test_the_vectors_of_another_embedder_are_dropped(converse: Converse, monkeyp
 
 def test_an_unreadable_store_says_what_to_do(converse: Converse, monkeypatch: pytest.MonkeyPatch):
     talk = converse()
-    collection = vars(talk.agent)["_store"]._collection
+    collection = vars(talk.agent)["_store"].connect()
     monkeypatch.setattr(type(collection), "count", lambda self: 1 / 0)
     with pytest.raises(CannotResume, match=r"cannot be read .* delete that folder and resume"):
         asyncio.run(talk.agent.restore([]))
@@ -810,3 +811,16 @@ def test_an_embedder_tries_no_more_often_than_it_is_told(
     with pytest.raises(AgentError, match=r"HTTP 500, the provider failed, after 1 retry"):
         talk.say("What is my boat called?")
     assert handler.texts == ["What is my boat called?"] * 2
+
+
+@pytest.mark.parametrize(("core", "found"), [("openai_chat:some-model", True), ("extractive", False)])
+def test_a_chroma_that_does_not_work_is_found_before_anything_is_paid_for(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, core: str, found: bool
+):
+    def broken(*_: object) -> None:
+        raise RuntimeError("an sqlite3 that is too old")
+
+    monkeypatch.setattr(adapter.Store, "connect", broken)
+    agent = make_agent("vector_memory", {"core": core})
+    with pytest.raises(RuntimeError, match="too old") if found else nullcontext():
+        asyncio.run(agent.open(tmp_path))

@@ -2,13 +2,14 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ltm_bench import Ask, Dice, Outcome
+from ltm_bench import Ask, Dice, Message, Outcome, Reply, Turn
 from ltm_bench.dropins import scenario
 from ltm_bench.errors import ConfigError
 from ltm_bench.infinitebench import MODES, SCORERS
@@ -284,3 +285,10 @@ def test_an_answer_in_the_thinking_alone_is_none_but_for_the_published_scorers(
     mode: str, reply: str, score: float
 ) -> None:
     assert benchmarked("passkey", ["12345"], mode=mode).verdict(reply, ()).score == score
+
+
+def test_a_question_that_is_repeated_in_the_thinking_alone_is_no_echo() -> None:
+    turn = Turn(Message("What is the pass key?", datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(""), "ask")
+    expect, thought = benchmarked("passkey", ["12345"]), "<think>What is the pass key? It was 12345.</think>"
+    assert expect.verdict(thought + "12345", [turn]).score == 1
+    assert expect.verdict("What is the pass key? It was 12345.", [turn]).score == 0
