@@ -59,6 +59,8 @@ class Counted(NamedTuple):
     tokenizer: str
     lines: Sequence[int]
     """Tokens of each item's line, its end included."""
+    last_lines: Sequence[int]
+    """Tokens of each item's line where it is the last one, which has no end."""
     answers: Sequence[int]
     """Tokens of each item's answer in JSON, the blank before it and the comma after it included."""
 
@@ -98,6 +100,7 @@ def count_items(bank: Bank, counter: Counter) -> Counted:
     return Counted(
         counter.name,
         [counter.count(f"{line_of(item)}\n") for item in bank.items],
+        [counter.count(line_of(item)) for item in bank.items],
         [counter.count(f" {encode_basestring(item.answer)},") for item in bank.items],
     )
 
@@ -199,6 +202,7 @@ class Filler:
         self._dice = dice
         self._count = counter.count
         self._counted = bank.counted if bank.counted and bank.counted.tokenizer == counter.name else None
+        self._introductions: dict[str, int] = {}  # their tokens
         self._max_tokens = max_tokens
         self._lines: list[str] = []
         self._answers: list[str] = []  # in JSON
@@ -275,8 +279,10 @@ class Filler:
             return self._count(message.text)
         *most, last = message.items
         introduction = message.text[: message.text.index("\n") + 1]
-        known = sum(map(self._counted.lines.__getitem__, most))
-        return self._count(introduction) + known + self._count(self._lines[last])
+        if introduction not in self._introductions:
+            self._introductions[introduction] = self._count(introduction)
+        lines = sum(map(self._counted.lines.__getitem__, most))
+        return self._introductions[introduction] + lines + self._counted.last_lines[last]
 
     def answer_tokens(self, message: FillerMessage) -> int:
         """Return the tokens of the answers that a composed message asks for."""
