@@ -65,6 +65,10 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         if not module.name.endswith("__main__"):
             for name, value in vars(importlib.import_module(module.name)).items():
                 if isinstance(value, re.Pattern) and value not in found.values():
+                    if isinstance(
+                        value.pattern, bytes
+                    ):  # it reads a text's bytes, and would take as long for the text
+                        value = re.compile(value.pattern.decode(), value.flags | re.ASCII)
                     found[f"{module.name}.{name}"] = value
     return found
 
