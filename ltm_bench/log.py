@@ -439,7 +439,7 @@ class Recorder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._syncing is not None and not self._syncing.cancel():
+        if self._syncing is not None and not self._syncing.cancel() and not self._syncing.cancelled():
             self._syncing.exception()  # looked at; if it lasts, the next line raises it
         os.fsync(self._file.fileno())
         self._file.close()

@@ -472,23 +472,23 @@ class Conversation:
 
         It is nothing where the price is unknown, and where the provider is known to have refused.
         """
-        if self._agent.free or _refused(self._journal.path, self._at()):
+        if self._agent.free or _refused(self._journal.path, self._where()):
             return _NOTHING
         most = self._agent.reserve(message)
         return (dollars(most) if most is not None else None) or _NOTHING
 
     def _doubt(self, lost: Decimal) -> None:
         """Name a turn whose message the log has and whose reply it lacks: the agent now gets it once more."""
-        self._journal.put(self._at() | {"doubtful": True} | ({"dollars": float(lost)} if lost else {}))
+        self._journal.put(self._where() | {"doubtful": True} | ({"dollars": float(lost)} if lost else {}))
         self._on_doubt(f"turn {self._turn}" + (f" of {self._name}" if self._name else ""))
 
-    def _at(self) -> Event:
+    def _where(self) -> Event:
         """Return how a record beside the log says where in which conversation it belongs."""
         return {"turn": self._turn} | ({"conversation": self._name} if self._name else {})
 
     def _note(self, name: str, seconds: float, heard: Traffic) -> None:
         """Write down how long a reply took, and what went over the wire for it."""
-        record = self._at() | {name: round(seconds, 6)}
+        record = self._where() | {name: round(seconds, 6)}
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
@@ -506,7 +506,7 @@ class Conversation:
             return
         self._live = True
         if self._turn:
-            self._journal.put(self._at() | {"resumed": True})
+            self._journal.put(self._where() | {"resumed": True})
         if not self._opened:
             await self._open(home)
             if self._turn:

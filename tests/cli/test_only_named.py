@@ -19,6 +19,7 @@ def named(dice: Dice) -> Script:
     yield Tell("My colour is red.", at=0.0)
     yield Ask("Which is my colour?", expect=names_only("red", among=("red", "blue")), at=1.0)
 '''
+RUN = ("run", "--span", "2k", "--agent", "perfect", "--scenario", "colours", "--examples", "1", "--name", "r")
 AGENT = '"""Named."""\ndef agent(message: str) -> str:\n    return "red"\n'
 
 
@@ -72,20 +73,7 @@ def test_what_lies_beside_the_named_file_is_not_executed(command: "Command", pla
 
 
 def test_a_log_of_somebody_else_names_no_file_that_is_executed(command: "Command", place: Path) -> None:
-    run = (
-        "run",
-        "--span",
-        "2k",
-        "--agent",
-        "perfect",
-        "--scenario",
-        "colours",
-        "--examples",
-        "1",
-        "--name",
-        "r",
-    )
-    assert command(*run).exit_code == 0
+    assert command(*RUN).exit_code == 0
     path = place / "reports" / "r" / "events.jsonl"
     first, _, rest = path.read_text("utf-8").partition("\n")
     manifest = json.loads(first)
@@ -104,20 +92,7 @@ def test_a_log_of_somebody_else_names_no_file_that_is_executed(command: "Command
 
 
 def test_a_bundle_is_unpacked_and_nothing_of_it_is_executed(command: "Command", place: Path) -> None:
-    run = (
-        "run",
-        "--span",
-        "2k",
-        "--agent",
-        "perfect",
-        "--scenario",
-        "colours",
-        "--examples",
-        "1",
-        "--name",
-        "r",
-    )
-    assert command(*run).exit_code == 0
+    assert command(*RUN).exit_code == 0
     assert command("bundle", "r", "-o", "r.zip").exit_code == 0
     with zipfile.ZipFile("r.zip", "a") as bundle:
         bundle.writestr("r/scenarios/colours.py", TRAP)
