@@ -3,13 +3,17 @@
 import asyncio
 import json
 import os
+import re
+import ssl
 import time
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Iterable
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
+
+import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
 from ltm_bench.errors import bare
@@ -17,6 +21,9 @@ from ltm_bench.wire import Attempt, tell
 
 _LONGEST_WAIT = 60.0
 """Seconds before a request is sent again, whatever Retry-After says: a run can be resumed later."""
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+"""A header's (RFC 9110, section 5.6.2)."""
 
 
 class Http(Agent):
@@ -52,7 +59,7 @@ class Http(Agent):
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
-        if not url.startswith(("http://", "https://")):
+        if not _is_url(url):
             raise ValueError(f"url={url!r} is not a URL; it looks like https://host/path")
         self._url, self._place = url, bare(url)
         self._request, self._reply, self._session, self._time = request, reply, session, time
@@ -65,9 +72,15 @@ class Http(Agent):
         self._headers = dict(_from_environment(headers))
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
+        self._client: httpx2.AsyncClient | None = None
 
     async def open(self, home: Path) -> None:
         """Find the conversation's id, or make one: a run that is resumed goes on with its own."""
+        # What one answer sets as a cookie would be gone after a crash.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        self._client = httpx2.AsyncClient(
+            headers=self._headers, cookies=no_cookies, verify=_certificates(), timeout=None
+        )
         self._kept = home / "session"
         self._conversation = self._kept.read_text("utf-8") if self._kept.exists() else ""
         self._new = not self._conversation  # an empty file is what a crash left
@@ -80,12 +93,14 @@ class Http(Agent):
         if self._new and self._session and any(True for _ in turns):
             self._kept.unlink()
             raise CannotResume(
-                f"{self._kept}, the id under which {self._url} knows this conversation, is gone: it would answer as if "
-                "nothing had been said; bring the file back, or start anew with --fresh"
+                f"{self._kept}, the id under which {self._place} knows this conversation, is gone: it would answer as "
+                "if nothing had been said; bring the file back, or start anew with --fresh"
             )
 
     async def reply(self, message: Message) -> Reply:
         """Post the message and read the reply."""
+        if self._client is None:
+            raise RuntimeError("open() was not called")
         body = json.loads(json.dumps(self._extra))
         for path, value in (
             (self._request, message.text),
@@ -94,7 +109,7 @@ class Http(Agent):
         ):
             if path:
                 _put(body, path.split("."), value)
-        answer = await self._post(json.dumps(body).encode())
+        answer = await self._post(self._client, json.dumps(body).encode())
         if answer is None:
             return Reply("", finish=Finish.OVERFLOW)
         try:
@@ -117,24 +132,30 @@ class Http(Agent):
             text = text.replace(value, "[removed]")
         return bare(text)
 
-    async def _post(self, body: bytes) -> bytes | None:
+    async def _post(self, client: httpx2.AsyncClient, body: bytes) -> bytes | None:
         """Return the answer; None where the endpoint finds the conversation too long."""
         for attempt in range(self._max_retries + 1):
             begun = time.perf_counter()
             try:
-                answer = await asyncio.to_thread(self._once, body)
-                tell(Attempt(time.perf_counter() - begun, 200))
-                return answer
-            except urllib.error.HTTPError as error:
-                detail, wait = f"HTTP {error.code}", error.headers.get("Retry-After", "")
-                tell(Attempt(time.perf_counter() - begun, error.code, retry_after=wait[:40]))
-                if error.code == 413:
-                    return None
-                if error.code != 429 and error.code < 500:
-                    raise AgentError(f"{self._place} refused the request: {detail}") from None
-            except (OSError, TimeoutError) as error:
-                detail, wait = f"{type(error).__name__}: {getattr(error, 'reason', error)}", ""
+                async with asyncio.timeout(self._timeout):
+                    answer = await client.post(
+                        self._url, content=body, headers={"Content-Type": "application/json"}
+                    )
+            except (httpx2.HTTPError, TimeoutError) as error:
+                detail, wait = type(error).__name__ + (f": {error}" if str(error) else ""), ""
                 tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
+            else:
+                detail, wait = f"HTTP {answer.status_code}", answer.headers.get("Retry-After", "")
+                tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
+                if answer.is_success:
+                    return answer.content
+                if answer.status_code == 413:
+                    return None
+                if answer.has_redirect_location:
+                    there = self._clean(answer.headers["Location"])[:200]
+                    raise AgentError(f"{self._place} has moved ({detail}): set url to {there!r}")
+                if answer.status_code != 429 and answer.status_code < 500:
+                    raise AgentError(f"{self._place} refused the request: {detail}")
             if attempt < self._max_retries:
                 seconds = float(wait) if wait.isdecimal() else 2.0**attempt
                 await asyncio.sleep(min(seconds, _LONGEST_WAIT))
@@ -142,24 +163,40 @@ class Http(Agent):
             f"{self._place} failed {self._max_retries + 1} times, last with {detail}; then resume the run"
         )
 
-    def _once(self, body: bytes) -> bytes:
-        request = urllib.request.Request(
-            self._url, body, {"Content-Type": "application/json", **self._headers}, method="POST"
-        )
-        with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-            content: bytes = answer.read()
-            return content
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            await self._client.aclose()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Read the trusted certificates once: that takes longer than all else in a client."""
+    return httpx2.create_ssl_context()
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL:
+        return False
+    return url.scheme in ("http", "https") and bool(url.host)
 
 
 def _from_environment(headers: str) -> list[tuple[str, str]]:
     found = []
     for each in filter(None, map(str.strip, headers.split(","))):
-        name, equals, variable = each.partition("=")
-        if not equals:
+        name, equals, variable = (part.strip() for part in each.partition("="))
+        if not equals or not _NAME.fullmatch(name):
             raise ValueError(f"headers={headers!r}: write Name=VARIABLE, the variable's value is sent")
-        if variable.strip() not in os.environ:
-            raise ValueError(f"headers={headers!r}: the variable {variable.strip()} is not set")
-        found.append((name.strip(), os.environ[variable.strip()]))
+        if variable not in os.environ:
+            raise ValueError(f"headers={headers!r}: the variable {variable} is not set")
+        value = os.environ[variable].strip()
+        if not value.isascii() or not value.isprintable():
+            raise ValueError(
+                f"headers={headers!r}: {variable} holds characters that no header can (its value is not shown here)"
+            )
+        found.append((name, value))
     return found
 
 

@@ -1,15 +1,22 @@
 """Functions, endpoints, programs, people and earlier runs as agents."""
 
+import asyncio
 import io
 import json
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+
+from ltm_bench.agent import Agent
+from ltm_bench.dropins import make_agent
+from ltm_bench.messages import Message, Reply
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -89,6 +96,8 @@ def test_a_function_that_returns_no_string_is_no_wrong_answer(place: Path, comma
 
 class Endpoint(BaseHTTPRequestHandler):
     requests: ClassVar[list[tuple[dict[str, Any], str]]] = []
+    cookies: ClassVar[set[str | None]] = set()
+    together: ClassVar[threading.Barrier] = threading.Barrier(1)
     failures: ClassVar[list[int]] = []
     answer: ClassVar[Any] = {"choices": [{"text": "Okay."}]}
 
@@ -97,10 +106,15 @@ class Endpoint(BaseHTTPRequestHandler):
         if self.failures:
             self.send_response(self.failures.pop())
             self.send_header("Retry-After", "0")
+            self.send_header("Location", "http://somebody:secret@elsewhere.example/chat")
             self.end_headers()
             return
         self.requests.append((body, self.headers.get("Authorization", "")))
+        self.cookies.add(self.headers.get("Cookie"))
+        with suppress(threading.BrokenBarrierError):
+            self.together.wait(30)
         self.send_response(200)
+        self.send_header("Set-Cookie", "session=1")
         self.end_headers()
         self.wfile.write(self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer).encode())
 
@@ -110,7 +124,8 @@ class Endpoint(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    Endpoint.requests, Endpoint.failures = [], []
+    Endpoint.requests, Endpoint.failures, Endpoint.cookies = [], [], set()
+    Endpoint.together = threading.Barrier(1)
     Endpoint.answer = {"choices": [{"text": "Okay."}]}
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -142,6 +157,7 @@ def test_an_endpoint_is_an_agent_with_paths_a_session_and_headers_from_the_envir
     assert len({body["user"] for body in bodies}) == 1
     assert all(body["stream"] is False and body["input"]["at"].startswith("2026") for body in bodies)
     assert {token for _, token in Endpoint.requests} == {"Bearer sk-never-shown"}
+    assert Endpoint.cookies == {None}  # none would be there after a crash
     written = [p.read_bytes() for p in (place / "reports").rglob("*") if p.is_file()]
     assert not any(b"sk-never-shown" in content for content in written)
 
@@ -153,6 +169,7 @@ def test_an_endpoint_is_an_agent_with_paths_a_session_and_headers_from_the_envir
         (b"<html>", [], "not JSON"),
         ({}, [401], "refused the request: HTTP 401"),
         ({}, [500] * 3, "failed 3 times, last with HTTP 500"),
+        ({}, [308], "has moved (HTTP 308): set url to 'http://elsewhere.example/chat'"),
     ],
 )
 def test_an_endpoint_that_fails_is_no_wrong_answer(
@@ -163,6 +180,70 @@ def test_an_endpoint_that_fails_is_no_wrong_answer(
     assert done.exit_code == 3
     assert complaint in " ".join(done.err.split())
     assert set(results(place)["outcomes"]) == {"not_reached"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "complaint"),
+    [
+        ("MY_TOKEN", "write Name=VARIABLE"),
+        ("My Token=MY_TOKEN", "write Name=VARIABLE"),
+        ("Authorization=MY_TOKN", "the variable MY_TOKN is not set"),
+        ("Authorization=MY_TOKEN", "MY_TOKEN holds characters that no header can"),
+    ],
+)
+def test_a_header_that_cannot_be_sent_is_named_and_its_value_is_not_shown(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch, headers: str, complaint: str
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "sk-one\nsk-two")
+    done = command(*at("http://127.0.0.1:9/chat", f"headers={headers}"))
+    assert done.exit_code == 1
+    assert complaint in done.output
+    assert "sk-" not in done.output
+    assert not (place / "reports").exists()
+
+
+def message(text: str) -> Message:
+    return Message(text, datetime(2026, 1, 5, 9, tzinfo=UTC), 0)
+
+
+async def opened(url: str, home: Path) -> Agent:
+    agent = make_agent("http", {"url": url, "reply": "choices.0.text"})
+    home.mkdir()
+    await agent.open(home)
+    return agent
+
+
+def test_as_many_conversations_as_there_are_wait_for_an_endpoint_at_the_same_time(
+    tmp_path: Path, endpoint: str
+) -> None:
+    conversations = 40
+    Endpoint.together = threading.Barrier(conversations)  # nobody is answered before all have asked
+
+    async def talk() -> list[Reply]:
+        agents = [await opened(endpoint, tmp_path / str(n)) for n in range(conversations)]
+        replies = await asyncio.gather(*(agent.reply(message("Hello!")) for agent in agents))
+        await asyncio.gather(*(agent.close() for agent in agents))
+        return replies
+
+    assert [reply.text for reply in asyncio.run(talk())] == ["Okay."] * conversations
+    assert not Endpoint.together.broken
+
+
+def test_nobody_waits_for_an_endpoint_that_hangs_once_the_run_is_interrupted(
+    tmp_path: Path, endpoint: str
+) -> None:
+    Endpoint.together = threading.Barrier(2)  # of whom the second never comes
+
+    async def talk() -> None:
+        agent = await opened(endpoint, tmp_path / "home")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(agent.reply(message("Hello!")), 0.5)
+        await agent.close()
+
+    asyncio.run(talk())
+    still_hangs = Endpoint.together.n_waiting == 1
+    Endpoint.together.abort()
+    assert still_hangs
 
 
 def test_an_endpoint_that_finds_the_conversation_too_long_is_an_overflow_and_no_wrong_answer(
