@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anthropic
-from anthropic.types import MessageParam
 
 from ltm_bench.agent import Agent, Finding
 from ltm_bench.errors import AgentError, ConfigError
@@ -163,7 +162,6 @@ class AnthropicChat(Agent):
         try:
             body: dict[str, object] = {
                 "model": self._endpoint.model,
-                "messages": _messages(prompt),
                 "max_tokens": self._max_output,
                 "cache_control": {"type": "ephemeral"}
                 if self._ttl == "5m"
@@ -174,7 +172,8 @@ class AnthropicChat(Agent):
             if self._effort is not None:
                 body["output_config"] = {"effort": self._effort}
             # The SDK's own create() looks through every message of every request, which takes longer than all else.
-            answer = await self._client.post("/v1/messages", body=body, cast_to=anthropic.types.Message)
+            content = prompt.request(body, "messages", system=False)
+            answer = await self._client.post("/v1/messages", content=content, cast_to=anthropic.types.Message)
             return self._read(answer)
         except anthropic.APIStatusError as error:
             if error.status_code == 413 or (error.status_code == 400 and _TOO_LONG.search(error.message)):
@@ -226,12 +225,3 @@ class AnthropicChat(Agent):
             model=model or self._endpoint.model,
             provider=self._provider,
         )
-
-
-def _messages(prompt: Prompt) -> list[MessageParam]:
-    messages: list[MessageParam] = []
-    for exchange in prompt.history:
-        messages.append({"role": "user", "content": exchange.message})
-        messages.append({"role": "assistant", "content": exchange.reply})
-    messages.append({"role": "user", "content": prompt.message})
-    return messages

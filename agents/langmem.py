@@ -26,6 +26,7 @@ from ltm_bench.extras import installed, need
 from ltm_bench.ledger import Ledger, Tally, name_in
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint, stamped
+from ltm_bench.wire import sendable
 
 
 class LangMem(Agent):
@@ -159,9 +160,9 @@ class LangMem(Agent):
 
     async def _manage(self, turn: Turn) -> None:
         messages = need("langmem", "langchain_core.messages")
-        said = [messages.HumanMessage(_clean(stamped(turn.message)))]
+        said = [messages.HumanMessage(sendable(stamped(turn.message)))]
         if turn.reply.text.strip():
-            said.append(messages.AIMessage(_clean(turn.reply.text)))
+            said.append(messages.AIMessage(sendable(turn.reply.text)))
         self._changes.clear()
         self._failures.clear()
         self._ledger.begin(turn.message.turn)
@@ -248,7 +249,7 @@ class LangMem(Agent):
         if not query.strip():
             return []
         try:
-            found = await self._store.asearch(self._space, query=_clean(query), limit=limit)
+            found = await self._store.asearch(self._space, query=sendable(query), limit=limit)
         except ConfigError:
             raise
         except Exception as error:
@@ -285,7 +286,3 @@ def _usage(message: Any, provider: str | None) -> Usage | None:
         model=message.response_metadata.get("model_name"),
         provider=provider,
     )
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent

@@ -24,6 +24,7 @@ from ltm_bench.extras import installed, need
 from ltm_bench.ledger import Ledger, name_in
 from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.remote import EXAMINING, Endpoint, stamped
+from ltm_bench.wire import sendable
 
 _PASSAGE = 4000
 """Characters of one archival passage."""
@@ -130,7 +131,7 @@ class Letta(Agent):
             await self.restore(())
         self._ledger.begin(message.turn)
         try:
-            answer = await self._send(_clean(stamped(message)))
+            answer = await self._send(sendable(stamped(message)))
             reply = self._read(answer)
             state = await self._state(inserted=any(map(_inserts, answer.messages)))
         except Exception as error:
@@ -163,7 +164,7 @@ class Letta(Agent):
             for text in _split(f"User: {turn.message.text}\nYou: {turn.reply.text}"):
                 made += await self._client.agents.passages.create(
                     self._agent,
-                    text=_clean(f"[{stamp(turn.message.at)}]\n{text}"),
+                    text=sendable(f"[{stamp(turn.message.at)}]\n{text}"),
                     created_at=turn.message.at,
                     tags=[f"turn-{turn.message.turn}"],
                 )
@@ -282,7 +283,7 @@ class Letta(Agent):
         if not query.strip():
             return []
         try:
-            found = await self._client.agents.passages.search(self._agent, query=_clean(query), top_k=limit)
+            found = await self._client.agents.passages.search(self._agent, query=sendable(query), top_k=limit)
         except Exception as error:
             raise self._endpoint.explain(error) from error
         return [Memory(row.content, _time(row.timestamp), _turn(row.tags)) for row in found.results]
@@ -314,10 +315,6 @@ def _inserts(message: Any) -> bool:
     return any(
         call.name == "archival_memory_insert" for call in (calls if isinstance(calls, list) else [calls])
     )
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
 
 
 def _split(text: str) -> Iterator[str]:

@@ -32,6 +32,7 @@ from ltm_bench.extras import installed, need
 from ltm_bench.ledger import Ledger, Tally, fingerprint, name_in
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint, stamped
+from ltm_bench.wire import sendable
 
 T = TypeVar("T")
 
@@ -272,14 +273,10 @@ class Mem0(Agent):
 
 
 def _messages(turn: Turn) -> list[dict[str, str]]:
-    said = [{"role": "user", "content": _clean(stamped(turn.message))}]
+    said = [{"role": "user", "content": sendable(stamped(turn.message))}]
     if turn.reply.text.strip():
-        said.append({"role": "assistant", "content": _clean(turn.reply.text)})
+        said.append({"role": "assistant", "content": sendable(turn.reply.text)})
     return said
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be stored
 
 
 @contextmanager

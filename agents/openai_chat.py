@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
+from openai.types.chat import ChatCompletion
 
 from ltm_bench.agent import Agent, Finding
 from ltm_bench.errors import AgentError
@@ -171,7 +171,6 @@ class OpenAIChat(Agent):
         vendor = self._endpoint.is_vendor
         body: dict[str, object] = {
             "model": self._endpoint.model,
-            "messages": _messages(prompt),
             # Reasoning models know only the first of these two, most other servers only the second.
             "max_completion_tokens" if vendor else "max_tokens": self._max_output,
         }
@@ -182,7 +181,8 @@ class OpenAIChat(Agent):
         if self._effort is not None:
             body["reasoning_effort"] = self._effort
         # The SDK's own create() looks through every message of every request: 30 ms for 200 of them, against 1.
-        return await client.post("/chat/completions", body=body, cast_to=ChatCompletion)
+        content = prompt.request(body, "messages", system=True)
+        return await client.post("/chat/completions", content=content, cast_to=ChatCompletion)
 
     def _problem(self, error: Exception, endpoint: Endpoint) -> AgentError:
         """Say what went wrong with a request. The SDK lets the JSON decoder's own ValueError through."""
@@ -230,17 +230,6 @@ class OpenAIChat(Agent):
             model=model or self._endpoint.model,
             provider=self._provider,
         )
-
-
-def _messages(prompt: Prompt) -> list[ChatCompletionMessageParam]:
-    messages: list[ChatCompletionMessageParam] = []
-    if prompt.system:
-        messages.append({"role": "system", "content": prompt.system})
-    for exchange in prompt.history:
-        messages.append({"role": "user", "content": exchange.message})
-        messages.append({"role": "assistant", "content": exchange.reply})
-    messages.append({"role": "user", "content": prompt.message})
-    return messages
 
 
 def _is_overflow(error: openai.APIStatusError) -> bool:

@@ -7,7 +7,7 @@ conversation is append-only, as in openai_chat, so that the prompt cache holds.
 from typing import TYPE_CHECKING, Any
 
 import openai
-from openai.types.responses import EasyInputMessageParam, Response
+from openai.types.responses import Response
 
 from ltm_bench.dropins import agent_class
 from ltm_bench.messages import Finish, Reply, Usage
@@ -25,7 +25,6 @@ class OpenAIResponses(OpenAIChat):
     async def _create(self, client: openai.AsyncOpenAI, prompt: Prompt) -> Any:
         body: dict[str, object] = {
             "model": self._endpoint.model,
-            "input": _messages(prompt),
             "max_output_tokens": self._max_output,
             "store": False,
         }
@@ -37,7 +36,8 @@ class OpenAIResponses(OpenAIChat):
             body["temperature"] = self._temperature
         if self._effort is not None:
             body["reasoning"] = {"effort": self._effort}
-        return await client.post("/responses", body=body, cast_to=Response)
+        content = prompt.request(body, "input", system=False)
+        return await client.post("/responses", content=content, cast_to=Response)
 
     def _read(self, completion: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields."""
@@ -80,12 +80,3 @@ class OpenAIResponses(OpenAIChat):
             model=completion.model or self._endpoint.model,
             provider=self._provider,
         )
-
-
-def _messages(prompt: Prompt) -> list[EasyInputMessageParam]:
-    messages: list[EasyInputMessageParam] = []
-    for exchange in prompt.history:
-        messages.append({"role": "user", "content": exchange.message})
-        messages.append({"role": "assistant", "content": exchange.reply})
-    messages.append({"role": "user", "content": prompt.message})
-    return messages

@@ -34,6 +34,7 @@ from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint
 from ltm_bench.tokens import counter
 from ltm_bench.wire import client as watched
+from ltm_bench.wire import sendable
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -307,7 +308,7 @@ def split_turn(turn: Turn) -> list[Passage]:
 
 def split(text: str) -> Iterator[str]:
     """Cut a text into passages: its lines, and long lines between sentences. JSON stays in one piece."""
-    text = text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be stored
+    text = sendable(text)
     if text.lstrip().startswith(("[", "{")):
         yield text.strip()
         return
@@ -612,7 +613,7 @@ class Scratchpad:
             value = json.loads(answer[start : end + 1])
         except (ValueError, RecursionError):
             return
-        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+        text = sendable(json.dumps(value, ensure_ascii=False))
         if isinstance(value, dict) and len(text) <= _PAD_CHARACTERS and text != self.text:
             self.text = text
             with self._path.open("a", encoding="utf-8") as file:

@@ -25,6 +25,7 @@ from ltm_bench.extras import installed, need
 from ltm_bench.ledger import Ledger, name_in
 from ltm_bench.messages import Message, Reply, Turn
 from ltm_bench.remote import Endpoint
+from ltm_bench.wire import sendable
 
 T = TypeVar("T")
 
@@ -230,7 +231,7 @@ class Zep(Agent):
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the facts and episodes that Zep's search finds, in turns."""
         await self.settle()
-        query = _clean(query).strip()[:_QUERY]
+        query = sendable(query).strip()[:_QUERY]
         return await self._ask(self._search(query, limit)) if query else []
 
     async def _search(self, query: str, limit: int) -> list[Memory]:
@@ -279,13 +280,9 @@ def _time(text: str | None) -> datetime | None:
     return at if at.tzinfo is not None else None
 
 
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
-
-
 def _split(text: str) -> Iterator[str]:
     """Cut a text into messages, between lines where there are any."""
-    text = _clean(text)
+    text = sendable(text)
     while len(text) > _MESSAGE:
         end = text.rfind("\n", 0, _MESSAGE) + 1 or _MESSAGE
         yield text[:end].rstrip()

@@ -5,6 +5,8 @@ message. A provider's prompt cache holds as long as a request begins with the on
 one by one: when the next request would be too long, whole turns are dropped, oldest first, until what is sent takes up
 at most the part `keep` of the budget, and then nothing more is dropped for a good while.
 
+Half a surrogate pair, which no provider accepts, is replaced in all of it.
+
 That is `step`. With `middle` the oldest turns stay as well, in half of the room, and a message that is too long by
 itself is cut in its middle, as InfiniteBench cuts its prompts. With `none` nothing is ever dropped.
 
@@ -12,14 +14,18 @@ Every text is tokenised once. The state depends on the sequence of `take` calls 
 restored from its turns sends the same requests as one that was never interrupted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Literal, NamedTuple, get_args, overload
+
+from pydantic_core import to_json
 
 from ltm_bench.errors import ConfigError, nearest
 from ltm_bench.messages import Finish, Reply
 from ltm_bench.tokens import Counter
+from ltm_bench.wire import sendable
 
 MESSAGE_OVERHEAD = 4
 """Tokens that chat formats put around each message (role, separators)."""
@@ -31,13 +37,19 @@ Truncate = Literal["step", "middle", "none"]
 """What happens to a conversation that outgrows the window."""
 
 
-class Exchange(NamedTuple):
+@dataclass(frozen=True)
+class Exchange:
     """One turn of the history, as it is sent."""
 
     message: str
     reply: str
     tokens: int
     """Both texts with their overhead, in the counter's tokens."""
+
+    @cached_property
+    def json(self) -> bytes:
+        """Its two messages as elements of a JSON array, made once for all requests that they go with."""
+        return _said("user", self.message) + b"," + _said("assistant", self.reply)
 
 
 class History(Sequence[Exchange]):
@@ -83,6 +95,20 @@ class Prompt:
     tokens: int
     """All of it with its overhead, in the counter's tokens."""
 
+    def request(self, settings: Mapping[str, object], messages: str, *, system: bool) -> bytes:
+        """Return the JSON of a request to a chat API: the settings, and the messages in the field of that name.
+
+        `system` says whether the system message, where there is one, is the first of them.
+        """
+        said = [_said("system", self.system)] if system and self.system else []
+        said += [exchange.json for exchange in self.history]
+        said.append(_said("user", self.message))
+        return to_json({**settings, messages: []})[:-2] + b",".join(said) + b"]}"
+
+
+def _said(role: str, text: str) -> bytes:
+    return to_json({"role": role, "content": text})
+
 
 class _Fit(NamedTuple):
     """What of the history goes with a message: its first `head` exchanges, and those from `start` on."""
@@ -120,7 +146,7 @@ class Window:
             raise ConfigError(f"keep = {keep}: it is the part of the window that stays, from 0.05 to 1")
         self._truncate = truncate
         self._keep = keep
-        self._system = system
+        self._system = system = sendable(system)
         self._counter = counter
         self._count = counter.count
         self._ratio = ratio
@@ -176,8 +202,9 @@ class Window:
                 self._newest = ("", "", 0)
         elif reply.finish is not Finish.REFUSAL and reply.text.strip():
             self._head, self._start, self._sent = fit
-            tokens = size + self._count(reply.text) + MESSAGE_OVERHEAD
-            self._exchanges.append(Exchange(text, reply.text, tokens))
+            answer = sendable(reply.text)
+            tokens = size + self._count(answer) + MESSAGE_OVERHEAD
+            self._exchanges.append(Exchange(text, answer, tokens))
             self._sent += tokens
 
     def _fit(self, message: str) -> _Fit | None:
@@ -210,10 +237,11 @@ class Window:
         """Return a message as it is sent, and its tokens."""
         # The same message is asked for several times in a row: reserved, sent, sent again, taken.
         if self._newest[0] != message or not self._newest[2]:
-            text, size = message, self._count(message) + MESSAGE_OVERHEAD
+            text = sendable(message)
+            size = self._count(text) + MESSAGE_OVERHEAD
             room = self._budget - self._frame
             if size > room and self._truncate == "middle":
-                text = self._cut(message, room - MESSAGE_OVERHEAD)
+                text = self._cut(text, room - MESSAGE_OVERHEAD)
                 size = self._count(text) + MESSAGE_OVERHEAD
             self._newest = (message, text, size)
         return self._newest[1:]

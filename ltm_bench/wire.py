@@ -63,6 +63,11 @@ class Traffic:
         return bool(self.attempts) and all(attempt.cached for attempt in self.attempts)
 
 
+def sendable(text: str) -> str:
+    """Return a text with every half of a surrogate pair replaced, which neither UTF-8 nor any provider can hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 _listening: ContextVar[Traffic | None] = ContextVar("listening", default=None)
 _answers: ContextVar[Answers | None] = ContextVar("answers", default=None)
 

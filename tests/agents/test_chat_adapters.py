@@ -182,6 +182,19 @@ def test_observing_sends_nothing_and_is_remembered(start: Callable[..., "Talk"],
     assert "Ottoline" in talk.say("What is my cat called?").text
 
 
+def test_half_a_surrogate_pair_does_not_end_the_conversation(
+    start: Callable[..., "Talk"], server: "Provider"
+):
+    """A provider can send one as an escape, and whoever answered for the agent can have said one."""
+    talk = start()
+    talk.observe("My cat \udc00 is called Ottoline.", "Half \ud83d of a smile.")
+    assert "Ottoline" in talk.say("What is my cat called?").text
+    assert [message["content"] for message in sent(server)[-1][1:3]] == [
+        "[Monday, 5 January 2026, 09:00]\nMy cat ? is called Ottoline.",
+        "Half ? of a smile.",
+    ]
+
+
 def test_a_restored_agent_sends_what_the_first_one_would_have_sent(
     start: Callable[..., "Talk"], server: "Provider"
 ):
