@@ -20,7 +20,20 @@ class Human(Agent):
         shown = "".join(c if c.isprintable() or c == "\n" else " " for c in message.text)
         sys.stdout.write(f"\n[{message.at:%A %d %B %Y, %H:%M}]\n{shown}\n{self._prompt}")
         sys.stdout.flush()
-        line = await asyncio.to_thread(sys.stdin.readline)
+        line = await _line()
         if not line:
             raise AgentError("nobody is there any more (the input has ended)")
         return Reply(line.rstrip("\n"))
+
+
+async def _line() -> str:
+    """Read a line. At a terminal nothing is waited for in a thread, which would outlast an interruption."""
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        return await asyncio.to_thread(sys.stdin.readline)
+    loop, typed = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(sys.stdin, typed.set)
+    try:
+        await typed.wait()
+    finally:
+        loop.remove_reader(sys.stdin)
+    return sys.stdin.readline()

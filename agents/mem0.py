@@ -14,8 +14,8 @@ import asyncio
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -32,6 +32,7 @@ from ltm_bench.extras import installed, need
 from ltm_bench.ledger import Ledger, Tally, fingerprint, name_in
 from ltm_bench.messages import Message, Reply, Turn, Usage
 from ltm_bench.remote import Endpoint, stamped
+from ltm_bench.wire import client as watched
 from ltm_bench.wire import sendable
 
 T = TypeVar("T")
@@ -102,9 +103,9 @@ class Mem0(Agent):
         self._recent: deque[Turn] = deque(maxlen=max(recent, _CONTEXT))
         self._shown = recent
         self._tally = Tally()
-        self._meter = _Meter(self._endpoint, self._tally)
+        self._calls = _Calls(self._endpoint, self._tally)
         self._memory: Any = None
-        self._clients: list[Any] = []
+        self._client: Any = None
         # Qdrant's files belong to the thread that opened them.
         self._thread = ThreadPoolExecutor(1, "mem0")
         self._restored = False
@@ -116,14 +117,23 @@ class Mem0(Agent):
         self._home = home
         self._name = name_in(home)
         self._ledger = Ledger(home / "heard.jsonl")
+        import openai
+
+        place = self._endpoint
+        self._client = openai.AsyncOpenAI(
+            api_key=place.key,
+            base_url=place.url,
+            timeout=place.timeout,
+            max_retries=place.max_retries,
+            http_client=watched(openai.DefaultAsyncHttpxClient),
+        )
+        self._calls.loop = asyncio.get_running_loop()
         await self._call(self._open, home)
 
     def _open(self, home: Path) -> None:
         with _untold(home):
             package = need("mem0", "mem0")
             need("mem0", "qdrant_client")
-        import openai
-
         place = self._endpoint
         model = {"model": place.model, "api_key": place.key, "openai_base_url": place.url}
         self._memory = package.Memory.from_config(
@@ -153,22 +163,23 @@ class Mem0(Agent):
         memory = self._memory
         for part in (memory.llm, memory.embedding_model):  # with our patience, and counted
             part.client.close()
-            part.client = openai.OpenAI(
-                api_key=place.key, base_url=place.url, timeout=place.timeout, max_retries=place.max_retries
-            )
-            self._clients.append(part.client)
-        self._meter.watch(memory.llm.client.chat.completions)
-        self._meter.watch(memory.embedding_model.client.embeddings)
+            part.client = self._client
+        self._calls.watch(self._client.chat.completions)
+        self._calls.watch(self._client.embeddings)
         if self._own:
             memory.embedding_model = _Own(self._embedder, self._dimensions)
 
     async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+        except asyncio.CancelledError:
+            self._calls.stop()
+            raise
 
     def _add(self, turn: Turn) -> None:
         self._ledger.begin(turn.message.turn)
         at = turn.message.at.isoformat()
-        self._meter.failure = None
+        self._calls.failure = None
         try:
             self._memory.add(
                 _messages(turn),
@@ -177,21 +188,21 @@ class Mem0(Agent):
                 prompt=_DATES.format(now=stamp(turn.message.at)),
             )
         except Exception as error:
-            raise self._endpoint.explain(self._meter.failure or error) from error
-        if self._meter.failure is not None:  # Mem0 goes on without what it could not embed
-            raise self._endpoint.explain(self._meter.failure)
+            raise self._endpoint.explain(self._calls.failure or error) from error
+        if self._calls.failure is not None:  # Mem0 goes on without what it could not embed
+            raise self._endpoint.explain(self._calls.failure)
         self._ledger.finish(turn, self._tally.turn())
 
     def _search(self, query: str, limit: int) -> list[Memory]:
         if not query.strip():
             return []
-        self._meter.failure = None
+        self._calls.failure = None
         try:
             found = self._memory.search(query, top_k=limit, filters={"user_id": self._name})["results"]
         except Exception as error:
-            raise self._endpoint.explain(self._meter.failure or error) from error
-        if self._meter.failure is not None:
-            raise self._endpoint.explain(self._meter.failure)
+            raise self._endpoint.explain(self._calls.failure or error) from error
+        if self._calls.failure is not None:
+            raise self._endpoint.explain(self._calls.failure)
         return [
             Memory(row["memory"], datetime.fromisoformat(data["at"]), data["turn"], row["score"])
             for row in found
@@ -263,10 +274,10 @@ class Mem0(Agent):
         await self._core.close()
         await self._call(self._close)
         self._thread.shutdown()
+        if self._client is not None:
+            await self._client.close()
 
     def _close(self) -> None:
-        for client in self._clients:
-            client.close()
         if self._memory is not None:
             self._memory.vector_store.client.close()
             self._memory.close()
@@ -299,28 +310,51 @@ def _untold(home: Path) -> Iterator[None]:
                 os.environ[name] = value
 
 
-class _Meter:
-    """Counts what Mem0's own calls use, and keeps what they failed with: Mem0 goes on after some failures."""
+class _Calls:
+    """Makes Mem0's own calls, counts what they use, and keeps what they failed with: Mem0 goes on after some failures.
+
+    They are made on the run's event loop, since nothing can stop a thread that waits for an answer.
+    """
+
+    loop: asyncio.AbstractEventLoop
 
     def __init__(self, endpoint: Endpoint, tally: Tally) -> None:
         self._provider = "openai" if endpoint.is_list_priced else None
         self._tally = tally
         self.failure: Exception | None = None
+        self._asked: set[Future[Any]] = set()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Give up what is being asked, and ask nothing more."""
+        self._stopped = True
+        for asked in list(self._asked):
+            asked.cancel()
+
+    def _ask(self, call: Coroutine[Any, Any, Any]) -> Any:
+        asked = asyncio.run_coroutine_threadsafe(call, self.loop)
+        self._asked.add(asked)
+        try:
+            if self._stopped:
+                asked.cancel()
+            return asked.result()
+        finally:
+            self._asked.discard(asked)
 
     def watch(self, resource: Any) -> None:
-        """Watch a resource of a client from now on."""
+        """Watch a resource of a client from now on; Mem0, in its threads, gets answers and no coroutines."""
         create = resource.create
 
-        def watched(**parameters: Any) -> Any:
+        def answer_to(**parameters: Any) -> Any:
             try:
-                answer = create(**parameters)
+                answer = self._ask(create(**parameters))
             except Exception as error:
                 self.failure = error
                 raise
             self._tally.add(self._usage(answer))
             return answer
 
-        resource.create = watched
+        resource.create = answer_to
 
     def _usage(self, answer: Any) -> Usage | None:
         spent = getattr(answer, "usage", None)

@@ -1,5 +1,6 @@
 """The window: what is sent always fits, and nothing is dropped without need."""
 
+import json
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -279,3 +280,47 @@ def test_nothing_is_ever_dropped_where_that_is_not_wanted(lengths: list[tuple[in
             assert len(prompt.history) == said
             said += bool(reply.strip())
         talk.take(message, Reply(reply) if prompt else Reply("", finish=Finish.OVERFLOW))
+
+
+anything = st.text(st.characters(categories=None) | st.sampled_from('"\\\n\x00\x7f\ud800é✓😀'), max_size=12)
+"""Halves of surrogate pairs as well."""
+
+
+@given(
+    said=st.lists(st.tuples(anything, anything), max_size=6),
+    system=anything,
+    newest=anything,
+    first=st.booleans(),
+)
+def test_a_request_is_its_settings_and_then_its_messages(
+    said: list[tuple[str, str]], system: str, newest: str, first: bool
+):
+    talk = Window(system=system, window=10_000, max_output=20, counter=Letters())
+    settings = {"model": "é", "system": system.encode("utf-8", "replace").decode()}
+    expected = [("system", system)] if first and system else []
+    for message, reply in said:
+        prompt = talk.prompt(message)
+        assert prompt is not None
+        prompt.request(settings, "input", system=first)
+        talk.take(message, Reply(reply))
+        if reply.strip():
+            expected += [("user", message), ("assistant", reply)]
+    prompt = talk.prompt(newest)
+    assert prompt is not None
+    body = json.loads(prompt.request(settings, "input", system=first))
+    assert list(body) == ["model", "system", "input"]
+    assert {name: body[name] for name in settings} == settings
+    assert body["input"] == [
+        {"role": role, "content": text.encode("utf-8", "replace").decode()}
+        for role, text in [*expected, ("user", newest)]
+    ]
+
+
+def test_the_json_of_a_turn_is_made_once_for_all_requests_that_it_goes_with():
+    talk = conversation(10_000)
+    talk.take("Hello!", Reply("Hello to you."))
+    one, other = talk.prompt("And now?"), talk.prompt("And now?")
+    assert one is not None
+    assert other is not None
+    assert one.request({}, "messages", system=True) == other.request({}, "messages", system=True)
+    assert one.history[0].json is other.history[0].json

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -263,6 +264,17 @@ def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: 
     server.answer = fail_next
     with pytest.raises(AgentError, match="HTTP 503"):  # Mem0 itself says no more than that it stored nothing
         talk.observe(turn(0, TOLD[0]))
+    assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
+
+
+def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: "Provider") -> None:
+    talk = open_in(embedder="local", max_retries=9)
+    server.fail("hang", times=20, seconds=20)
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        talk.runner.run(asyncio.wait_for(talk.agent.observe(turn(0, TOLD[0])), 0.5))
+    talk.close()
+    assert time.monotonic() - begun < 10  # it is asked for 20 seconds, ten times
     assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
 
 

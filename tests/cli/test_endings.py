@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from ltm_bench.log import read_events
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -193,6 +196,38 @@ def in_a_terminal(*words: str, check: bool = True) -> str:
     reader.join()
     os.close(ours)
     return b"".join(written).decode()
+
+
+def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "run", *TINY, "--agent", "human"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        preexec_fn=partial(HANDLE, signal.SIGINT, signal.SIG_DFL),
+    ) as running:
+        said = _read_to(ours, b"> ")
+        os.write(ours, b"I shall.\n")
+        said += _read_to(ours, b"> ")
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=30) == 3  # it waits for no Enter
+        said += _read_to(ours, b"goes on from here")
+    os.close(theirs)
+    os.close(ours)
+    events = read_events(Path("reports/r/events.jsonl"))
+    assert "I shall." in [event["reply"] for event in events if event["event"] == "replied"]
+    assert b"Traceback" not in said
+
+
+def _read_to(terminal: int, end: bytes) -> bytes:
+    """Read what was written in a terminal, up to these words."""
+    said, until = b"", time.monotonic() + 60
+    while end not in said and time.monotonic() < until:
+        if select.select([terminal], [], [], 1)[0]:
+            said += os.read(terminal, 4096)
+    assert end in said, said
+    return said
 
 
 def test_on_a_terminal_progress_is_a_display_that_goes_away() -> None:
