@@ -322,6 +322,8 @@ OURS = {
     "ltm_bench.cli",
     "ltm_bench.cli.commands",
     "ltm_bench.cli.console",
+    "ltm_bench.cli.options",
+    "ltm_bench.cli.papers",
     "ltm_bench.clock",
     "ltm_bench.deliveries",
     "ltm_bench.dice",

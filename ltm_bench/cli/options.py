@@ -1,0 +1,210 @@
+"""What several commands take: their options, how values are read, and what their help looks like."""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Annotated
+
+import typer
+
+from ltm_bench.errors import ConfigError
+
+
+def group(about: str) -> typer.Typer:
+    """Return a command that has commands of its own."""
+    return typer.Typer(help=about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+def examples_of(*lines: str) -> str:
+    """Return what stands at the end of a command's help: lines that can be typed."""
+    return "\n".join(["\b", "Examples:", *(f"  ltm-bench {line}" for line in lines)])
+
+
+def whole(option: str, least: int | None = None) -> Callable[[str], int]:
+    """Return a reader of whole numbers, which raises ConfigError with the option's name."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ConfigError(f"{option} {text}: write a whole number") from None
+        if least is not None and value < least:
+            raise ConfigError(f"{option} {text}: write a whole number, {least} or more")
+        return value
+
+    return read
+
+
+def seconds(option: str) -> Callable[[str], float]:
+    """Return a reader of seconds, which raises ConfigError with the option's name."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and value > 0):
+            raise ConfigError(f"{option} {text}: write a number of seconds, such as 30")
+        return value
+
+    return read
+
+
+def _score(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ConfigError(f"--fail-under {text}: write a score such as 3.5; every scenario adds at most 1")
+    return value
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise ConfigError(f"--max-drop {text}: write a share from 0 to 1, such as 0.05")
+    return value
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        limit = Decimal(text.removeprefix("$"))
+    except InvalidOperation:
+        limit = Decimal("NaN")
+    if not limit.is_finite() or limit < 0:
+        raise ConfigError(f"--max-cost {text}: write US dollars, such as 2.50")
+    return limit
+
+
+Span = Annotated[
+    str,
+    typer.Option(
+        metavar="TOKENS",
+        envvar="LTM_BENCH_SPAN",
+        help="Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number.",
+    ),
+]
+AgentName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        envvar="LTM_BENCH_AGENT",
+        help="Who is asked: a preset or an adapter (see list agents).",
+    ),
+]
+Tokenizer = Annotated[
+    str,
+    typer.Option(metavar="ENCODING", envvar="LTM_BENCH_TOKENIZER", help="The encoding that measures spans."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-A",
+        "--setting",
+        metavar="KEY=VALUE",
+        envvar="LTM_BENCH_SETTING",
+        help="A setting of the agent; may be given several times.",
+    ),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-P",
+        "--parameter",
+        metavar="SCENARIO.KEY=VALUE",
+        envvar="LTM_BENCH_PARAMETER",
+        help="A parameter of a scenario, instead of the suite's; may be given several times.",
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", envvar="LTM_BENCH_BASE_URL", help="A compatible server for the agent's adapter."
+    ),
+]
+MaxCost = Annotated[
+    Decimal | None,
+    typer.Option(
+        metavar="USD",
+        parser=_dollars,
+        envvar="LTM_BENCH_MAX_COST",
+        help="Stop before spending more in all; the run can be resumed.",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        parser=seconds("--timeout"),
+        envvar="LTM_BENCH_TIMEOUT",
+        help="How long to wait for one reply, instead of the agent's own setting.",
+    ),
+]
+MaxRetries = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        parser=whole("--max-retries", 0),
+        envvar="LTM_BENCH_MAX_RETRIES",
+        help="How often a failed request is sent again, instead of the agent's own setting.",
+    ),
+]
+Cache = Annotated[
+    bool,
+    typer.Option(
+        "--cache",
+        envvar="LTM_BENCH_CACHE",
+        help="Keep the provider's answers in reports/answers.sqlite, and answer the same requests from there.",
+    ),
+]
+Isolated = Annotated[
+    bool,
+    typer.Option(
+        "--isolated",
+        envvar="LTM_BENCH_ISOLATED",
+        help="No filler: every example alone, with a fresh agent.",
+    ),
+]
+FailUnder = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SCORE",
+        parser=_score,
+        envvar="LTM_BENCH_FAIL_UNDER",
+        help="Exit with 2 if the score is lower. Every scenario adds at most 1.",
+    ),
+]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        metavar="NAME",
+        envvar="LTM_BENCH_JUDGE",
+        help="An agent that decides where text alone cannot tell; may be given several times: the majority counts.",
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RUN",
+        envvar="LTM_BENCH_BASELINE",
+        help="Exit with 2 if the score is further below this run's than --max-drop allows.",
+    ),
+]
+MaxDrop = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        parser=_share,
+        envvar="LTM_BENCH_MAX_DROP",
+        help="How far below the baseline the score may lie, as a share of the highest one.",
+    ),
+]
+RunName = Annotated[
+    str | None, typer.Argument(metavar="[RUN]", help="The run's name or folder; the newest if left out.")
+]
+Json = Annotated[bool, typer.Option("--json", envvar="LTM_BENCH_JSON", help="Print JSON.")]
