@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench import clusters
-from ltm_bench.clusters import Account, Desk, Files, Resources, Shared, read_resources, resources_of
+from ltm_bench.clusters import Resources, Shared, files, read_resources, worker
+from ltm_bench.clusters.desk import Account, Desk
+from ltm_bench.clusters.files import Files
+from ltm_bench.clusters.resources import fits, resources_of
 from ltm_bench.errors import ConfigError, RunIncomplete, RunLocked
 
 if TYPE_CHECKING:
@@ -86,10 +88,10 @@ def test_it_is_known_whether_a_node_is_large_enough() -> None:
         {"Alive": True, "Resources": {"CPU": 2.0, "GPU": 1.0}},
         {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},
     ]
-    assert clusters.fits(Resources(num_cpus=8), nodes)
-    assert clusters.fits(Resources(num_cpus=2, num_gpus=1), nodes)
-    assert not clusters.fits(Resources(num_cpus=8, num_gpus=1), nodes)
-    assert not clusters.fits(Resources(custom={"fast": 1}), nodes)
+    assert fits(Resources(num_cpus=8), nodes)
+    assert fits(Resources(num_cpus=2, num_gpus=1), nodes)
+    assert not fits(Resources(num_cpus=8, num_gpus=1), nodes)
+    assert not fits(Resources(custom={"fast": 1}), nodes)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +231,7 @@ def test_files_that_are_too_large_to_be_handed_around_are_named(
 ) -> None:
     (place / "agents").mkdir()
     (place / "agents" / "weights.bin").write_bytes(b"x" * 2000)
-    monkeypatch.setattr(clusters, "_LARGEST", 1000)
+    monkeypatch.setattr(files, "_LARGEST", 1000)
     with pytest.raises(ConfigError, match=r"weights\.bin"):
         Files.of(place)
 
@@ -484,4 +486,4 @@ def test_the_budget_is_one_for_all_workers_and_never_exceeded(tmp_path: Path, cl
 @needs_ray
 def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
     with pytest.raises(RunIncomplete, match="give a folder that all nodes see, or a URL, as --shared"):
-        clusters._wait_for(Path("/nowhere/events.jsonl"), 0.1)
+        worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)
