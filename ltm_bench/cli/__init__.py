@@ -53,7 +53,9 @@ def _warn(
 def main() -> None:
     """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
     warnings.showwarning = _warn
-    signal.signal(signal.SIGTERM, _interrupt)
+    for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # the latter by a terminal that is closed
+        if sent is not None and signal.getsignal(sent) is not signal.SIG_IGN:
+            signal.signal(sent, _interrupt)
     try:
         code = app(prog_name="ltm-bench", standalone_mode=False)
     except LtmBenchError as error:

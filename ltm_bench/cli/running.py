@@ -92,17 +92,22 @@ def carry_out(
     if (folder / "events.jsonl").is_file() and (folder / "events.jsonl").stat().st_size:
         check_records(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        start_run(folder, manifest)
-        if finished(plan, folder):
-            results = publish(folder)
-            budget.spent += Decimal(str(results.costs.dollars or 0))
-            out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
-        else:
-            failure = _talk(plan, folder, budget, calls)
-            results = _publish_after(failure, folder)
-        if have_judged(folder, results, make_judges(judges), budget):
-            results = publish(folder)
+    try:
+        with locked(folder):
+            start_run(folder, manifest)
+            if finished(plan, folder):
+                results = publish(folder)
+                budget.spent += Decimal(str(results.costs.dollars or 0))
+                out().print(f"{folder} is finished already; --fresh starts beside it.", markup=False)
+            else:
+                failure = _talk(plan, folder, budget, calls)
+                results = _publish_after(failure, folder)
+            if have_judged(folder, results, make_judges(judges), budget):
+                results = publish(folder)
+    except KeyboardInterrupt:
+        raise RunIncomplete(
+            f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
+        ) from None
     summarise(results, folder)
     return results
 
@@ -153,10 +158,6 @@ def _talk(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenchErr
             f"{error.filename or folder}: {error.strerror or error}; "
             f"`ltm-bench resume {folder.name}` goes on from there when it can be written again"
         )
-    except KeyboardInterrupt:
-        raise RunIncomplete(
-            f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
-        ) from None
 
 
 def _converse(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenchError | None:

@@ -123,7 +123,7 @@ def test_a_missing_key_is_said_before_anything_is_written(
     assert not Path("reports").exists()
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
     command: "Command", place: Path, how: signal.Signals
 ) -> None:
@@ -135,9 +135,7 @@ def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
         # A shell starts what it puts into the background deaf to SIGINT, and children inherit that.
         preexec_fn=partial(HANDLE, signal.SIGINT, signal.SIG_DFL),
     ) as running:
-        end = time.monotonic() + 60
-        while not (place / "here").exists() and running.poll() is None and time.monotonic() < end:
-            time.sleep(0.02)
+        _wait_until_here(place, running)
         running.send_signal(how)
         _, said = running.communicate(timeout=60)
     assert running.returncode == 3
@@ -145,6 +143,42 @@ def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
     assert "Traceback" not in said
     (place / "wait").unlink()
     assert command("resume").exit_code == 0
+
+
+def _wait_until_here(place: Path, running: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
+    """Wait until the agent is in the middle of a reply."""
+    end = time.monotonic() + 60
+    while not (place / "here").exists() and running.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def test_a_run_goes_on_where_nobody_is_to_hear_that_its_terminal_was_closed(place: Path) -> None:
+    (place / "wait").touch()
+    with subprocess.Popen(
+        [*COMMAND, "run", *TINY, "--agent", "stoppable"],
+        stderr=subprocess.DEVNULL,
+        preexec_fn=partial(HANDLE, signal.SIGHUP, signal.SIG_IGN),  # as nohup does
+    ) as running:
+        _wait_until_here(place, running)
+        running.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.wait(timeout=1)
+        running.kill()
+
+
+def test_a_run_that_is_interrupted_over_its_page_is_resumed_as_well(
+    command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ltm_bench.cli.running.publish", interrupt)
+        done = command("run", *TINY, "--agent", "parrot")
+    assert done.exit_code == 3
+    assert "interrupted; nothing is lost: `ltm-bench resume r` goes on from here" in done.err
+    assert command("resume").exit_code == 0
+    assert Path("reports/r/report.html").exists()
 
 
 def test_what_is_interrupted_without_a_run_ends_as_a_shell_expects(
