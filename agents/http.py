@@ -7,7 +7,7 @@ import re
 import ssl
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.errors import bare
+from ltm_bench.errors import ConfigError, bare
 from ltm_bench.wire import Attempt, tell
 
 _LONGEST_WAIT = 60.0
@@ -60,7 +60,8 @@ class Http(Agent):
         max_retries: int = 4,
     ) -> None:
         if not _is_url(url):
-            raise ValueError(f"url={url!r} is not a URL; it looks like https://host/path")
+            shown = "" if "@" in url else f"={url!r}"  # what cannot be read may hold a password anywhere
+            raise ValueError(f"url{shown} is not a URL; it looks like https://host/path")
         self._url, self._place = url, bare(url)
         self._request, self._reply, self._session, self._time = request, reply, session, time
         try:
@@ -76,11 +77,7 @@ class Http(Agent):
 
     async def open(self, home: Path) -> None:
         """Find the conversation's id, or make one: a run that is resumed goes on with its own."""
-        # What one answer sets as a cookie would be gone after a crash.
-        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        self._client = httpx2.AsyncClient(
-            headers=self._headers, cookies=no_cookies, verify=_certificates(), timeout=None
-        )
+        self._client = _client(self._headers)
         self._kept = home / "session"
         self._conversation = self._kept.read_text("utf-8") if self._kept.exists() else ""
         self._new = not self._conversation  # an empty file is what a crash left
@@ -138,12 +135,15 @@ class Http(Agent):
             begun = time.perf_counter()
             try:
                 async with asyncio.timeout(self._timeout):
-                    answer = await client.post(
-                        self._url, content=body, headers={"Content-Type": "application/json"}
-                    )
+                    answer = await client.post(self._url, content=body)
             except (httpx2.HTTPError, TimeoutError) as error:
-                detail, wait = type(error).__name__ + (f": {error}" if str(error) else ""), ""
+                said = self._clean(str(error))[:200]  # the protocol's errors quote the server
+                detail, wait = type(error).__name__ + (f": {said}" if said else ""), ""
                 tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
+                if isinstance(
+                    error, httpx2.DecodingError
+                ):  # the answer is there; it would be no better another time
+                    raise AgentError(f"{self._place} answered with what cannot be read: {detail}") from None
             else:
                 detail, wait = f"HTTP {answer.status_code}", answer.headers.get("Retry-After", "")
                 tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
@@ -167,6 +167,26 @@ class Http(Agent):
         """Close the connection."""
         if self._client is not None:
             await self._client.aclose()
+
+
+def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
+    """Return a client that keeps nothing from one request to the next. Raises ConfigError."""
+    own = {"content-type": "application/json", "accept-encoding": "identity"}
+    try:
+        return httpx2.AsyncClient(
+            headers=own | {name.lower(): value for name, value in headers.items()},
+            # What one answer sets as a cookie would be gone after a crash.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            verify=_certificates(),
+            timeout=None,
+            # Where a server says too much, or closes without a word, the next message would fail, and go out twice.
+            limits=httpx2.Limits(max_keepalive_connections=0),
+        )
+    except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
+        raise ConfigError(
+            f"http: {type(error).__name__}: the environment names proxies (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY) or "
+            "certificates (SSL_CERT_FILE, SSL_CERT_DIR) that cannot be used; mend or unset them"
+        ) from None  # which may quote a proxy's password
 
 
 @cache

@@ -1,9 +1,18 @@
 """Human: a person at the terminal. How much would you remember?"""
 
 import asyncio
+import os
 import sys
+from asyncio import AbstractEventLoop
+from weakref import WeakKeyDictionary
 
 from ltm_bench import Agent, AgentError, Message, Reply
+
+_one_at_a_time: WeakKeyDictionary[AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+"""Conversations that are held at the same time share the person."""
+
+_typed = bytearray()
+"""What the terminal has given beyond the last line that was taken."""
 
 
 class Human(Agent):
@@ -18,9 +27,10 @@ class Human(Agent):
     async def reply(self, message: Message) -> Reply:
         """Show the message and read a line."""
         shown = "".join(c if c.isprintable() or c == "\n" else " " for c in message.text)
-        sys.stdout.write(f"\n[{message.at:%A %d %B %Y, %H:%M}]\n{shown}\n{self._prompt}")
-        sys.stdout.flush()
-        line = await _line()
+        async with _one_at_a_time.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+            sys.stdout.write(f"\n[{message.at:%A %d %B %Y, %H:%M}]\n{shown}\n{self._prompt}")
+            sys.stdout.flush()
+            line = await _line()
         if not line:
             raise AgentError("nobody is there any more (the input has ended)")
         return Reply(line.rstrip("\n"))
@@ -30,10 +40,18 @@ async def _line() -> str:
     """Read a line. At a terminal nothing is waited for in a thread, which would outlast an interruption."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         return await asyncio.to_thread(sys.stdin.readline)
-    loop, typed = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(sys.stdin, typed.set)
+    loop, readable, terminal = asyncio.get_running_loop(), asyncio.Event(), sys.stdin.fileno()
+    loop.add_reader(terminal, readable.set)
     try:
-        await typed.wait()
+        while b"\n" not in _typed:
+            readable.clear()
+            await readable.wait()
+            piece = os.read(terminal, 65536)
+            if not piece:  # the end of the input, or of what was typed without Enter
+                break
+            _typed.extend(piece)
     finally:
-        loop.remove_reader(sys.stdin)
-    return sys.stdin.readline()
+        loop.remove_reader(terminal)
+    line, end, rest = _typed.partition(b"\n")
+    _typed[:] = rest
+    return (line + end).decode(sys.stdin.encoding, "replace")

@@ -93,7 +93,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s@?#]{1,1000}@")
+_CREDENTIALS = re.compile(r"(?<=//)[^/\s@?#]{1,1000}@")
 
 
 def bare(text: str) -> str:

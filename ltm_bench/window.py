@@ -201,6 +201,8 @@ class Window:
                 self._budget = self._frame + max(fit.sent, size)
                 self._newest = ("", "", 0)
         elif reply.finish is not Finish.REFUSAL and reply.text.strip():
+            for dropped in self._exchanges[max(self._start, fit.head) : fit.start]:
+                vars(dropped).pop("json", None)  # it goes with no request any more
             self._head, self._start, self._sent = fit
             answer = sendable(reply.text)
             tokens = size + self._count(answer) + MESSAGE_OVERHEAD

@@ -64,8 +64,11 @@ class Traffic:
 
 
 def sendable(text: str) -> str:
-    """Return a text with every half of a surrogate pair replaced, which neither UTF-8 nor any provider can hold."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    """Return a text with every half of a surrogate pair replaced, which neither UTF-8 nor any provider can hold.
+
+    Two halves that stand together become the character that they are, as they do once they have been in a log.
+    """
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 _listening: ContextVar[Traffic | None] = ContextVar("listening", default=None)

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltm_bench.errors import ConfigError
 from ltm_bench.messages import Finish, Reply
 from ltm_bench.tokens import counter
 from ltm_bench.window import KEPT, MESSAGE_OVERHEAD, Exchange, History, Prompt, Window
+from ltm_bench.wire import sendable
 
 SYSTEM = "sys"
 
@@ -292,11 +293,12 @@ anything = st.text(st.characters(categories=None) | st.sampled_from('"\\\n\x00\x
     newest=anything,
     first=st.booleans(),
 )
+@example(said=[("\ud800", "\ud83d x")], system="\udc00", newest="\ud83d\ude00 \ude00", first=True)
 def test_a_request_is_its_settings_and_then_its_messages(
     said: list[tuple[str, str]], system: str, newest: str, first: bool
 ):
     talk = Window(system=system, window=10_000, max_output=20, counter=Letters())
-    settings = {"model": "é", "system": system.encode("utf-8", "replace").decode()}
+    settings = {"model": "é", "system": sendable(system)}
     expected = [("system", system)] if first and system else []
     for message, reply in said:
         prompt = talk.prompt(message)
@@ -311,8 +313,7 @@ def test_a_request_is_its_settings_and_then_its_messages(
     assert list(body) == ["model", "system", "input"]
     assert {name: body[name] for name in settings} == settings
     assert body["input"] == [
-        {"role": role, "content": text.encode("utf-8", "replace").decode()}
-        for role, text in [*expected, ("user", newest)]
+        {"role": role, "content": sendable(text)} for role, text in [*expected, ("user", newest)]
     ]
 
 
@@ -324,3 +325,16 @@ def test_the_json_of_a_turn_is_made_once_for_all_requests_that_it_goes_with():
     assert other is not None
     assert one.request({}, "messages", system=True) == other.request({}, "messages", system=True)
     assert one.history[0].json is other.history[0].json
+
+
+def test_it_is_let_go_once_the_turn_goes_with_no_request_any_more():
+    talk = conversation(300)
+    sent: list[Exchange] = []
+    for n in range(30):
+        prompt = talk.prompt(f"m{n}".ljust(20))
+        assert prompt is not None
+        prompt.request({}, "messages", system=True)
+        sent += [each for each in prompt.history if each not in sent]
+        talk.take(f"m{n}".ljust(20), Reply("r" * 10))
+        held = [each for each in sent if "json" in vars(each)]
+        assert held == list(prompt.history)

@@ -12,7 +12,7 @@ import pytest
 from ltm_bench.dropins import make_agent
 from ltm_bench.errors import AgentError, ConfigError
 from ltm_bench.messages import Message, Reply
-from ltm_bench.wire import Answers, Attempt, Traffic, caching, listening, tell
+from ltm_bench.wire import Answers, Attempt, Traffic, caching, listening, sendable, tell
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -21,6 +21,23 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("key")
 
 ADAPTERS = pytest.mark.parametrize("adapter", ["openai_chat", "openai_responses", "anthropic_chat"])
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("é", "é"),
+        ("\ud83d\ude00", "😀"),
+        ("half \ud83d of it", "half \ufffd of it"),
+        ("\ude00\ud83d", "\ufffd\ufffd"),
+        ("\ufeffé", "\ufeffé"),
+    ],
+)
+def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_is_the_character_that_it_is(
+    text: str, sent: str
+) -> None:
+    assert sendable(text) == sent
+    assert sendable(json.loads(json.dumps(text))) == sent  # as it comes out of a log
 
 
 def ask(

@@ -37,7 +37,7 @@ from ltm_bench.log import locked, start_run
 from ltm_bench.messages import Message
 from ltm_bench.prices import dollars
 from ltm_bench.report.comparison import Run, compare
-from ltm_bench.runner import Budget, Plan, finished
+from ltm_bench.runner import CONCURRENT, Budget, Plan, finished
 from ltm_bench.runner import run as run_plan
 from ltm_bench.scoring import Results
 from ltm_bench.wire import caching
@@ -184,6 +184,7 @@ def _converse(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenc
                         f"A torn last line of {n} bytes was cut off the log.", markup=False
                     ),
                     on_doubt=lambda where: err().print(doubt(where), markup=False),
+                    concurrent=1 if interactive else CONCURRENT,
                 )
             )
         except (RunIncomplete, BudgetReached) as error:

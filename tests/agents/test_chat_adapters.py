@@ -190,8 +190,8 @@ def test_half_a_surrogate_pair_does_not_end_the_conversation(
     talk.observe("My cat \udc00 is called Ottoline.", "Half \ud83d of a smile.")
     assert "Ottoline" in talk.say("What is my cat called?").text
     assert [message["content"] for message in sent(server)[-1][1:3]] == [
-        "[Monday, 5 January 2026, 09:00]\nMy cat ? is called Ottoline.",
-        "Half ? of a smile.",
+        "[Monday, 5 January 2026, 09:00]\nMy cat \ufffd is called Ottoline.",
+        "Half \ufffd of a smile.",
     ]
 
 

@@ -268,7 +268,7 @@ def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: 
 
 
 def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: "Provider") -> None:
-    talk = open_in(embedder="local", max_retries=9)
+    talk = open_in(max_retries=9)
     server.fail("hang", times=20, seconds=20)
     begun = time.monotonic()
     with pytest.raises(TimeoutError):
@@ -276,6 +276,7 @@ def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, ser
     talk.close()
     assert time.monotonic() - begun < 10  # it is asked for 20 seconds, ten times
     assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
+    assert len(server.requests) == 1
 
 
 def test_a_message_of_half_a_surrogate_pair_is_stored(open_in: Open) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import io
 import json
+import os
+import pty
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import pytest
 
 from ltm_bench.agent import Agent
 from ltm_bench.dropins import make_agent
+from ltm_bench.errors import AgentError, ConfigError
 from ltm_bench.messages import Message, Reply
 
 if TYPE_CHECKING:
@@ -213,6 +216,104 @@ async def opened(url: str, home: Path) -> Agent:
     return agent
 
 
+def answers(
+    tmp_path: Path, raw: bytes, *, turns: int = 1, wait: float = 0, **settings: Any
+) -> tuple[list[str], list[bytes]]:
+    """Talk to a server that says this, byte for byte, and keeps its connections; return the replies and requests."""
+    requests: list[bytes] = []
+    connections: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(writer)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+                requests.append(head + await reader.readexactly(length))
+                await asyncio.sleep(wait)
+                token = head.partition(b"uthorization: ")[2].split(b"\r\n")[0]
+                writer.write(raw.replace(b"TOKEN", token))
+                await writer.drain()
+
+    async def talk() -> list[str]:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/chat"
+            agent = make_agent("http", {"url": url, **settings})
+            await agent.open(tmp_path)
+            try:
+                return [(await agent.reply(message(f"Message {n}."))).text for n in range(turns)]
+            finally:
+                await agent.close()
+                for each in connections:
+                    each.close()
+                await asyncio.gather(*(each.wait_closed() for each in connections), return_exceptions=True)
+
+    return asyncio.run(talk()), requests
+
+
+def answer(body: bytes, *fields: bytes) -> bytes:
+    head = [b"HTTP/1.1 200 OK", b"Content-Length: %d" % len(body), *fields]
+    return b"\r\n".join(head) + b"\r\n\r\n" + body
+
+
+def test_an_endpoint_that_says_too_much_hears_every_message_once(tmp_path: Path) -> None:
+    """A byte too much would be the beginning of the next answer, if the connection were kept."""
+    replies, requests = answers(tmp_path, answer(b'{"reply": "Okay."}') + b"\n", turns=5)
+    assert replies == ["Okay."] * 5
+    assert len(requests) == 5
+
+
+def test_an_endpoint_may_take_longer_than_http_clients_wait_by_default(tmp_path: Path) -> None:
+    assert answers(tmp_path, answer(b'{"reply": "Okay."}'), wait=5.3)[0] == ["Okay."]
+
+
+def test_an_answer_that_is_not_whole_in_time_is_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match="failed 1 times, last with TimeoutError"):
+        answers(tmp_path, answer(b"{}"), wait=3, timeout=0.2, max_retries=0)
+
+
+def test_an_answer_that_is_not_what_it_says_is_not_asked_for_again(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+    with pytest.raises(AgentError, match="answered with what cannot be read: DecodingError"):
+        asked = answers(tmp_path, answer(b'{"reply": "Okay."}', b"Content-Encoding: gzip"), max_retries=9)[1]
+    assert asked == []
+    plain = answers(tmp_path, answer(b'{"reply": "Okay."}'))[1][0].lower()
+    assert b"accept-encoding: identity" in plain
+    assert b"content-type: application/json" in plain
+
+
+def test_headers_of_ones_own_come_before_ours_and_do_not_come_back_in_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIND", "application/vnd.api+json")
+    monkeypatch.setenv("MY_TOKEN", "Bearer sk-never-shown ")
+    headers = "Content-Type=KIND, Authorization=MY_TOKEN"
+    [request] = answers(tmp_path, answer(b'{"reply": "Okay."}'), headers=headers)[1]
+    assert b"application/vnd.api+json" in request
+    assert b"application/json" not in request
+    assert b"Bearer sk-never-shown\r\n" in request
+    with pytest.raises(AgentError, match="illegal header line") as caught:
+        answers(tmp_path, b"HTTP/1.1 200 OK\r\nyou sent TOKEN\r\n\r\n", headers=headers, max_retries=0)
+    assert "sk-never-shown" not in str(caught.value)
+
+
+def test_a_proxy_that_is_none_is_said_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://me:sk-never-shown@proxy:port")
+    with pytest.raises(ConfigError, match="the environment names proxies") as caught:
+        answers(tmp_path, answer(b"{}"))
+    assert "sk-never" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["http://me:sk/never@shown/chat", "//me:sk-never@/", "ftp://shown/"])
+def test_what_is_no_url_is_said_without_its_password(url: str) -> None:
+    with pytest.raises(ConfigError, match="is not a URL|not shown here") as caught:
+        make_agent("http", {"url": url})
+    assert "sk" not in str(caught.value)
+    assert "ftp" in str(caught.value) or "ftp" not in url
+
+
 def test_as_many_conversations_as_there_are_wait_for_an_endpoint_at_the_same_time(
     tmp_path: Path, endpoint: str
 ) -> None:
@@ -364,3 +465,47 @@ def test_an_earlier_run_can_be_played_back(place: Path, command: "Command") -> N
     assert other.exit_code == 3
     assert "reports/r was another conversation" in " ".join(other.err.split())
     assert "there is no events.jsonl in it" in command(*again[:-1], "run=reports/gone", "--fresh").err
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A terminal that stands for standard input: where its keys are."""
+    ours, theirs = pty.openpty()
+    with open(theirs, encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        yield ours
+    os.close(ours)
+
+
+def typed(agents: int) -> list[str]:
+    """Return what so many people at once were heard to say; it is one who types."""
+
+    async def talk() -> list[Reply]:
+        conversations = [make_agent("human", {}) for _ in range(agents)]
+        return await asyncio.gather(*(each.reply(message("Hello!")) for each in conversations))
+
+    return [reply.text for reply in asyncio.run(asyncio.wait_for(talk(), 20))]
+
+
+def test_a_person_answers_one_message_at_a_time_and_may_type_ahead(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.write(keyboard, "one\nzwei ü\nthr".encode())
+    threading.Timer(0.5, os.write, (keyboard, b"ee\nfour\n")).start()
+    assert typed(3) == ["one", "zwei ü", "three"]
+    assert capsys.readouterr().out.count("Hello!") == 3
+    assert typed(1) == ["four"]
+
+
+def test_a_line_can_be_ended_without_enter_and_the_input_with_nothing_typed(keyboard: int) -> None:
+    os.write(keyboard, b"abc\x04\x04")
+    assert typed(1) == ["abc"]
+    os.write(keyboard, b"\x04")
+    with pytest.raises(AgentError, match="nobody is there any more"):
+        typed(1)
+
+
+def test_a_person_can_be_asked_example_by_example(keyboard: int, place: Path, command: "Command") -> None:
+    os.write(keyboard, b"I do not know.\n" * 150)
+    done = command("run", "--span", "2k", "--suite", "smoke", "--name", "r", "--isolated", "--agent", "human")
+    assert done.exit_code == 0, done.output

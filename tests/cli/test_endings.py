@@ -241,11 +241,14 @@ def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
         stderr=theirs,
         preexec_fn=partial(HANDLE, signal.SIGINT, signal.SIG_DFL),
     ) as running:
-        said = _read_to(ours, b"> ")
-        os.write(ours, b"I shall.\n")
-        said += _read_to(ours, b"> ")
-        running.send_signal(signal.SIGINT)
-        assert running.wait(timeout=30) == 3  # it waits for no Enter
+        try:
+            said = _read_to(ours, b"> ")
+            os.write(ours, b"I shall.\n")
+            said += _read_to(ours, b"> ")
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=30) == 3  # it waits for no Enter
+        finally:
+            running.kill()
         said += _read_to(ours, b"goes on from here")
     os.close(theirs)
     os.close(ours)
