@@ -308,7 +308,7 @@ def test_a_proxy_that_is_none_is_said_without_its_password(
 
 @pytest.mark.parametrize("url", ["http://me:sk/never@shown/chat", "//me:sk-never@/", "ftp://shown/"])
 def test_what_is_no_url_is_said_without_its_password(url: str) -> None:
-    with pytest.raises(ConfigError, match="is not a URL|not shown here") as caught:
+    with pytest.raises(ConfigError, match=r"is not a URL|not shown here") as caught:
         make_agent("http", {"url": url})
     assert "sk" not in str(caught.value)
     assert "ftp" in str(caught.value) or "ftp" not in url
