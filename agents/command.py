@@ -2,11 +2,18 @@
 
 import asyncio
 import json
+import os
 import shlex
+import signal
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ltm_bench import Agent, AgentError, Message, Reply, Turn
+
+_PATIENCE = 5.0
+"""Seconds that a program has to end once its input is closed."""
 
 
 class Command(Agent):
@@ -62,20 +69,29 @@ class Command(Agent):
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
-            await asyncio.wait_for(self._process.wait(), 5)
+            async with asyncio.timeout(_PATIENCE):
+                await self._process.wait()
+                if self._complaints is not None:
+                    await self._complaints
         except TimeoutError:
-            self._process.kill()
+            self._kill()
             await self._process.wait()
-        if self._complaints is not None:
-            await self._complaints
+
+    def _kill(self) -> None:
+        """Kill the program, and what it has started: a shell's program outlives the shell, and keeps its pipes open."""
+        if self._process is None:
+            return
+        with suppress(ProcessLookupError):
+            if sys.platform == "win32":
+                self._process.kill()
+            else:
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def _remember(self, message: Message, reply: str) -> None:
         if self._restarts:
             self._heard.append(_observed(message, reply))
 
     async def _start(self) -> None:
-        import os
-
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._words,
@@ -83,6 +99,7 @@ class Command(Agent):
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 limit=1 << 26,
+                start_new_session=True,  # a shell's own programs end with it
                 env={**os.environ, "LTM_BENCH_HOME": str(self._home.resolve())},
             )
         except OSError as error:
@@ -111,7 +128,7 @@ class Command(Agent):
         try:
             answer = await asyncio.wait_for(self._process.stdout.readline(), self._timeout)
         except TimeoutError:
-            self._process.kill()
+            self._kill()
             raise AgentError(f"{self._words[0]} did not answer within {self._timeout:g} s") from None
         except ValueError as error:
             raise AgentError(f"{self._words[0]} answered with a line of more than 64 MB") from error

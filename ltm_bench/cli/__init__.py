@@ -53,7 +53,9 @@ def _warn(
 def main() -> None:
     """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
     warnings.showwarning = _warn
-    for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # the latter by a terminal that is closed
+    # By a supervisor, by a terminal that is closed. What the keyboard sends is asyncio's: once, it waits until an agent
+    # lets go, as a function does that blocks; twice, it does not.
+    for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
         if sent is not None and signal.getsignal(sent) is not signal.SIG_IGN:
             signal.signal(sent, _interrupt)
     try:

@@ -7,6 +7,7 @@ import os
 import pty
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -407,6 +408,22 @@ def test_a_program_in_any_language_is_an_agent(place: Path, command: "Command") 
     done = command(*program(place))
     assert done.exit_code == 0, done.output
     assert results(place)["score"] == 1.0
+
+
+def test_a_program_that_a_shell_has_started_is_ended_with_it(place: Path) -> None:
+    """It would hold the shell's pipes open, and the run would wait for it."""
+    words = f"sh -c 'sleep 300 & exec {sys.executable} -c \"import time; time.sleep(300)\"'"
+
+    async def talk() -> None:
+        agent = make_agent("command", {"command": words, "timeout": 0.5})
+        await agent.open(place)
+        with pytest.raises(AgentError, match="did not answer"):
+            await agent.reply(message("Hello!"))
+        await agent.close()
+
+    begun = time.monotonic()
+    asyncio.run(talk())
+    assert time.monotonic() - begun < 60
 
 
 def test_a_program_that_dies_says_why_and_the_run_is_resumed(place: Path, command: "Command") -> None:

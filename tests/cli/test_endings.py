@@ -52,6 +52,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "stoppable.py").write_text(STOPPABLE, "utf-8")
+    blocking = STOPPABLE.replace("Stoppable", "Blocking").replace(
+        "await asyncio.sleep(30)", "time.sleep(300)"
+    )
+    (tmp_path / "agents" / "blocking.py").write_text(blocking.replace("asyncio", "time"), "utf-8")
     return tmp_path
 
 
@@ -123,20 +127,32 @@ def test_a_missing_key_is_said_before_anything_is_written(
     assert not Path("reports").exists()
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("agent", "how"),
+    [
+        ("stoppable", [signal.SIGINT]),
+        ("stoppable", [signal.SIGTERM]),
+        ("stoppable", [signal.SIGHUP]),
+        ("blocking", [signal.SIGINT, signal.SIGINT]),  # the first would wait for it
+        ("blocking", [signal.SIGTERM]),
+        ("blocking", [signal.SIGHUP]),
+    ],
+)
 def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
-    command: "Command", place: Path, how: signal.Signals
+    command: "Command", place: Path, agent: str, how: list[signal.Signals]
 ) -> None:
     (place / "wait").touch()
     with subprocess.Popen(
-        [*COMMAND, "run", *TINY, "--agent", "stoppable"],
+        [*COMMAND, "run", *TINY, "--agent", agent],
         stderr=subprocess.PIPE,
         text=True,
         # A shell starts what it puts into the background deaf to SIGINT, and children inherit that.
         preexec_fn=partial(HANDLE, signal.SIGINT, signal.SIG_DFL),
     ) as running:
         _wait_until_here(place, running)
-        running.send_signal(how)
+        for each in how:
+            running.send_signal(each)
+            time.sleep(0.5)
         _, said = running.communicate(timeout=60)
     assert running.returncode == 3
     assert "`ltm-bench resume r` goes on from here" in said
