@@ -105,8 +105,9 @@ def carry_out(
             if have_judged(folder, results, make_judges(judges), budget):
                 results = publish(folder)
     except KeyboardInterrupt:
+        asked = "".join(f" --judge {name}" for name in judges)
         raise RunIncomplete(
-            f"interrupted; nothing is lost: `ltm-bench resume {folder.name}` goes on from here"
+            f"interrupted; nothing is lost: `ltm-bench resume {folder.name}{asked}` goes on from here"
         ) from None
     summarise(results, folder)
     return results

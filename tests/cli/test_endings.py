@@ -190,9 +190,9 @@ def test_a_run_that_is_interrupted_over_its_page_is_resumed_as_well(
 
     with monkeypatch.context() as patched:
         patched.setattr("ltm_bench.cli.running.publish", interrupt)
-        done = command("run", *TINY, "--agent", "parrot")
+        done = command("run", *TINY, "--agent", "parrot", "--judge", "parrot")
     assert done.exit_code == 3
-    assert "interrupted; nothing is lost: `ltm-bench resume r` goes on from here" in done.err
+    assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` goes on from here" in done.err
     assert command("resume").exit_code == 0
     assert Path("reports/r/report.html").exists()
 
