@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 from ltm_bench import embedding
@@ -44,6 +45,10 @@ _DATES = (
     "This conversation takes place at {now}. That is the observation date and the current date; the dates given above "
     "are wrong. Every message of the user begins with the time at which it was sent, in brackets."
 )
+
+
+_alone = Lock()
+"""Held while Mem0 is set up, for it imports more then."""
 
 
 class Mem0(Agent):
@@ -117,6 +122,10 @@ class Mem0(Agent):
         self._home = home
         self._name = name_in(home)
         self._ledger = Ledger(home / "heard.jsonl")
+        # Here and not in the thread: of several threads that import the same packages some get halves of them.
+        with _untold(home):
+            for package in ("mem0", "qdrant_client", "httpx"):
+                need("mem0", package)
         import openai
 
         place = self._endpoint
@@ -131,43 +140,41 @@ class Mem0(Agent):
         await self._call(self._open, home)
 
     def _open(self, home: Path) -> None:
-        with _untold(home):
-            package = need("mem0", "mem0")
-            need("mem0", "qdrant_client")
-        place = self._endpoint
-        model = {"model": place.model, "api_key": place.key, "openai_base_url": place.url}
-        self._memory = package.Memory.from_config(
-            {
-                "llm": {"provider": "openai", "config": {**model, "is_reasoning_model": self._reasoning}},
-                "embedder": {
-                    "provider": "openai",
-                    "config": {
-                        **model,
-                        "model": "text-embedding-3-small" if self._own else self._embedder,
-                        # Said only where it is not the default: servers reject the parameter that it becomes.
-                        **({} if self._dimensions == 1536 else {"embedding_dims": self._dimensions}),
+        with _alone:
+            package, place = need("mem0", "mem0"), self._endpoint
+            model = {"model": place.model, "api_key": place.key, "openai_base_url": place.url}
+            self._memory = package.Memory.from_config(
+                {
+                    "llm": {"provider": "openai", "config": {**model, "is_reasoning_model": self._reasoning}},
+                    "embedder": {
+                        "provider": "openai",
+                        "config": {
+                            **model,
+                            "model": "text-embedding-3-small" if self._own else self._embedder,
+                            # Said only where it is not the default: servers reject the parameter that it becomes.
+                            **({} if self._dimensions == 1536 else {"embedding_dims": self._dimensions}),
+                        },
                     },
-                },
-                "vector_store": {
-                    "provider": "qdrant",
-                    "config": {
-                        "collection_name": self._name,
-                        "embedding_model_dims": self._dimensions,
-                        "path": str(home.resolve() / "qdrant"),
-                        "on_disk": True,
+                    "vector_store": {
+                        "provider": "qdrant",
+                        "config": {
+                            "collection_name": self._name,
+                            "embedding_model_dims": self._dimensions,
+                            "path": str(home.resolve() / "qdrant"),
+                            "on_disk": True,
+                        },
                     },
-                },
-                "history_db_path": str(home.resolve() / "history.db"),
-            }
-        )
-        memory = self._memory
-        for part in (memory.llm, memory.embedding_model):  # with our patience, and counted
-            part.client.close()
-            part.client = self._client
-        self._calls.watch(self._client.chat.completions)
-        self._calls.watch(self._client.embeddings)
-        if self._own:
-            memory.embedding_model = _Own(self._embedder, self._dimensions)
+                    "history_db_path": str(home.resolve() / "history.db"),
+                }
+            )
+            memory = self._memory
+            for part in (memory.llm, memory.embedding_model):  # with our patience, and counted
+                part.client.close()
+                part.client = self._client
+            self._calls.watch(self._client.chat.completions)
+            self._calls.watch(self._client.embeddings)
+            if self._own:
+                memory.embedding_model = _Own(self._embedder, self._dimensions)
 
     async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
         try:

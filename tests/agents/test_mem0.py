@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -265,6 +266,31 @@ def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: 
     with pytest.raises(AgentError, match="HTTP 503"):  # Mem0 itself says no more than that it stored nothing
         talk.observe(turn(0, TOLD[0]))
     assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
+
+
+OPENING = """
+import asyncio, sys
+from pathlib import Path
+from ltm_bench.dropins import make_agent
+
+async def main():
+    agents = [make_agent("mem0", {"model": "m", "embedder": "local"}) for _ in range(8)]
+    homes = [Path(sys.argv[1], str(n)) for n in range(8)]
+    for home in homes:
+        home.mkdir()
+    await asyncio.gather(*(agent.open(home) for agent, home in zip(agents, homes)))
+    await asyncio.gather(*(agent.close() for agent in agents))
+
+asyncio.run(main())
+"""
+
+
+def test_many_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str) -> None:
+    """In a process that has not imported it, where threads would get halves of each other's imports."""
+    if find_spec("mem0") is None:
+        pytest.skip(REASON)
+    done = subprocess.run([sys.executable, "-c", OPENING, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: "Provider") -> None:
