@@ -81,4 +81,12 @@ async def sweep(
         observer.done(job, problem)
         return problem
 
-    return list(await asyncio.gather(*map(one, jobs)))
+    runs = [asyncio.ensure_future(one(job)) for job in jobs]
+    try:
+        return list(await asyncio.gather(*runs))
+    except KeyboardInterrupt:
+        # A signal that came in the midst of a run has stopped the loop, and comes by here while that ends.
+        ended = [each.exception() for each in runs if each.done() and not each.cancelled()]
+        if any(isinstance(each, KeyboardInterrupt) for each in ended):
+            raise asyncio.CancelledError from None
+        raise

@@ -161,6 +161,18 @@ def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
     assert command("resume").exit_code == 0
 
 
+def test_an_interrupted_sweep_ends_with_3_and_without_a_traceback(place: Path) -> None:
+    (place / "wait").touch()
+    words = ("--agent", "blocking", "--span", "2k", "--suite", "smoke", "--seed", "0", "--seed", "1")
+    with subprocess.Popen([*COMMAND, "sweep", *words], stderr=subprocess.PIPE, text=True) as running:
+        _wait_until_here(place, running)
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert "interrupted; nothing is lost: the same command goes on from here" in said
+    assert "Traceback" not in said
+
+
 def _wait_until_here(place: Path, running: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
     """Wait until the agent is in the middle of a reply."""
     end = time.monotonic() + 60
