@@ -1,6 +1,6 @@
 """Anthropic's Claude models, through the Messages API.
 
-The key is read from ANTHROPIC_API_KEY. What is sent is append-only, apart from the steps in which ltm_bench.window
+The key is read from ANTHROPIC_API_KEY. What is sent is append-only, apart from the steps in which the window
 drops the oldest turns: the date stands in the user's message, never in the system message, so that automatic prompt
 caching, which is switched on, holds. Claude takes no temperature any more, so there is no such setting.
 """
@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import anthropic
 
-from ltm_bench.agent import Agent, Finding
-from ltm_bench.errors import AgentError, ConfigError
-from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
-from ltm_bench.tokens import counter
-from ltm_bench.window import KEPT, Prompt, Window
-from ltm_bench.wire import client as watched
+from ltm_bench.adapters.endpoint import EXAMINING, SYSTEM, Endpoint, stamped
+from ltm_bench.adapters.http import client as watched
+from ltm_bench.adapters.window import KEPT, Prompt, Window
+from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.errors import AgentError, ConfigError
+from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.core.tokens import counter
 
 # How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
 # since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.

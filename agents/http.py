@@ -16,8 +16,8 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.errors import ConfigError, bare
-from ltm_bench.wire import Attempt, tell
+from ltm_bench.adapters.http import Attempt, tell
+from ltm_bench.core.errors import ConfigError, bare
 
 _LONGEST_WAIT = 60.0
 """Seconds before a request is sent again, whatever Retry-After says: a run can be resumed later."""

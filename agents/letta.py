@@ -17,14 +17,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.agent import Agent, Finding, Memory
-from ltm_bench.clock import stamp
-from ltm_bench.errors import AgentError, CannotResume, ConfigError
-from ltm_bench.extras import installed, need
-from ltm_bench.ledger import Ledger, name_in
-from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.remote import EXAMINING, Endpoint, stamped
-from ltm_bench.wire import sendable
+from ltm_bench.adapters.endpoint import EXAMINING, Endpoint, stamped
+from ltm_bench.adapters.extras import installed, need
+from ltm_bench.adapters.http import sendable
+from ltm_bench.adapters.ledger import Ledger, name_in
+from ltm_bench.core.agent import Agent, Finding, Memory
+from ltm_bench.core.clock import stamp
+from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
+from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
 
 _PASSAGE = 4000
 """Characters of one archival passage."""

@@ -23,18 +23,18 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from ltm_bench import embedding
-from ltm_bench.agent import Agent, Finding, Memory
-from ltm_bench.clock import stamp
-from ltm_bench.core import Core
-from ltm_bench.embedders import embedder as embedder_of
-from ltm_bench.errors import CannotResume, ConfigError
-from ltm_bench.extras import installed, need
-from ltm_bench.ledger import Ledger, Tally, fingerprint, name_in
-from ltm_bench.messages import Message, Reply, Turn, Usage
-from ltm_bench.remote import Endpoint, stamped
-from ltm_bench.wire import client as watched
-from ltm_bench.wire import sendable
+from ltm_bench.adapters import embedding
+from ltm_bench.adapters.answerer import Core
+from ltm_bench.adapters.embedders import embedder as embedder_of
+from ltm_bench.adapters.endpoint import Endpoint, stamped
+from ltm_bench.adapters.extras import installed, need
+from ltm_bench.adapters.http import client as watched
+from ltm_bench.adapters.http import sendable
+from ltm_bench.adapters.ledger import Ledger, Tally, fingerprint, name_in
+from ltm_bench.core.agent import Agent, Finding, Memory
+from ltm_bench.core.clock import stamp
+from ltm_bench.core.errors import CannotResume, ConfigError
+from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """OpenAI's chat models, and every server that speaks OpenAI's Chat Completions protocol (set base_url).
 
 The key is read from OPENAI_API_KEY (or the variable named by key_variable). What is sent is append-only, apart from
-the steps in which ltm_bench.window drops the oldest turns: the date stands in the user's message, never in the
+the steps in which the window drops the oldest turns: the date stands in the user's message, never in the
 system message, so that the provider's prompt cache holds.
 """
 
@@ -14,13 +14,13 @@ import openai
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
 
-from ltm_bench.agent import Agent, Finding
-from ltm_bench.errors import AgentError
-from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.remote import EXAMINING, SYSTEM, Endpoint, stamped
-from ltm_bench.tokens import counter
-from ltm_bench.window import KEPT, Prompt, Window
-from ltm_bench.wire import client as watched
+from ltm_bench.adapters.endpoint import EXAMINING, SYSTEM, Endpoint, stamped
+from ltm_bench.adapters.http import client as watched
+from ltm_bench.adapters.window import KEPT, Prompt, Window
+from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.errors import AgentError
+from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.core.tokens import counter
 
 # How many of the model's tokens one token of our counter (cl100k_base) can become. OpenAI's own newer vocabularies
 # are larger, so their counts are lower but for odd languages; models on other servers often have smaller ones.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import openai
 from openai.types.responses import Response
 
-from ltm_bench.dropins import agent_class
-from ltm_bench.messages import Finish, Reply, Usage
-from ltm_bench.window import Prompt
+from ltm_bench.adapters.window import Prompt
+from ltm_bench.core.messages import Finish, Reply, Usage
+from ltm_bench.plugins.files import agent_class
 
 if TYPE_CHECKING:
     from agents.openai_chat import OpenAIChat  # noqa: TID251 - for its type alone

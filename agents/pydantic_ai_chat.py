@@ -22,16 +22,16 @@ from typing import Any
 
 import httpx2
 
-from ltm_bench.agent import Agent, Finding
-from ltm_bench.errors import AgentError, ConfigError
-from ltm_bench.extras import installed, need
-from ltm_bench.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.prices import provider_at
-from ltm_bench.remote import SYSTEM, Endpoint, stamped
-from ltm_bench.tokens import counter
-from ltm_bench.window import KEPT, Prompt, Window
-from ltm_bench.wire import Attempt, tell
-from ltm_bench.wire import client as watched
+from ltm_bench.adapters.endpoint import SYSTEM, Endpoint, stamped
+from ltm_bench.adapters.extras import installed, need
+from ltm_bench.adapters.http import Attempt, tell
+from ltm_bench.adapters.http import client as watched
+from ltm_bench.adapters.window import KEPT, Prompt, Window
+from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.errors import AgentError, ConfigError
+from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.core.pricing import provider_at
+from ltm_bench.core.tokens import counter
 
 # How many of the model's tokens one token of our counter (cl100k_base) can become, for whichever model it is.
 _RATIO = 1.5

@@ -24,23 +24,23 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltm_bench import embedding
-from ltm_bench.agent import Agent, Memory
-from ltm_bench.core import Core
-from ltm_bench.embedders import embedder as embedder_of
-from ltm_bench.errors import CannotResume, ConfigError
-from ltm_bench.extractive import Passage, answer, question_in, sentences, time_spoken_of
-from ltm_bench.messages import Message, Reply, Turn, Usage
-from ltm_bench.remote import Endpoint
-from ltm_bench.tokens import counter
-from ltm_bench.wire import client as watched
-from ltm_bench.wire import sendable
+from ltm_bench.adapters import embedding
+from ltm_bench.adapters.answerer import Core
+from ltm_bench.adapters.embedders import embedder as embedder_of
+from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.adapters.extractive import Passage, answer, question_in, sentences, time_spoken_of
+from ltm_bench.adapters.http import client as watched
+from ltm_bench.adapters.http import sendable
+from ltm_bench.core.agent import Agent, Memory
+from ltm_bench.core.errors import CannotResume, ConfigError
+from ltm_bench.core.messages import Message, Reply, Turn, Usage
+from ltm_bench.core.tokens import counter
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from openai import AsyncOpenAI
 
-    from ltm_bench.embedding import Vectors
+    from ltm_bench.adapters.embedding import Vectors
 
 _PASSAGE_CHARACTERS = 240
 _WRITE_AT_ONCE = 256

@@ -17,15 +17,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ltm_bench.agent import Agent, Finding, Memory
-from ltm_bench.core import Core
-from ltm_bench.errors import AgentError, ConfigError, LtmBenchError
-from ltm_bench.extractive import question_in
-from ltm_bench.extras import installed, need
-from ltm_bench.ledger import Ledger, name_in
-from ltm_bench.messages import Message, Reply, Turn
-from ltm_bench.remote import Endpoint
-from ltm_bench.wire import sendable
+from ltm_bench.adapters.answerer import Core
+from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.adapters.extractive import question_in
+from ltm_bench.adapters.extras import installed, need
+from ltm_bench.adapters.http import sendable
+from ltm_bench.adapters.ledger import Ledger, name_in
+from ltm_bench.core.agent import Agent, Finding, Memory
+from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
+from ltm_bench.core.messages import Message, Reply, Turn
 
 T = TypeVar("T")
 

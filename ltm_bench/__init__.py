@@ -5,12 +5,11 @@ The names here are all that a scenario or an adapter needs.
 
 from typing import TYPE_CHECKING
 
-from ltm_bench.agent import Agent, Finding, Memory
-from ltm_bench.clock import spoken_duration
-from ltm_bench.deliveries import Piece, bury, deliver
-from ltm_bench.dice import Dice
-from ltm_bench.errors import AgentError, CannotResume
-from ltm_bench.messages import (
+from ltm_bench.core.agent import Agent, Finding, Memory
+from ltm_bench.core.clock import spoken_duration
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.errors import AgentError, CannotResume
+from ltm_bench.core.messages import (
     Ask,
     Buried,
     Chat,
@@ -24,13 +23,14 @@ from ltm_bench.messages import (
     Usage,
     Verdict,
 )
-from ltm_bench.scenario import Script, scenario
+from ltm_bench.script.deliveries import Piece, bury, deliver
+from ltm_bench.script.scenario import Script, scenario
 
 if TYPE_CHECKING:
-    from ltm_bench.matchers.answers import answers, declines
-    from ltm_bench.matchers.benchmarked import benchmarked
+    from ltm_bench.datasets.counting_stars.matcher import star_counts, star_sum
+    from ltm_bench.datasets.infinitebench.matcher import benchmarked
+    from ltm_bench.datasets.swim.matcher import answers, declines
     from ltm_bench.matchers.choices import picks
-    from ltm_bench.matchers.counts import star_counts, star_sum
     from ltm_bench.matchers.decoding import decodes
     from ltm_bench.matchers.displacement import displaced
     from ltm_bench.matchers.items import item_counts
@@ -44,12 +44,13 @@ else:
 
     def __getattr__(name: str) -> object:
         """Import the matchers when one is first asked for (PEP 562): they take longer than all the rest together."""
-        if name not in (*__all__, "matchers"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module
+        if name in __all__:
+            from ltm_bench.plugins.matchers import modules
 
-        matchers = import_module("ltm_bench.matchers")
-        return matchers if name == "matchers" else getattr(matchers, name)
+            for module in modules():
+                if hasattr(module, name):
+                    return getattr(module, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

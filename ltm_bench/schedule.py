@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
-from ltm_bench.clock import Clock
-from ltm_bench.dice import Dice
-from ltm_bench.errors import ConfigError, SpanTooSmall
-from ltm_bench.messages import Ask, Line, Reply
-from ltm_bench.scenario import Example, Script, Step, rehearse
-from ltm_bench.tokens import Counter
+from ltm_bench.core.clock import Clock
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.errors import ConfigError, SpanTooSmall
+from ltm_bench.core.messages import Ask, Line, Reply
+from ltm_bench.core.tokens import Counter
+from ltm_bench.script.scenario import Example, Script, Step, rehearse
 
 USABLE = 0.9
 """The part of a span in which messages are placed; the rest is room for talkative agents."""

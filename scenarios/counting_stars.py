@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench import Ask, Dice, Script, Tell, bury, deliver, scenario, star_counts, star_sum
-from ltm_bench.deliveries import CHUNK, evenly, room
-from ltm_bench.filler import shipped
+from ltm_bench.filler.filler import shipped
+from ltm_bench.script.deliveries import CHUNK, evenly, room
 
 SENTENCES = {
     ("en", "searching"): "A little {who} looked up and counted {count} {sign}",

@@ -8,9 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ltm_bench import Ask, Dice, Script, benchmarked, deliver, scenario
-from ltm_bench.deliveries import CHUNK, DELIVERIES, room
-from ltm_bench.infinitebench import MODES, SCORERS
-from ltm_bench.tasks import (
+from ltm_bench.datasets.infinitebench import (
     GENERATORS,
     Record,
     begin,
@@ -19,7 +17,9 @@ from ltm_bench.tasks import (
     running,
     running_values,
 )
-from ltm_bench.tasks.generating import Order, signed_numbers, terms_of
+from ltm_bench.datasets.infinitebench.generating import Order, signed_numbers, terms_of
+from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS
+from ltm_bench.script.deliveries import CHUNK, DELIVERIES, room
 
 FORGET = "That is all of it. If something like it comes up again, it has nothing to do with this."
 TERMS = 20

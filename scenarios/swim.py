@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 
 from ltm_bench import Ask, Dice, Piece, Script, answers, declines, deliver, scenario
-from ltm_bench.deliveries import CHUNK, room
-from ltm_bench.swim import Document, arrange, keep, read_documents, read_tasks
-from ltm_bench.swim.arranging import JOINT
+from ltm_bench.datasets.swim import Document, arrange, keep, read_documents, read_tasks
+from ltm_bench.datasets.swim.arranging import JOINT
+from ltm_bench.script.deliveries import CHUNK, room
 
 BEGIN = "Here are some documents. There will be a question about them; answer it from what they say alone."
 QUESTION = (

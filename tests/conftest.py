@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ltm_bench.agent import Agent
 from ltm_bench.cli import main
-from ltm_bench.dropins import make_agent
-from ltm_bench.messages import Message, Reply, Turn, Usage
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.messages import Message, Reply, Turn, Usage
+from ltm_bench.plugins.files import make_agent
 
 # tests/ is no package (pytest runs with --import-mode=importlib): this is how a test imports its helpers, such as
 # `from provider import provider`. It happens once, here. Type checkers know the same file as tests.provider.
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
+    from tests.made import browser, hostile_run, made, read
     from tests.provider import Provider, provider
 else:
+    from made import browser, hostile_run, made, read
     from provider import Provider, provider
+
+__all__ = ["browser", "hostile_run", "made", "read"]  # fixtures that are written elsewhere
 
 KEY = "sk-not-a-key-0123456789"
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)

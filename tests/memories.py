@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ltm_bench.messages import Message, Reply, Turn
+from ltm_bench.core.messages import Message, Reply, Turn
 
 if TYPE_CHECKING:
     from tests.provider import Calls

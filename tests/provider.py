@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple
 
-from ltm_bench.embedding import embed
-from ltm_bench.tokens import counter
+from ltm_bench.adapters.embedding import embed
+from ltm_bench.core.tokens import counter
 
 CACHE_MINIMUM = 1024
 """Tokens from which OpenAI caches a prompt, and Anthropic unless the model is one of these."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ltm_bench
-from ltm_bench import errors
 from ltm_bench.cli.checking import check_adapter, check_scenario
-from ltm_bench.config import presets
-from ltm_bench.dropins import Kind, agent_class, catalogue, make_agent, summary
+from ltm_bench.core import errors
+from ltm_bench.plan.config import presets
+from ltm_bench.plugins.files import Kind, agent_class, catalogue, make_agent, summary
 
 if TYPE_CHECKING:
     from tests.provider import Provider
@@ -88,7 +88,7 @@ def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
 
 
 def test_the_matchers_can_be_had_from_the_package_although_they_are_imported_late() -> None:
-    code = "import ltm_bench as l, sys; n = len(sys.modules); l.matchers.says; print(len(sys.modules) > n)"
+    code = "import ltm_bench as l, sys; n = len(sys.modules); l.says; print(len(sys.modules) > n)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
 
@@ -164,15 +164,15 @@ def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
 
 PURE = (
     "schedule",
-    "scenario",
-    "scoring",
-    "statistics",
-    "clock",
-    "filler",
-    "extractive",
-    "embedding",
-    "window",
-    "messages",
+    "script/*",
+    "score/results",
+    "score/statistics",
+    "core/clock",
+    "core/messages",
+    "filler/*",
+    "adapters/extractive",
+    "adapters/embedding",
+    "adapters/window",
     "matchers/*",
 )
 

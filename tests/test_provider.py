@@ -9,7 +9,7 @@ import httpx2
 import openai
 import pytest
 
-from ltm_bench.errors import AgentError
+from ltm_bench.core.errors import AgentError
 
 if TYPE_CHECKING:
     from tests.conftest import Talk

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm_bench import Ask, Chat, Dice, Reply, Script, Tell, names_only, scenario
-from ltm_bench.config import read_suite
-from ltm_bench.dropins import scenario as find_scenario
-from ltm_bench.errors import ConfigError, SpanTooSmall
-from ltm_bench.messages import Line
-from ltm_bench.scenario import Example, Scenario, ideal_reply
+from ltm_bench.core.errors import ConfigError, SpanTooSmall
+from ltm_bench.core.messages import Line
+from ltm_bench.core.tokens import counter
+from ltm_bench.plan.config import read_suite
+from ltm_bench.plugins.files import scenario as find_scenario
 from ltm_bench.schedule import NEAR, Ended, Fill, Finish, Jump, Scheduler, Send, due_position
-from ltm_bench.tokens import counter
+from ltm_bench.script.scenario import Example, Scenario, ideal_reply
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EXPECT = names_only("red", among=("red", "blue"))

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import ltm_bench
-from ltm_bench import matchers, rubric
-from ltm_bench.infinitebench import MODES, score
+from ltm_bench.core.messages import Matcher, Outcome
+from ltm_bench.datasets.infinitebench.scorer import MODES, score
+from ltm_bench.judge import rubric
 from ltm_bench.matchers.reading import json_values
-from ltm_bench.messages import Matcher, Outcome
 
 LONG = 20_000
 """Characters of a bait."""
@@ -114,13 +114,13 @@ def test_a_pattern_takes_time_in_proportion_to_the_text(name: str) -> None:
 
 
 def _made() -> Iterator[Matcher]:
-    yield matchers.names_only("red", among=("red", "blue", "green"))
-    yield matchers.picks(2, of=4)
-    yield matchers.lists_all(["milk", "bread"], among=("milk", "bread", "tea"))
-    yield matchers.says("red")
-    yield matchers.displaced(east=3, north=4)
-    yield matchers.star_counts([3, 5, 8])
-    yield matchers.item_counts({"milk": 2}, among=("milk", "bread"))
+    yield ltm_bench.names_only("red", among=("red", "blue", "green"))
+    yield ltm_bench.picks(2, of=4)
+    yield ltm_bench.lists_all(["milk", "bread"], among=("milk", "bread", "tea"))
+    yield ltm_bench.says("red")
+    yield ltm_bench.displaced(east=3, north=4)
+    yield ltm_bench.star_counts([3, 5, 8])
+    yield ltm_bench.item_counts({"milk": 2}, among=("milk", "bread"))
 
 
 MATCHERS = list(_made())

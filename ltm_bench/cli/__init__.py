@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from ltm_bench.cli.commands import app
 from ltm_bench.cli.console import complain
-from ltm_bench.errors import LtmBenchError
+from ltm_bench.core.errors import LtmBenchError
 
 __all__ = ["app", "main"]
 
@@ -70,7 +70,7 @@ def main() -> None:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # of the parser's own
             _misused(error)
             sys.exit(1)
-        from ltm_bench import dropins
+        from ltm_bench.plugins import files as dropins
 
         if (blamed := dropins.blame(error)) is not None:
             complain(str(blamed))

@@ -12,18 +12,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ltm_bench import config, dropins
-from ltm_bench.agent import Agent, Finding
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.planning import rehearsal
-from ltm_bench.errors import ConfigError, DropInError, LtmBenchError
-from ltm_bench.matchers import dump, load
-from ltm_bench.messages import Ask, Matcher, Message, Outcome, Reply, Turn
-from ltm_bench.runner import score_alone
-from ltm_bench.scenario import Example, Scenario, Step, ideal_reply
+from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError
+from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
+from ltm_bench.core.tokens import counter
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import rehearsal
+from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.matchers import load
+from ltm_bench.runner.conversation import score_alone
 from ltm_bench.schedule import load_of, smallest_span
-from ltm_bench.scoring import judge
-from ltm_bench.tokens import counter
+from ltm_bench.score.results import judge
+from ltm_bench.script.scenario import Example, Scenario, Step, ideal_reply
 
 _SEEDS = 20
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -147,9 +149,10 @@ _HASH_SEEDS = ("1", "2", "3", "4")
 
 _ELSEWHERE = """
 import sys
-from ltm_bench import Ask, dropins
-from ltm_bench.matchers import dump
-from ltm_bench.scenario import Example, rehearse
+from ltm_bench import Ask
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plugins import files as dropins
+from ltm_bench.script.scenario import Example, rehearse
 
 
 class Letters:

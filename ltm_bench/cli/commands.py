@@ -32,8 +32,8 @@ from ltm_bench.cli.options import (
     whole,
 )
 from ltm_bench.cli.papers import importing, infinitebench, scoring, swimming
-from ltm_bench.errors import ConfigError
-from ltm_bench.tokens import DEFAULT
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.tokens import DEFAULT
 
 app = typer.Typer(
     name="ltm-bench",
@@ -157,8 +157,8 @@ def run(
 ) -> None:
     """Hold one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
     from ltm_bench.cli.demands import Demands
-    from ltm_bench.cli.planning import Calls, Wish
     from ltm_bench.cli.running import start
+    from ltm_bench.plan.planning import Calls, Wish
 
     start(
         Wish(
@@ -293,8 +293,8 @@ def sweep(
     ] = 30.0,
 ) -> None:
     """Hold many runs at the same time: every agent, span, seed and suite. The same command again goes on."""
-    from ltm_bench.cli.planning import PLAIN, Calls
     from ltm_bench.cli.sweeping import Cluster, Grid, read_grid, run_sweep, with_resources
+    from ltm_bench.plan.planning import PLAIN, Calls
 
     if on not in (None, "ray"):
         raise ConfigError(f"--on {on}: there is ray, and without --on this process")
@@ -344,8 +344,8 @@ def resume(
 ) -> None:
     """Go on with a run that was interrupted, exactly where it stopped."""
     from ltm_bench.cli.demands import Demands
-    from ltm_bench.cli.planning import Calls
     from ltm_bench.cli.running import go_on
+    from ltm_bench.plan.planning import Calls
 
     go_on(
         run,
@@ -704,7 +704,7 @@ def estimate(
 ) -> None:
     """Say what a run would use and cost, with and without prompt caching. Simulates the schedule; no call is made."""
     from ltm_bench.cli.estimating import print_estimate
-    from ltm_bench.cli.planning import Wish
+    from ltm_bench.plan.planning import Wish
 
     print_estimate(
         Wish(

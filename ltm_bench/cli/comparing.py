@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.planning import abouts, all_runs, find_run
 from ltm_bench.cli.showing import check_output, replace
-from ltm_bench.config import spell_span
-from ltm_bench.errors import ConfigError
-from ltm_bench.log import read_manifest
-from ltm_bench.report.comparison import Comparison, Pair, Run, compare
-from ltm_bench.report.results import results_of
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.log.log import read_manifest
+from ltm_bench.plan.config import spell_span
+from ltm_bench.plan.planning import abouts, all_runs, find_run
+from ltm_bench.score.comparison import Comparison, Pair, Run, compare
+from ltm_bench.score.fold import results_of
 
 MOST_PAIRS = 12
 """Pairs of a span that the terminal shows one by one."""

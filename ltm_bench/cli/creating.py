@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from ltm_bench import dropins
 from ltm_bench.cli.console import out
-from ltm_bench.errors import ConfigError
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plugins import files as dropins
 
 SCENARIO = '''"""{title}: something is told, changes once, and is asked for at the end."""
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ltm_bench import config
-from ltm_bench.agent import Agent, Finding
 from ltm_bench.cli.checking import print_finding
-from ltm_bench.cli.planning import REPORTS, agent_entry, agent_maker
-from ltm_bench.errors import ConfigError, LtmBenchError
-from ltm_bench.filler import shipped
-from ltm_bench.messages import Message
-from ltm_bench.prices import dollars, price_list
-from ltm_bench.tokens import counter
+from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.errors import ConfigError, LtmBenchError
+from ltm_bench.core.messages import Message
+from ltm_bench.core.pricing import dollars, price_list
+from ltm_bench.core.tokens import counter
+from ltm_bench.filler.filler import shipped
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import REPORTS, agent_entry, agent_maker
 
 _BYTES_PER_TOKEN = 60
 """Of a run folder: log, transcript and an agent's own store."""

@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping
 from decimal import Decimal
 
-from ltm_bench import config, dropins
 from ltm_bench.cli.console import err, out
-from ltm_bench.cli.planning import Wish, left_out, make_plan
-from ltm_bench.errors import ConfigError
-from ltm_bench.estimating import REPLIES, asked_of, estimate
-from ltm_bench.prices import price_list
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.pricing import price_list
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import Wish, left_out, make_plan
+from ltm_bench.plugins import files as dropins
+from ltm_bench.runner.estimate import REPLIES, asked_of, estimate
 
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 

@@ -9,14 +9,14 @@ import tempfile
 from pathlib import Path
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.planning import abouts, find_run
 from ltm_bench.cli.showing import check_output, publish, replace
-from ltm_bench.dropins import looks_secret
-from ltm_bench.errors import ConfigError, LogError, nearest
-from ltm_bench.log import read_manifest
-from ltm_bench.report.bundle import files, pack, scrub, unpack, verify
-from ltm_bench.report.exports import FORMATS
-from ltm_bench.report.results import results_of
+from ltm_bench.core.errors import ConfigError, LogError, nearest
+from ltm_bench.export.bundle import files, pack, scrub, unpack, verify
+from ltm_bench.export.formats import FORMATS
+from ltm_bench.log.log import read_manifest
+from ltm_bench.plan.planning import abouts, find_run
+from ltm_bench.plugins.files import looks_secret
+from ltm_bench.score.fold import results_of
 
 SHORTEST_SECRET = 8
 """Characters of a secret from the environment: a shorter one would be found in every other word."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ltm_bench.cli.console import err, out
-from ltm_bench.errors import ConfigError, nearest
-from ltm_bench.infinitebench import SCORERS
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.datasets.infinitebench.scorer import SCORERS
 
 URL = "https://nlp.cs.washington.edu/triviaqa/data/triviaqa-unfiltered.tar.gz"
 SHA256 = "7f0c94207fd0a1eb7bba3d52cdfe0735c98de850b9e5aa4e75f2776ef9a531d0"

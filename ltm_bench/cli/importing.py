@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltm_bench import goodai
 from ltm_bench.cli.console import err, out
-from ltm_bench.cli.planning import REPORTS
 from ltm_bench.cli.showing import publish
-from ltm_bench.errors import ConfigError
-from ltm_bench.log import encode
-from ltm_bench.tokens import counter
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.tokens import counter
+from ltm_bench.datasets import goodai
+from ltm_bench.log.log import encode
+from ltm_bench.plan.planning import REPORTS
 
 
 def import_goodai(folder: Path) -> None:

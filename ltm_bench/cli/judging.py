@@ -8,21 +8,24 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from ltm_bench import dropins
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.planning import REPORTS, agent_entry, agent_maker, find_run, find_suite
 from ltm_bench.cli.showing import publish, summarise
-from ltm_bench.errors import ConfigError
-from ltm_bench.judgements import Override, append, reply_hash
-from ltm_bench.judging import THRESHOLD, Judge, Memory, Trial, calibrate, doubtful, judge_run
-from ltm_bench.log import locked
-from ltm_bench.matchers import ListsAll, NamesOnly, Retells, Says
-from ltm_bench.messages import Ask, Matcher, Outcome
-from ltm_bench.rubric import Case
-from ltm_bench.runner import Budget
-from ltm_bench.scenario import Example, rehearse
-from ltm_bench.scoring import Question, Results
-from ltm_bench.tokens import counter
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Ask, Matcher, Outcome
+from ltm_bench.core.tokens import counter
+from ltm_bench.judge.asking import THRESHOLD, Judge, Memory, Trial, calibrate, doubtful, judge_run
+from ltm_bench.judge.rubric import Case
+from ltm_bench.log.log import locked
+from ltm_bench.matchers.lists import ListsAll
+from ltm_bench.matchers.names import NamesOnly
+from ltm_bench.matchers.phrases import Says
+from ltm_bench.matchers.quotes import Retells
+from ltm_bench.plan.planning import REPORTS, agent_entry, agent_maker, find_run, find_suite
+from ltm_bench.plugins import files as dropins
+from ltm_bench.score.judgements import Override, append, reply_hash
+from ltm_bench.score.results import Question, Results
+from ltm_bench.script.scenario import Example, rehearse
 
 MEMORY = REPORTS / "judgements.sqlite"
 """What judges have said before, shared by all runs."""

@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ltm_bench import config, dropins
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.planning import all_runs, config_folders
-from ltm_bench.errors import LtmBenchError
-from ltm_bench.log import read_manifest
+from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.log.log import read_manifest
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import all_runs, config_folders
+from ltm_bench.plugins import files as dropins
 
 Row = Mapping[str, Any]
 

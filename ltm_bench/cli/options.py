@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.errors import ConfigError
+from ltm_bench.core.errors import ConfigError
 
 
 def group(about: str) -> typer.Typer:

@@ -19,8 +19,8 @@ from ltm_bench.cli.options import (
     group,
     whole,
 )
-from ltm_bench.errors import ConfigError
-from ltm_bench.tokens import DEFAULT
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.tokens import DEFAULT
 
 swimming = group("Questions about your own documents, after SWiM: generate, validate, run, show.")
 infinitebench = group("Get the public files of InfiniteBench.")
@@ -290,8 +290,8 @@ def swim_run(
     max_cost: MaxCost = None,
 ) -> None:
     """Ask about documents: at every depth, among more and more others, without the one that counts, several times."""
-    from ltm_bench.cli.planning import Wish
     from ltm_bench.cli.swimming import Tests, run
+    from ltm_bench.plan.planning import Wish
 
     run(
         tasks,

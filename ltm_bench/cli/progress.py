@@ -13,11 +13,11 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from ltm_bench.cli.console import err
-from ltm_bench.log import Manifest
-from ltm_bench.messages import Turn, Verdict
-from ltm_bench.runner import Budget
-from ltm_bench.scenario import Example
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.log.log import Manifest
 from ltm_bench.schedule import USABLE, Ended
+from ltm_bench.script.scenario import Example
 
 _PLAIN_SECONDS = 10.0
 _LIVE_SECONDS = 0.1

@@ -13,15 +13,24 @@ from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from ltm_bench import config
-from ltm_bench.agent import Agent
+from ltm_bench.adapters.http import caching
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.demands import Demands
 from ltm_bench.cli.judging import have_judged, make_judges
-from ltm_bench.cli.planning import (
+from ltm_bench.cli.progress import RunProgress
+from ltm_bench.cli.showing import check_records, publish, summarise
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
+from ltm_bench.core.messages import Message
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.log import locked, start_run
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import (
     PLAIN,
     Calls,
+    Plan,
     Wish,
     agent_maker,
     find_run,
@@ -30,17 +39,10 @@ from ltm_bench.cli.planning import (
     plan_of,
     run_folder,
 )
-from ltm_bench.cli.progress import RunProgress
-from ltm_bench.cli.showing import check_records, publish, summarise
-from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
-from ltm_bench.log import locked, start_run
-from ltm_bench.messages import Message
-from ltm_bench.prices import dollars
-from ltm_bench.report.comparison import Run, compare
-from ltm_bench.runner import CONCURRENT, Budget, Plan, finished
-from ltm_bench.runner import run as run_plan
-from ltm_bench.scoring import Results
-from ltm_bench.wire import caching
+from ltm_bench.runner.conversation import CONCURRENT, finished
+from ltm_bench.runner.conversation import run as run_plan
+from ltm_bench.score.comparison import Run, compare
+from ltm_bench.score.results import Results
 
 
 def start(

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import counting_stars, infinitebench
 from ltm_bench.cli.console import err, out
-from ltm_bench.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.datasets.counting_stars import scorer as counting_stars
+from ltm_bench.datasets.infinitebench import scorer as infinitebench
 
 
 def _objects(path: Path) -> Iterator[tuple[int, Any]]:
@@ -117,9 +118,9 @@ def _predicted(path: Path) -> _Test:
 
 def _played(run: Path) -> list[_Test]:
     """Return what a run of ours has of Counting-Stars; what its page says is scored in the same way."""
-    from ltm_bench.cli.planning import abouts
-    from ltm_bench.log import read_manifest
-    from ltm_bench.report.results import results_of
+    from ltm_bench.log.log import read_manifest
+    from ltm_bench.plan.planning import abouts
+    from ltm_bench.score.fold import results_of
 
     results = results_of(run, abouts(read_manifest(run)), {})
     tests: dict[str, list[counting_stars.Row]] = {}

@@ -11,17 +11,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import dropins
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.planning import REPORTS, abouts, find_run, reference_examples
-from ltm_bench.errors import ConfigError, nearest
-from ltm_bench.judgements import JUDGEMENTS, OVERRIDES, judgements, overrides
-from ltm_bench.log import Manifest, conversations, encode, read_events, read_manifest, read_turns
-from ltm_bench.report.course import course_of
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.log.log import Manifest, conversations, encode, read_events, read_manifest, read_turns
+from ltm_bench.plan.planning import REPORTS, abouts, find_run, reference_examples
+from ltm_bench.plugins import files as dropins
 from ltm_bench.report.page import render_page, render_transcript
-from ltm_bench.report.results import results_of
-from ltm_bench.runner import Budget, score_alone
-from ltm_bench.scoring import Question, Results
+from ltm_bench.runner.conversation import score_alone
+from ltm_bench.score.course import course_of
+from ltm_bench.score.fold import results_of
+from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES, judgements, overrides
+from ltm_bench.score.results import Question, Results
 
 REFERENCES = ("goldfish", "perfect")
 
@@ -84,7 +85,7 @@ def _with_calibrations(results: Results) -> Results:
     path = REPORTS / "judgements.sqlite"
     if not results.judges or not path.exists():
         return results
-    from ltm_bench.judging import Memory
+    from ltm_bench.judge.asking import Memory
 
     memory = Memory(path)
     try:

@@ -16,23 +16,34 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ltm_bench import clusters, config
+from ltm_bench.adapters.http import caching
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.planning import PLAIN, REPORTS, Calls, Wish, agent_maker, make_plan, plan_of, run_folder
 from ltm_bench.cli.running import doubt
 from ltm_bench.cli.showing import check_output, publish
-from ltm_bench.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
-from ltm_bench.log import AgentEntry, read_manifest
-from ltm_bench.messages import Turn, Verdict
-from ltm_bench.report.comparison import Run, compare
-from ltm_bench.runner import Budget, Observer
-from ltm_bench.scenario import Example
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
+from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.log.log import AgentEntry, read_manifest
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import (
+    PLAIN,
+    REPORTS,
+    Calls,
+    Wish,
+    agent_maker,
+    make_plan,
+    plan_of,
+    run_folder,
+)
+from ltm_bench.runner import ray as clusters
+from ltm_bench.runner.conversation import Observer
+from ltm_bench.runner.sweep import Job, sweep
 from ltm_bench.schedule import Ended
-from ltm_bench.scoring import Results
-from ltm_bench.sweeping import Job, sweep
-from ltm_bench.tokens import DEFAULT
-from ltm_bench.wire import caching
+from ltm_bench.score.comparison import Run, compare
+from ltm_bench.score.results import Results
+from ltm_bench.script.scenario import Example
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """What `publish` makes of a log."""

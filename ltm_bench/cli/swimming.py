@@ -12,26 +12,19 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench import authoring, config
+from ltm_bench.adapters.embedders import embedder
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.demands import Demands
-from ltm_bench.cli.planning import PLAIN, Wish, agent_entry, agent_maker, find_run, make_plan, run_folder
 from ltm_bench.cli.showing import publish
-from ltm_bench.deliveries import room
-from ltm_bench.embedders import embedder
-from ltm_bench.errors import AgentError, ConfigError, RunIncomplete
-from ltm_bench.log import read_manifest
-from ltm_bench.matchers.answers import says_absent
-from ltm_bench.messages import Outcome
-from ltm_bench.report.comparison import Run, compare
-from ltm_bench.runner import Budget
-from ltm_bench.scoring import ExampleResult, Results
-from ltm_bench.statistics import wilson
-from ltm_bench.swim import (
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import AgentError, ConfigError, RunIncomplete
+from ltm_bench.core.messages import Outcome
+from ltm_bench.datasets.swim import (
     Decision,
     Document,
     Task,
+    authoring,
     keep,
     read_documents,
     read_tasks,
@@ -39,6 +32,22 @@ from ltm_bench.swim import (
     vote,
     write_tasks,
 )
+from ltm_bench.datasets.swim.matcher import says_absent
+from ltm_bench.log.log import read_manifest
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import (
+    PLAIN,
+    Wish,
+    agent_entry,
+    agent_maker,
+    find_run,
+    make_plan,
+    run_folder,
+)
+from ltm_bench.score.comparison import Run, compare
+from ltm_bench.score.results import ExampleResult, Results
+from ltm_bench.score.statistics import wilson
+from ltm_bench.script.deliveries import room
 
 TESTS = ("position", "size", "absent", "voting", "control")
 """The rows of the suite `swim`."""

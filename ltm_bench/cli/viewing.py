@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.planning import REPORTS
-from ltm_bench.errors import ConfigError
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.planning import REPORTS
 
 
 def view(host: str, port: int, token: str | None) -> None:
@@ -12,7 +12,7 @@ def view(host: str, port: int, token: str | None) -> None:
     try:
         import uvicorn
 
-        from ltm_bench.report.serving import application, is_free, is_loopback
+        from ltm_bench.viewer.server import application, is_free, is_loopback
 
         app = application(REPORTS, token)
     except ImportError as error:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, number, plain
-from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _SIGNS = {"north": (0, 1), "south": (0, -1), "east": (1, 1), "west": (1, -1)}
 _NUMBER = r"\d{1,6}|zero|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"

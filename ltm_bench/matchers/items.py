@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
     abstains,
     gives_example,
@@ -15,7 +16,6 @@ from ltm_bench.matchers.reading import (
     words,
 )
 from ltm_bench.matchers.sameness import same_word
-from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 Found = list[tuple[str, int | None]]
 

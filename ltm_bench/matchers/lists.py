@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import abstains, gives_example, known_words, last_readable, words
 from ltm_bench.matchers.sameness import same_word
-from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 
 def read_strings(value: Any) -> list[str] | None:

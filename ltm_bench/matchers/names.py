@@ -7,9 +7,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import DENIAL, abstains, known_words, last_readable, plain, words
-from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _SENTENCE = re.compile(r"[.!?\n]+")
 _CLAUSE = re.compile(

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, known_words, words
-from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _CLOSE = 88.0
 """rapidfuzz's partial ratio from which a phrase counts as said: a slip or a changed little word is allowed."""

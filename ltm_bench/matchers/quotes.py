@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import abstains, answer, plain, words
 from ltm_bench.matchers.sameness import singular
-from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 _CLOSE = 88.0
 """rapidfuzz's partial ratio from which a sentence counts as quoted, spelling slips allowed."""

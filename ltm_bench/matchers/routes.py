@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import abstains, answer, plain, words
 from ltm_bench.matchers.sameness import same_word
-from ltm_bench.messages import Matcher, Outcome, Turn, Verdict
 
 Leg = tuple[str, int, str]
 """Direction, kilometres, and the place at the end."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ltm_bench.report.comparison import Cell, Comparison, Pair, Row
 from ltm_bench.report.page import short_tokens, templates
+from ltm_bench.score.comparison import Cell, Comparison, Pair, Row
 
 WIDTH, HEIGHT = 260, 130
 """Of one chart, in its own units."""

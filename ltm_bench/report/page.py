@@ -25,12 +25,12 @@ from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench.clock import spoken_duration, stamp
-from ltm_bench.log import Event, Manifest, conversations, read_events, read_manifest
-from ltm_bench.messages import Outcome
-from ltm_bench.report.course import Course, Step
-from ltm_bench.report.figures import bins, heats, matched_parts, points, skills
-from ltm_bench.scoring import FIGURES, ExampleResult, Question, Results, Retrieval, ScenarioResult
+from ltm_bench.core.clock import spoken_duration, stamp
+from ltm_bench.core.messages import Outcome
+from ltm_bench.log.log import Event, Manifest, conversations, read_events, read_manifest
+from ltm_bench.score.course import Course, Step
+from ltm_bench.score.figures import bins, heats, matched_parts, points, skills
+from ltm_bench.score.results import FIGURES, ExampleResult, Question, Results, Retrieval, ScenarioResult
 
 if TYPE_CHECKING:
     import jinja2
@@ -387,7 +387,7 @@ def templates() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ltm_bench.report", "."),
+        loader=jinja2.PackageLoader("ltm_bench.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_finalize,
@@ -446,7 +446,7 @@ def templates() -> jinja2.Environment:
 @cache
 def embedded(script: str) -> tuple[str, str]:
     """Return a script that stands in a page, and the hash by which a browser knows it from any other."""
-    text = resources.files("ltm_bench.report").joinpath(script).read_text("utf-8")
+    text = resources.files("ltm_bench.report").joinpath("templates", script).read_text("utf-8")
     return text, base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ltm_bench.errors import ConfigError, nearest
-from ltm_bench.report.comparison import Comparison, Run, compare, entrants
-from ltm_bench.report.figures import bins, heats, matched_parts, points, skills
+from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.report.page import short_tokens, visible
 from ltm_bench.schedule import USABLE
-from ltm_bench.scoring import Needle
+from ltm_bench.score.comparison import Comparison, Run, compare, entrants
+from ltm_bench.score.figures import bins, heats, matched_parts, points, skills
+from ltm_bench.score.results import Needle
 
 if TYPE_CHECKING:
     import altair

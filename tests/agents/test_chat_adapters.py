@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ltm_bench.dropins import bundled, make_agent
-from ltm_bench.errors import AgentError, ConfigError
-from ltm_bench.messages import Finish, Message, Usage
-from ltm_bench.prices import dollars
+from ltm_bench.core.errors import AgentError, ConfigError
+from ltm_bench.core.messages import Finish, Message, Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.plugins.files import bundled, make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Talk

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench import Finding
-from ltm_bench.dropins import make_agent
+from ltm_bench.plugins.files import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command

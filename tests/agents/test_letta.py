@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.dropins import make_agent
-from ltm_bench.errors import AgentError, CannotResume, ConfigError
-from ltm_bench.messages import Finish, Turn, Usage
+from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
+from ltm_bench.core.messages import Finish, Turn, Usage
+from ltm_bench.plugins.files import make_agent
 
 if TYPE_CHECKING:
     from tests.memories import turn

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import httpx2
 import pytest
 
-from ltm_bench.errors import AgentError
-from ltm_bench.messages import Finish
+from ltm_bench.core.errors import AgentError
+from ltm_bench.core.messages import Finish
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Talk

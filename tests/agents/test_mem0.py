@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.dropins import make_agent
-from ltm_bench.errors import AgentError, ConfigError
-from ltm_bench.messages import Turn, Usage
+from ltm_bench.core.errors import AgentError, ConfigError
+from ltm_bench.core.messages import Turn, Usage
+from ltm_bench.plugins.files import make_agent
 
 if TYPE_CHECKING:
     from tests.memories import model, turn
@@ -271,7 +271,7 @@ def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: 
 OPENING = """
 import asyncio, sys
 from pathlib import Path
-from ltm_bench.dropins import make_agent
+from ltm_bench.plugins.files import make_agent
 
 async def main():
     agents = [make_agent("mem0", {"model": "m", "embedder": "local"}) for _ in range(8)]

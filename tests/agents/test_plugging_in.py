@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from ltm_bench.agent import Agent
-from ltm_bench.dropins import make_agent
-from ltm_bench.errors import AgentError, ConfigError
-from ltm_bench.messages import Message, Reply
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import AgentError, ConfigError
+from ltm_bench.core.messages import Message, Reply
+from ltm_bench.plugins.files import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command

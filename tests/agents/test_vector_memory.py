@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ltm_bench import embedding, extractive
-from ltm_bench.dropins import find, load, make_agent
-from ltm_bench.errors import AgentError, CannotResume, ConfigError
-from ltm_bench.filler import shipped
-from ltm_bench.messages import Message, Reply, Turn
-from ltm_bench.tokens import counter
+from ltm_bench.adapters import embedding, extractive
+from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
+from ltm_bench.core.messages import Message, Reply, Turn
+from ltm_bench.core.tokens import counter
+from ltm_bench.filler.filler import shipped
+from ltm_bench.plugins.files import find, load, make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Talk
@@ -139,8 +139,8 @@ def test_offline_it_needs_neither_a_model_nor_a_provider(tmp_path: Path):
         import asyncio, pathlib, sys, socket
         def refuse(*args, **more): raise AssertionError("network")
         socket.getaddrinfo = socket.create_connection = refuse
-        from ltm_bench.dropins import make_agent
-        from ltm_bench.messages import Message
+        from ltm_bench.plugins.files import make_agent
+        from ltm_bench.core.messages import Message
         from datetime import UTC, datetime
         async def main():
             agent = make_agent("vector_memory", {})
@@ -665,7 +665,7 @@ def test_a_variant_that_cannot_work_is_named(settings: dict[str, Any], complaint
 
 
 def test_an_embedding_of_ones_own_is_used(talk_to: Start):
-    own = talk_to("vector_memory", embedder="python:ltm_bench.embedding:embed")
+    own = talk_to("vector_memory", embedder="python:ltm_bench.adapters.embedding:embed")
     usual = talk_to("vector_memory")
     for talk in (own, usual):
         talk.say("My favourite soup is made with beetroot.")

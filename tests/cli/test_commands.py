@@ -318,19 +318,21 @@ HEAVY = {
 
 OURS = {
     "ltm_bench",
-    "ltm_bench.agent",
+    "ltm_bench.core.agent",
     "ltm_bench.cli",
     "ltm_bench.cli.commands",
     "ltm_bench.cli.console",
     "ltm_bench.cli.options",
     "ltm_bench.cli.papers",
-    "ltm_bench.clock",
-    "ltm_bench.deliveries",
-    "ltm_bench.dice",
-    "ltm_bench.errors",
-    "ltm_bench.messages",
-    "ltm_bench.scenario",
-    "ltm_bench.tokens",
+    "ltm_bench.core.clock",
+    "ltm_bench.core",
+    "ltm_bench.script",
+    "ltm_bench.script.deliveries",
+    "ltm_bench.core.dice",
+    "ltm_bench.core.errors",
+    "ltm_bench.core.messages",
+    "ltm_bench.script.scenario",
+    "ltm_bench.core.tokens",
 }
 """What `--help` needs, and `from ltm_bench import Agent`: whatever else they import, everybody waits for."""
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.log import read_events
+from ltm_bench.log.log import read_events
 
 if TYPE_CHECKING:
     from tests.conftest import Command

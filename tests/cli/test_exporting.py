@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ltm_bench.judgements import Override, append, reply_hash
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.judgements import Override, append, reply_hash
 
 if TYPE_CHECKING:
     from tests.conftest import Command

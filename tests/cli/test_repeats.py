@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.cli import running
-from ltm_bench.cli.planning import Calls
-from ltm_bench.runner import Budget, Plan
-from ltm_bench.scoring import Results
+from ltm_bench.core.budget import Budget
+from ltm_bench.plan.planning import Calls, Plan
+from ltm_bench.score.results import Results
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.dropins import make_agent
+from ltm_bench.plugins.files import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.cli.sweeping import provider_of
-from ltm_bench.log import AgentEntry
+from ltm_bench.log.log import AgentEntry
 from tests.provider import Said, provider, quote
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def test_one_that_fails_stops_nobody_else_and_goes_on_later(command: "Command") 
 def test_the_budget_is_shared_and_never_exceeded(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
     with provider() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        monkeypatch.setattr("ltm_bench.remote.Endpoint.is_list_priced", True, raising=False)
+        monkeypatch.setattr("ltm_bench.adapters.endpoint.Endpoint.is_list_priced", True, raising=False)
         words = ("sweep", "--agent", "openai_chat", "-A", "model=gpt-4o", *SMALL)
         seeds = [word for seed in range(4) for word in ("--seed", str(seed))]
         done = command(*words, *seeds, "--max-cost", "0.05")

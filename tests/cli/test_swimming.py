@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.dice import Dice
+from ltm_bench.core.dice import Dice
 from tests.provider import Provider, Said, provider
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def test_a_vote_can_rest_on_an_embedding_of_a_provider(server: Provider, command
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
     run = ("swim", "run", "tasks.json", "docs", *MODEL, "--span", "4k", "--test", "voting", "--runs", "3")
     assert command(*run, "--questions", "2").exit_code == 0
-    own = command("swim", "show", "--embedder", "python:ltm_bench.embedding:embed", "--json")
+    own = command("swim", "show", "--embedder", "python:ltm_bench.adapters.embedding:embed", "--json")
     assert lines(own.out) == lines(command("swim", "show", "--json").out)
     done = command("swim", "show", "--embedder", "python:none:such")
     assert done.exit_code == 1

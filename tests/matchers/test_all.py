@@ -22,8 +22,9 @@ from ltm_bench import (
     says,
     star_counts,
 )
-from ltm_bench.matchers import dump, load
-from ltm_bench.messages import Matcher, Outcome
+from ltm_bench.core.messages import Matcher, Outcome
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plugins.matchers import load
 
 MATCHERS: list[Matcher] = [
     names_only("red", among=("red", "blue", "light blue"), stale=("blue",)),

@@ -3,7 +3,7 @@
 import pytest
 
 from ltm_bench import decodes
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
 
 KEYWORDS = {
     "when": {

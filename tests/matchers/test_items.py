@@ -3,7 +3,7 @@
 import pytest
 
 from ltm_bench import item_counts
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
 
 CORRECT, PARTIAL, WRONG = Outcome.CORRECT, Outcome.PARTIAL, Outcome.WRONG
 ABSTAINED, MALFORMED = Outcome.ABSTAINED, Outcome.MALFORMED

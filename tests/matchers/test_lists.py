@@ -3,7 +3,7 @@
 import pytest
 
 from ltm_bench import lists_all
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
 
 NAMES = ("Beatrice", "Callum", "Mary Jane", "Delphine", "Edmund", "Silas")
 EXPECT = lists_all(["Beatrice", "Mary Jane", "Silas"], among=NAMES)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ltm_bench import Message, Reply, Turn, names_only
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
 
 CORRECT, STALE, WRONG = Outcome.CORRECT, Outcome.STALE, Outcome.WRONG
 ABSTAINED, MALFORMED = Outcome.ABSTAINED, Outcome.MALFORMED

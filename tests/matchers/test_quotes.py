@@ -3,7 +3,7 @@
 import pytest
 
 from ltm_bench import retells
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
 
 JOKES = (
     "A snail was mugged by two tortoises. Asked by the police, it could only say that everything went so fast.",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.report.comparison import Run, compare
+from ltm_bench.score.comparison import Run, compare
 
 if TYPE_CHECKING:
     from tests.browser import Browser
-    from tests.report.conftest import Made
+    from tests.made import Made
 
 pytest.importorskip("axe_core_python")
 
@@ -36,7 +36,7 @@ def findings(browser: "Browser", address: str, width: int, dark: bool) -> list[s
 @pytest.fixture(scope="module")
 def served(hostile_run: Path) -> Iterator[str]:
     uvicorn = pytest.importorskip("uvicorn")
-    from ltm_bench.report.serving import application
+    from ltm_bench.viewer.server import application
 
     config = uvicorn.Config(application(hostile_run.parent), host="127.0.0.1", port=0, log_level="error")
     server = uvicorn.Server(config)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
 from ltm_bench.report.page import render_page
 
 if TYPE_CHECKING:
     from tests.browser import Browser
-    from tests.report.conftest import Made
+    from tests.made import Made
 
 UNFOLD = "document.querySelectorAll('details').forEach(each => each.open = true)"
 WIDE = "document.documentElement.scrollWidth"

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
 from ltm_bench.report.page import (
     LONGEST,
     SHORTEST,
@@ -27,10 +27,10 @@ from ltm_bench.report.page import (
     slug,
     visible,
 )
-from ltm_bench.scoring import Results, Retrieval
+from ltm_bench.score.results import Results, Retrieval
 
 if TYPE_CHECKING:
-    from tests.report.conftest import Made, Page
+    from tests.made import Made, Page
 
 Read = Callable[[str], "Page"]
 
@@ -322,9 +322,9 @@ def test_a_suite_with_a_large_pool_does_not_swell_the_page(made: "Made") -> None
 RENDER = """
 import json, sys
 from pathlib import Path
-from ltm_bench.log import Manifest
+from ltm_bench.log.log import Manifest
 from ltm_bench.report.page import render_page
-from ltm_bench.scoring import Results, Retrieval
+from ltm_bench.score.results import Results, Retrieval
 
 content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
 page = render_page(Results(**content["results"]), Manifest(**content["manifest"]), content["environment"])

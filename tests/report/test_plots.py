@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ltm_bench.errors import ConfigError
-from ltm_bench.messages import Outcome
-from ltm_bench.report.comparison import Run
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Outcome
 from ltm_bench.report.plots import KINDS, OUTCOME_COLOURS, draw
+from ltm_bench.score.comparison import Run
 
 if TYPE_CHECKING:
-    from tests.report.conftest import Made
+    from tests.made import Made
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")

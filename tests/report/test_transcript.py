@@ -4,12 +4,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltm_bench.log import encode, read_events, read_manifest
-from ltm_bench.messages import Outcome
+from ltm_bench.core.messages import Outcome
+from ltm_bench.log.log import encode, read_events, read_manifest
 from ltm_bench.report.page import LONGEST_TURN, render_transcript, visible
 
 if TYPE_CHECKING:
-    from tests.report.conftest import Made, Page
+    from tests.made import Made, Page
 
 Read = Callable[[str], "Page"]
 

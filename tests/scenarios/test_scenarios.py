@@ -11,13 +11,13 @@ from typing import Any, cast
 import pytest
 
 from ltm_bench import Ask, Message, Outcome, Reply, Tell, Turn
-from ltm_bench.dropins import find, load, scenario
-from ltm_bench.errors import ConfigError
-from ltm_bench.matchers.counts import StarCounts
-from ltm_bench.messages import Line
-from ltm_bench.scenario import Example, ideal_reply, rehearse
-from ltm_bench.scoring import judge
-from ltm_bench.tokens import counter
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Line
+from ltm_bench.core.tokens import counter
+from ltm_bench.datasets.counting_stars.matcher import StarCounts
+from ltm_bench.plugins.files import find, load, scenario
+from ltm_bench.score.results import judge
+from ltm_bench.script.scenario import Example, ideal_reply, rehearse
 
 FILES = [
     path for path in (Path(__file__).parents[2] / "scenarios").iterdir() if path.suffix in (".py", ".toml")

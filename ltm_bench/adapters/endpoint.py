@@ -1,0 +1,202 @@
+"""What the adapters of remote chat models share: where they call, with which key, and one clear line if that fails.
+
+No text that leaves this module contains the key: not an error, not a repr.
+"""
+
+import os
+import re
+from urllib.parse import urlsplit
+
+from ltm_bench.core.clock import stamp
+from ltm_bench.core.errors import AgentError, ConfigError, bare
+from ltm_bench.core.messages import Message
+
+SYSTEM = (
+    "You are a helpful assistant in one long conversation with one person. Every message of theirs begins with "
+    "the date and time at which it was sent, in brackets; the program adds it, so do not write one yourself. "
+    "Answer the newest message, and be brief unless you are asked for more."
+)
+"""The system message of chat adapters, unless another is set."""
+
+EXAMINING = 10.0
+"""Seconds that `doctor` waits for a server."""
+
+_DETAIL = 200
+
+
+def stamped(message: Message) -> str:
+    """Return a message's text as it is sent, with the date in front; a date elsewhere would spoil the prompt cache."""
+    return f"[{stamp(message.at)}]\n{message.text}"
+
+
+class Endpoint:
+    """A model behind a URL. Raises ConfigError where the key is missing or cannot be sent.
+
+    The URL is `base_url`, else the environment's `url_variable`, else `vendor_url`. The key comes from the
+    environment alone; only the vendor's own server insists on one.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None,
+        url_variable: str,
+        vendor_url: str,
+        key_variable: str,
+        timeout: float,
+        max_retries: int,
+    ) -> None:
+        self.model = model
+        self.url = base_url or os.environ.get(url_variable) or vendor_url
+        self.timeout = timeout
+        self.max_retries = max_retries
+        self._key_variable = key_variable
+        self._host = urlsplit(self.url).hostname or ""
+        if not self._host or not self.url.startswith(("http://", "https://")):
+            raise ConfigError(f"base_url {bare(self.url)!r} is not a URL; it looks like https://host/v1")
+        if timeout <= 0 or max_retries < 0:
+            raise ConfigError(
+                f"timeout={timeout:g}, max_retries={max_retries}: the first must be above 0, the second 0 or more"
+            )
+        vendor = urlsplit(vendor_url).hostname or ""
+        self.is_list_priced = self._host == vendor
+        """Whether the vendor's list prices apply; its regional servers cost more."""
+        self.is_vendor = self.is_list_priced or self._host.endswith("." + vendor)
+        """Whether this is the vendor's own server, which understands fields that imitations reject."""
+        self.key = os.environ.get(key_variable, "").strip()
+        if not self.key:
+            if self.is_vendor:
+                raise ConfigError(
+                    f"{model}: {key_variable} is not set; export it with your key for {self._host} "
+                    "(or set base_url to a server that needs none)"
+                )
+            self.key = "no-key"
+        elif not self.key.isascii() or not self.key.isprintable() or " " in self.key:
+            raise ConfigError(
+                f"{key_variable} holds characters that no key has (its value is not shown here)"
+            )
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.model!r}, {bare(self.url)!r})"
+
+    def move(self, url: str) -> None:
+        """Name another server, where only the provider's own library knows which one is asked."""
+        self.url = url
+        self._host = urlsplit(url).hostname or url
+
+    def rejected(self, status: int, detail: str) -> AgentError:
+        """Return the error for an HTTP status that stayed after all retries."""
+        match status:
+            case 401 | 403:
+                # Providers repeat parts of the key here, so their own words are left out.
+                return self._error(
+                    f"HTTP {status}, the key in {self._key_variable} was not accepted",
+                    "check that it is valid, and that it may use this model",
+                )
+            case 404:
+                return self._error(
+                    f"HTTP 404, no such model or address{self._quoted(detail)}",
+                    "check model and base_url, and whether the model has been shut down",
+                )
+            case 429:
+                return self._error(
+                    f"HTTP 429, rate limit or quota{self._quoted(detail)}, {self._retries}",
+                    "check the account's limits and credit, then resume the run",
+                )
+            case _ if status >= 500:
+                return self._error(
+                    f"HTTP {status}, the provider failed{self._quoted(detail)}, {self._retries}",
+                    "resume the run later",
+                )
+            case _:
+                return self._error(
+                    f"HTTP {status}, the request was rejected{self._quoted(detail)}",
+                    "check the agent's settings against what this model accepts",
+                )
+
+    def timed_out(self) -> AgentError:
+        """Return the error for a reply that did not come in time."""
+        return self._error(
+            f"no reply within timeout={self.timeout:g} seconds, {self._retries}",
+            "raise timeout, or resume the run later",
+        )
+
+    def unreachable(self, cause: BaseException) -> AgentError:
+        """Return the error for a connection that failed or was cut."""
+        return self._error(
+            f"the connection failed{self._quoted(str(cause) or type(cause).__name__)}, {self._retries}",
+            "check the network, any proxy, and base_url; then resume the run",
+        )
+
+    def unreadable(self, detail: str) -> AgentError:
+        """Return the error for an answer that is not what the provider's API promises."""
+        return self._error(
+            f"the answer could not be read{self._quoted(detail)}", "check base_url, or resume the run later"
+        )
+
+    def explain(self, error: BaseException) -> AgentError:
+        """Return the error for whatever a client library raised, or what it made of what another one raised.
+
+        The libraries agree on this much: an HTTP status is called `status_code`, and names say what happened.
+        """
+        known: set[int] = set()
+        cause: BaseException | None = error
+        while cause is not None and id(cause) not in known:
+            known.add(id(cause))
+            kinds = " ".join(kind.__name__ for kind in type(cause).__mro__)
+            status = getattr(cause, "status_code", None)
+            if isinstance(cause, AgentError):
+                return cause
+            if isinstance(status, int) and status >= 400:
+                return self.rejected(
+                    status, str(getattr(cause, "message", None) or getattr(cause, "body", ""))
+                )
+            if "Timeout" in kinds:
+                return self.timed_out()
+            if "ConnectionError" in kinds or "ConnectError" in kinds or "TransportError" in kinds:
+                while cause.__cause__ is not None:
+                    cause = (
+                        cause.__cause__
+                    )  # the libraries say "connection error", what is under them says which
+                return self.unreachable(cause)
+            cause = cause.__cause__ or cause.__context__
+        return self.unreadable(f"{type(error).__name__}: {error}")
+
+    def silent(self, finish: str, max_output: int) -> AgentError:
+        """Return the error for an answer without any text."""
+        if finish == "length":
+            return self._error(
+                f"max_output={max_output} tokens were used up (by reasoning) before any text was written",
+                "raise max_output, or lower effort",
+            )
+        return self._error(
+            f"the reply was empty (it finished with {finish!r})", "resume the run to ask again"
+        )
+
+    @property
+    def _retries(self) -> str:
+        return f"after {self.max_retries} {'retry' if self.max_retries == 1 else 'retries'}"
+
+    def _quoted(self, detail: str) -> str:
+        line = re.sub(r"\s+", " ", bare(_without_keys(detail.replace(self.key, "[key]")))).strip()
+        line = re.sub(
+            r"^Error code: \d+( - )?", "", line
+        )  # the SDKs put it there, and the status is said already
+        if len(line) > _DETAIL:
+            line = line[:_DETAIL] + "…"
+        return f" ({line})" if line else ""
+
+    def _error(self, what: str, advice: str) -> AgentError:
+        return AgentError(f"{self.model} at {self._host}: {what}; {advice}")
+
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+
+
+def _without_keys(text: str) -> str:
+    """Take out what the environment holds under a name of that kind: some libraries find their keys by themselves."""
+    for name, value in os.environ.items():
+        if _SECRET.search(name) and len(value) >= 8:
+            text = text.replace(value, "[key]")
+    return text

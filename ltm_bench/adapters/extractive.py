@@ -1,0 +1,266 @@
+"""Answers questions by quoting what was said: no model, no network. It knows English a little, and nothing else.
+
+A message may want something (`question_in`); of the passages that were recalled for it, those that speak of the same
+things are candidates, and the newest of the best ones is quoted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ltm_bench.adapters import embedding
+from ltm_bench.core.clock import spoken_duration, stamp
+from ltm_bench.core.messages import Message
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9¡¿])")
+_ABBREVIATED = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e)|\b[A-Z])\.$|^[QA]:.*\?$")
+_REQUESTS = frozenset(
+    "answer describe enumerate express give list name provide quote recall remind repeat reply respond return say "
+    "send show state summarise summarize tell write".split()
+)
+_BEFORE_REQUEST = frozenset("please now then so and ok okay well first finally next kindly".split())
+_POLITE = re.compile(r"^(?:can|could|would|will) you (?:please |kindly )?(\w+)")
+_INSTRUCTION = re.compile(
+    r"^(?:(?:please|kindly|now|also|and|can you|could you|would you|will you),? )*"
+    r"(?:add|bring|buy|change|get|include|note|put|remember|set|take)\b",
+    re.IGNORECASE,
+)
+# What a question says about the asking and about the form of its answer, not about what is asked.
+_ABOUT_ASKING = frozenset(
+    map(
+        embedding.stem,
+        "tell told say said talk mention mentioned remember recall recalled remind repeat know give list json array "
+        "string strings format order chronological answer answers reply respond express ago minute minutes hour hours "
+        "day days week weeks month months earlier before conversation all every each exactly single element key "
+        "object provide question told quote".split(),
+    )
+)
+_PERSONAL = frozenset("i i'm i've i'd i'll me my mine myself we we're we've us our ours".split())
+_UNITS = {"minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43200}
+_NUMBERS = {
+    name: value
+    for value, names in enumerate(
+        "zero,a an one,two couple,three,four,five,six,seven,eight,nine,ten,eleven,twelve,thirteen,fourteen,fifteen,"
+        "sixteen,seventeen,eighteen,nineteen,twenty".split(",")
+    )
+    for name in names.split()
+}
+_AMOUNT = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\s+(?:of\s+)?({'|'.join(_UNITS)})s?\b")
+_POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|her|his|its|their)\b", re.IGNORECASE)
+# Sentences about the form of the answer: they name a format, or say what not to do.
+_FORM = re.compile(r"\bjson\b|\bformat\b|^(?:please )?(?:do not|don't|never)\b", re.IGNORECASE)
+_UNKNOWN = "I do not remember that."
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a turn, small enough to be about one thing."""
+
+    turn: int
+    part: int
+    speaker: str
+    at: datetime
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Return its name in the store."""
+        return f"{self.turn:08}.{self.part:04}"
+
+
+def sentences(text: str) -> list[str]:
+    """Cut a line into sentences; `Q: … A: …` stays together."""
+    found: list[str] = []
+    for piece in _SENTENCE_END.split(text.strip()):
+        if found and _ABBREVIATED.search(found[-1]):
+            found[-1] += f" {piece}"
+        elif piece:
+            found.append(piece)
+    return found
+
+
+def asks(sentence: str) -> bool:
+    """Say whether a sentence wants an answer: a question, or a request to say something."""
+    lowered = sentence.lower().strip(" \"'“”‘’()*-")
+    if lowered.startswith(("q:", "a:")):
+        return False
+    if polite := _POLITE.match(lowered):
+        return polite[1] in _REQUESTS
+    if lowered.endswith("?"):
+        return True
+    said = [word for word in embedding.words(lowered) if word not in _BEFORE_REQUEST]
+    return bool(said) and said[0] in _REQUESTS and not lowered.endswith(":")
+
+
+def question_in(text: str) -> str:
+    """Return the sentences of a message that want an answer; an empty string if it only states something.
+
+    A question between statements is part of what is told (a joke, a story), unless it is about the speaker. Where a
+    pronoun points back, the statement before the question comes first.
+    """
+    said = [sentence for line in text.splitlines() for sentence in sentences(line)]
+    wanting = [asks(sentence) for sentence in said]
+    found: list[str] = []
+    for i, sentence in enumerate(said):
+        told = ": " in sentence or not all(wanting[:i])
+        rhetorical = sentence.rstrip("\"'”’)* ").endswith("?") and told and not all(wanting[i:])
+        if wanting[i] and not (rhetorical and not is_personal(sentence)):
+            if i and not found and not wanting[i - 1] and _POINTS_BACK.search(sentence):
+                found.append(said[i - 1])
+            found.append(sentence)
+    return " ".join(found)
+
+
+def statement_in(passage: str) -> str:
+    """Return a passage without the questions and requests at its end, which say nothing themselves."""
+    said = sentences(passage)
+    while said and asks(said[-1]):
+        said.pop()
+    return " ".join(said)
+
+
+def time_spoken_of(question: str, now: datetime) -> datetime | None:
+    """Return the time that `3 hours and 5 minutes ago` or `yesterday` means; None if no such thing is said."""
+    lowered = question.lower()
+    before, ago, _ = lowered.partition(" ago")
+    if ago:
+        said = _AMOUNT.findall(before)
+        minutes = sum((int(n) if n.isdigit() else _NUMBERS[n]) * _UNITS[unit] for n, unit in said)
+        return now - timedelta(minutes=minutes) if said else None
+    return now - timedelta(days=1) if "yesterday" in lowered else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that was said and may answer the question."""
+
+    passage: Passage
+    said: str
+    matched: frozenset[str]
+    worth: float
+
+
+def answer(message: Message, passages: Sequence[Passage]) -> str:
+    """Answer a message that asks something from these passages, the nearest first."""
+    question = question_in(message.text)
+    asked = set(embedding.words(question))
+    as_json = not asked.isdisjoint({"json", "array"})
+    own = [line.rpartition("A: ")[2].strip() for line in message.text.splitlines() if "A: " in line]
+    if own:  # the message brings what it asks for
+        return json.dumps(own, ensure_ascii=False) if as_json else "\n".join(own)
+    focus = focus_of(question)
+    spoken_of = time_spoken_of(question, message.at)
+    candidates = list(candidates_for(question, focus, passages))
+    if spoken_of is None or any(each.matched for each in candidates):
+        candidates = [each for each in candidates if each.matched]
+    best = max((each.worth for each in candidates), default=0.0)
+    if not candidates or (best < 0.34 and spoken_of is None):
+        return _UNKNOWN
+    in_order = sorted(candidates, key=lambda each: each.passage.key)
+    if spoken_of is not None:
+        alike = [each for each in in_order if each.worth >= best / 2]
+        return _quoted(min(alike, key=lambda each: abs(each.passage.at - spoken_of)), message.at, question)
+    if as_json or not asked.isdisjoint({"list", "all", "every", "each", "everything"}):
+        alike = [each for each in in_order if each.worth >= 0.75 * best]
+        if as_json:
+            numbers = not asked.isdisjoint({"many", "numbers", "count", "counts", "quantities", "amounts"})
+            values = [number_in(each.said) if numbers else phrase(each.said, focus) for each in alike]
+            return json.dumps(list(dict.fromkeys(v for v in values if v is not None)), ensure_ascii=False)
+        return "You told me: " + "; ".join(f"“{said}”" for said in dict.fromkeys(each.said for each in alike))
+    first = next(each for each in candidates if each.worth == best)
+    # What was said later about the same thing replaces what was said before, unless the question wants the old.
+    same = [
+        each
+        for each in in_order
+        if each.matched >= first.matched
+        and each.worth >= 0.9 * best
+        and is_personal(each.said) == is_personal(first.said)
+    ]
+    old = not asked.isdisjoint({"first", "original", "originally", "initially"})
+    return _quoted(same[0 if old else -1], message.at, question)
+
+
+def focus_of(question: str) -> dict[str, float]:
+    """Return the words of a question that say what it is about, each with its weight."""
+    said = sentences(question)
+    about = [each for each in said if not _FORM.search(each)] or said
+    found = [word for each in about for word in embedding.content_words(each) if word not in _ABOUT_ASKING]
+    return {word: embedding.weight(word) for word in dict.fromkeys(found)}
+
+
+def candidates_for(
+    question: str, focus: dict[str, float], passages: Sequence[Passage]
+) -> Iterator[Candidate]:
+    """Give each passage's statement with its worth: the share of the question's weight that it speaks of."""
+    lowered = question.lower()
+    of_agent = re.search(r"\byou (?:\w+ )?(?:say|said|tell|told|answer|recommend|suggest|reply)", lowered)
+    speaker = "agent" if of_agent and not re.search(r"\bi (?:\w+ )?t(?:ell|old) you", lowered) else "user"
+    personal = is_personal(question)
+    whole = sum(focus.values())
+    for passage in passages:
+        if passage.speaker != speaker or not (said := statement_in(passage.text)):
+            continue
+        spoken = set(embedding.content_words(said))
+        matched = frozenset(word for word in focus if any(_akin(word, other) for other in spoken))
+        worth = sum(focus[word] for word in focus if word in matched) / whole if whole else 0.0
+        if matched and personal and is_personal(said):
+            worth += 0.4
+        yield Candidate(passage, said, matched, round(worth, 6))
+
+
+def is_personal(text: str) -> bool:
+    """Say whether a text is about its speaker; `tell me` alone does not make it so."""
+    text = re.sub(
+        r"\b(?:tell|told|remind|give|show|send) me\b|\bi (?:\w+ )?(?:told|tell) you\b", " ", text.lower()
+    )
+    return not _PERSONAL.isdisjoint(embedding.words(text))
+
+
+def _akin(word: str, other: str) -> bool:
+    """Say whether two stems are one word's: `allergi` and `allergic`, not `port` and `portrait`."""
+    if word == other:
+        return True
+    shorter = min(len(word), len(other))
+    return shorter >= 5 and abs(len(word) - len(other)) <= 3 and word[: shorter - 1] == other[: shorter - 1]
+
+
+def phrase(said: str, focus: dict[str, float]) -> str:
+    """Return what a statement says about the focus: what is quoted, or follows the verb, or is left over."""
+    if quoted := re.search(r"[\"“]([^\"”]{1,1000})[\"”]", said):
+        return quoted[1]
+    best = next((each for each in sentences(said) if set(focus) & set(embedding.content_words(each))), said)
+    best = _INSTRUCTION.sub("", best)
+    after = re.search(r"(?:\b(?:is|are|was|were|be|called|named|became|becomes)\b|:|=)\s*(.+)", best)
+    rest = re.split(r"[;,.!?]\s|(?<![.!?])[.!?]+$", after[1])[0] if after else best
+    pieces: list[list[str]] = [[]]
+    for word in re.findall(r"[\w'’-]+|[^\w\s]", rest):
+        stem = embedding.stem(word.casefold())
+        if stem in focus or stem in _ABOUT_ASKING or not re.search(r"\w", word):
+            pieces.append([])
+        elif pieces[-1] or word.casefold() not in embedding.STOP_WORDS:
+            pieces[-1].append(word)
+    for piece in pieces:
+        while piece and piece[-1].casefold() in embedding.STOP_WORDS:
+            piece.pop()
+    return " ".join(max(pieces, key=lambda piece: len(" ".join(piece)))) or rest
+
+
+def number_in(said: str) -> int | float | None:
+    """Return the first number of a statement, in figures or as a word; articles do not count."""
+    for word in re.findall(r"\d+(?:\.\d+)?|[a-z]+", said.lower()):
+        if word[0].isdigit():
+            return float(word) if "." in word else int(word)
+        if word in _NUMBERS and word not in ("a", "an", "couple"):
+            return _NUMBERS[word]
+    return None
+
+
+def _quoted(chosen: Candidate, now: datetime, question: str) -> str:
+    who = "You told me" if chosen.passage.speaker == "user" else "I told you"
+    if re.search(r"\bwhen did\b|\bhow long ago\b", question.lower()):
+        who += f" {spoken_duration(now - chosen.passage.at)} ago, on {stamp(chosen.passage.at)}"
+    return f"{who}: “{chosen.said}”"

@@ -1,0 +1,257 @@
+"""The part of a conversation that fits into an agent's window. Pure: no SDK, no I/O.
+
+The whole conversation is kept; what is sent is always the system message, the newest turns that fit, and the newest
+message. A provider's prompt cache holds as long as a request begins with the one before it, so turns are not dropped
+one by one: when the next request would be too long, whole turns are dropped, oldest first, until what is sent takes up
+at most the part `keep` of the budget, and then nothing more is dropped for a good while.
+
+Half a surrogate pair, which no provider accepts, is replaced in all of it.
+
+That is `step`. With `middle` the oldest turns stay as well, in half of the room, and a message that is too long by
+itself is cut in its middle, as InfiniteBench cuts its prompts. With `none` nothing is ever dropped.
+
+Every text is tokenised once. The state depends on the sequence of `take` calls alone, so that an agent that was
+restored from its turns sends the same requests as one that was never interrupted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Literal, NamedTuple, get_args, overload
+
+from pydantic_core import to_json
+
+from ltm_bench.adapters.http import sendable
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.messages import Finish, Reply
+from ltm_bench.core.tokens import Counter
+
+MESSAGE_OVERHEAD = 4
+"""Tokens that chat formats put around each message (role, separators)."""
+
+KEPT = 0.75
+"""The share of the budget that may be in use after turns were dropped, unless another one is set."""
+
+Truncate = Literal["step", "middle", "none"]
+"""What happens to a conversation that outgrows the window."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One turn of the history, as it is sent."""
+
+    message: str
+    reply: str
+    tokens: int
+    """Both texts with their overhead, in the counter's tokens."""
+
+    @cached_property
+    def json(self) -> bytes:
+        """Its two messages as elements of a JSON array, made once for all requests that they go with."""
+        return _said("user", self.message) + b"," + _said("assistant", self.reply)
+
+
+class History(Sequence[Exchange]):
+    """What of a conversation goes with a message: a view, so that nothing is copied for every turn of a long one.
+
+    The list of exchanges may grow behind it.
+    """
+
+    def __init__(self, exchanges: Sequence[Exchange], head: int, start: int) -> None:
+        self._exchanges = exchanges
+        self._places = (range(head), range(start, len(exchanges)))
+
+    def __len__(self) -> int:
+        """Return how many exchanges go."""
+        return sum(map(len, self._places))
+
+    def __iter__(self) -> Iterator[Exchange]:
+        """Give them in order."""
+        return map(self._exchanges.__getitem__, chain(*self._places))
+
+    @overload
+    def __getitem__(self, index: int) -> Exchange: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Exchange]: ...
+
+    def __getitem__(self, index: int | slice) -> Exchange | Sequence[Exchange]:
+        """Return one of them, or several as a list."""
+        if isinstance(index, slice):
+            return list(self)[index]
+        head, rest = self._places
+        place = range(len(self))[index]
+        return self._exchanges[head[place] if place < len(head) else rest[place - len(head)]]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the next request consists of, in this order."""
+
+    system: str
+    history: Sequence[Exchange]
+    message: str
+    tokens: int
+    """All of it with its overhead, in the counter's tokens."""
+
+    def request(self, settings: Mapping[str, object], messages: str, *, system: bool) -> bytes:
+        """Return the JSON of a request to a chat API: the settings, and the messages in the field of that name.
+
+        `system` says whether the system message, where there is one, is the first of them.
+        """
+        said = [_said("system", self.system)] if system and self.system else []
+        said += [exchange.json for exchange in self.history]
+        said.append(_said("user", self.message))
+        return to_json({**settings, messages: []})[:-2] + b",".join(said) + b"]}"
+
+
+def _said(role: str, text: str) -> bytes:
+    return to_json({"role": role, "content": text})
+
+
+class _Fit(NamedTuple):
+    """What of the history goes with a message: its first `head` exchanges, and those from `start` on."""
+
+    head: int
+    start: int
+    sent: int
+    """Their tokens."""
+
+
+class Window:
+    """A conversation and the window that moves over it.
+
+    `window` and `max_output` are in the model's tokens; `ratio` is how many of the model's tokens one token of
+    `counter` can become at worst. Raises ConfigError where nothing but the system message would fit.
+    """
+
+    def __init__(
+        self,
+        *,
+        system: str,
+        window: int,
+        max_output: int,
+        counter: Counter,
+        ratio: float = 1.0,
+        truncate: str = "step",
+        keep: float = KEPT,
+    ) -> None:
+        if truncate not in get_args(Truncate):
+            known = get_args(Truncate)
+            raise ConfigError(
+                f"truncate = {truncate!r}: there is no such way{nearest(truncate, known)} (known: {', '.join(known)})"
+            )
+        if not 0.05 <= keep <= 1.0:
+            raise ConfigError(f"keep = {keep}: it is the part of the window that stays, from 0.05 to 1")
+        self._truncate = truncate
+        self._keep = keep
+        self._system = system = sendable(system)
+        self._counter = counter
+        self._count = counter.count
+        self._ratio = ratio
+        self._frame = MESSAGE_OVERHEAD * 2 + self._count(
+            system
+        )  # the system message, and the reply's opening
+        self._budget = int((window - max_output) / ratio)
+        if max_output < 1 or self._budget <= self._frame + MESSAGE_OVERHEAD:
+            raise ConfigError(
+                f"window={window} with max_output={max_output}: {max(self._budget, 0)} tokens remain for the "
+                f"prompt, and the system message alone takes {self._frame}; "
+                "give a larger window or a smaller, positive max_output"
+            )
+        self._exchanges: list[Exchange] = []
+        self._head = 0  # so many of the first exchanges are always sent
+        self._start = 0  # the first exchange after those that is still sent
+        self._sent = 0  # tokens of all exchanges that are sent
+        self._newest = ("", "", 0)
+
+    @property
+    def budget(self) -> int:
+        """The most tokens that a prompt may have, in the counter's tokens."""
+        return self._budget
+
+    def prompt(self, message: str) -> Prompt | None:
+        """Return what to send for this message; None where it does not fit."""
+        fit = self._fit(message)
+        if fit is None:
+            return None
+        history = History(self._exchanges, fit.head, fit.start)
+        text, size = self._sized(message)
+        return Prompt(self._system, history, text, self._frame + fit.sent + size)
+
+    def most_tokens(self, message: str) -> int:
+        """Return the most that the prompt for this message can have, in the model's tokens; 0 if it does not fit."""
+        fit = self._fit(message)
+        return 0 if fit is None else int((self._frame + fit.sent + self._sized(message)[1]) * self._ratio) + 1
+
+    def take(self, message: str, reply: Reply) -> None:
+        """Take a message and its reply as having happened.
+
+        A refused turn is left out: providers go on refusing whatever still contains it. So are an empty reply,
+        which no provider accepts in a history, and a message that never fitted. Where the provider found a prompt
+        too long that should have fitted, the budget shrinks to what is known to be less.
+        """
+        fit = self._fit(message)
+        if fit is None:
+            return
+        text, size = self._sized(message)
+        if reply.finish is Finish.OVERFLOW:
+            if fit.start < len(self._exchanges) or fit.head:
+                self._budget = self._frame + max(fit.sent, size)
+                self._newest = ("", "", 0)
+        elif reply.finish is not Finish.REFUSAL and reply.text.strip():
+            for dropped in self._exchanges[max(self._start, fit.head) : fit.start]:
+                vars(dropped).pop("json", None)  # it goes with no request any more
+            self._head, self._start, self._sent = fit
+            answer = sendable(reply.text)
+            tokens = size + self._count(answer) + MESSAGE_OVERHEAD
+            self._exchanges.append(Exchange(text, answer, tokens))
+            self._sent += tokens
+
+    def _fit(self, message: str) -> _Fit | None:
+        """Return what goes with this message; changes nothing."""
+        room = self._budget - self._frame - self._sized(message)[1]
+        if room < 0:
+            return None
+        head, start, sent = self._head, self._start, self._sent
+        if sent <= room:
+            return _Fit(head, start, sent)
+        if self._truncate == "none":
+            return None
+        room = min(room, int(self._budget * self._keep) - self._frame)
+        if self._truncate == "middle" and not head and not start:
+            held = 0
+            while head < len(self._exchanges) and held + self._exchanges[head].tokens <= room // 2:
+                held += self._exchanges[head].tokens
+                head += 1
+            start = head
+        if (
+            sum(exchange.tokens for exchange in self._exchanges[:head]) > room
+        ):  # a long message needs their room
+            head, sent = 0, sum(exchange.tokens for exchange in self._exchanges[start:])
+        while start < len(self._exchanges) and sent > room:
+            sent -= self._exchanges[start].tokens
+            start += 1
+        return _Fit(head, start, sent)
+
+    def _sized(self, message: str) -> tuple[str, int]:
+        """Return a message as it is sent, and its tokens."""
+        # The same message is asked for several times in a row: reserved, sent, sent again, taken.
+        if self._newest[0] != message or not self._newest[2]:
+            text = sendable(message)
+            size = self._count(text) + MESSAGE_OVERHEAD
+            room = self._budget - self._frame
+            if size > room and self._truncate == "middle":
+                text = self._cut(text, room - MESSAGE_OVERHEAD)
+                size = self._count(text) + MESSAGE_OVERHEAD
+            self._newest = (message, text, size)
+        return self._newest[1:]
+
+    def _cut(self, message: str, room: int) -> str:
+        """Take out the middle of a message; where the ends join, a token more can come of it."""
+        while True:
+            start, end = self._counter.ends(message, room // 2, room - room // 2)
+            if self._count(start + end) <= room or not start:
+                return start + end
+            room -= 1

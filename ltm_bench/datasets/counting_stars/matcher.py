@@ -1,0 +1,187 @@
+"""`star_counts`: the reply lists the numbers that were scattered over the conversation. `star_sum`: it adds them up.
+
+Scored as Counting-Stars scores (Song et al. 2024, and its code): cut the list to M, then ask of every star whether
+its count is among the distinct numbers. Order is not scored. In the reasoning variant a star is worth 1 for the
+corrected count alone, 0.5 if the mistaken one is there as well, 0.25 for the mistaken one alone.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import abstains, answer, last_readable, number
+
+_KEYED = 3
+_IN_PROSE = re.compile(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)")
+
+
+def read_numbers(value: Any) -> list[int] | None:
+    """Read a list of whole numbers from JSON; None if it is none.
+
+    Understood: a list of numbers or numeric strings, a wrapper object around one, a list of objects or pairs that
+    hold one number each (numbered lists aside), and a mapping whose values are numbers.
+    """
+    if isinstance(value, list):
+        found = [_read_one(entry) for entry in value]
+        return [n for n in found if n is not None] if value and all(n is not None for n in found) else None
+    if isinstance(value, Mapping):
+        lists = [numbers for v in value.values() if (numbers := read_numbers(v)) is not None]
+        if lists:
+            return lists[0] if len(lists) == 1 else None
+        single = [number(v) for v in value.values()]
+        return [n for n in single if n is not None] if single and None not in single else None
+    return None
+
+
+def _read_one(entry: Any) -> int | None:
+    if isinstance(entry, Mapping):
+        numbers = [n for v in entry.values() if (n := number(v)) is not None]
+        return numbers[-1] if 0 < len(numbers) <= _KEYED else None
+    return number(entry)
+
+
+def numbers_in(reply: str) -> list[int]:
+    """Return the last list of numbers in a reply; numbers in prose are read if there is no list."""
+    listed = last_readable(reply, read_numbers)
+    if listed is None:
+        listed = [int(n) for n in _IN_PROSE.findall(answer(reply))]
+    return listed
+
+
+@dataclass(frozen=True, slots=True)
+class StarCounts(Matcher):
+    """The mean over the stars."""
+
+    version: ClassVar[int] = 2
+
+    counts: tuple[int, ...]
+    """The right count of every star, in the order in which they were told."""
+    mistaken: tuple[int | None, ...] = ()
+    """The counts that were corrected, in the same order, None where there was none; empty where nowhere."""
+    foreign: tuple[int, ...] = ()
+    """The counts of others, which were not asked for."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge the list of numbers in the reply."""
+        listed = numbers_in(reply)
+        if not listed:
+            none = tuple(0.0 for _ in self.counts)
+            if abstains(reply):
+                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", none)
+            return Verdict(Outcome.MALFORMED, 0.0, "no numbers can be read from the reply", none)
+        heard = frozenset(listed[: len(self.counts)])
+        wrong = self.mistaken or (None,) * len(self.counts)
+        parts = tuple(
+            _star(count in heard, mistake in heard) for count, mistake in zip(self.counts, wrong, strict=True)
+        )
+        score = sum(parts) / len(parts)
+        found = sum(count in heard for count in self.counts)
+        reason = f"{found} of {len(self.counts)} counts found, {self.placed(listed)} at their own place"
+        if faults := self.faults(listed):
+            reason += f"; {faults}"
+        if score == 1.0:
+            return Verdict(Outcome.CORRECT, 1.0, reason, parts)
+        if found:
+            return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
+        stale = score > 0
+        return Verdict(Outcome.STALE if stale else Outcome.WRONG, round(score, 6), reason, parts)
+
+    def placed(self, listed: Sequence[int]) -> int:
+        """Return how many counts stand at their own place in a list: the order-aware figure, which is not scored."""
+        return sum(a == b for a, b in zip(listed, self.counts, strict=False))
+
+    def faults(self, listed: Sequence[int]) -> str:
+        """Say what a list has that it should not have: corrected counts, counts of others, and numbers of its own."""
+        numbers = set(listed) - set(self.counts)
+        stale, foreign = numbers & set(self.mistaken), numbers & set(self.foreign) - set(self.mistaken)
+        kinds = ((stale, "mistaken"), (foreign, "of others"), (numbers - stale - foreign, "invented"))
+        return ", ".join(f"{len(each)} {name}" for each, name in kinds if each)
+
+    def right(self) -> Sequence[str]:
+        """Give the counts in several spellings."""
+        counts = list(self.counts)
+        return (
+            json.dumps({"counts": counts}),
+            "```json\n" + json.dumps(counts) + "\n```",
+            "They were " + ", ".join(map(str, counts)) + ".",
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Give every number there could be, the mistaken ones, none, and an abstention."""
+        highest = max(self.counts)
+        everything = [n for n in range(highest + 1) if n not in self.counts[: max(1, len(self.counts) // 4)]]
+        return (
+            json.dumps(everything + list(self.counts)),
+            json.dumps([m for m in self.mistaken if m is not None] or [highest + 1]),
+            "[]",
+            "I do not know.",
+            "",
+        )
+
+
+def _star(right: bool, mistaken: bool) -> float:
+    if right:
+        return 0.5 if mistaken else 1.0
+    return 0.25 if mistaken else 0.0
+
+
+def star_counts(
+    counts: Sequence[int], *, mistaken: Sequence[int | None] = (), foreign: Sequence[int] = ()
+) -> StarCounts:
+    """Expect these counts; `mistaken` are the ones that were corrected, in the same order, None where none was."""
+    return StarCounts(tuple(counts), tuple(mistaken), tuple(foreign))
+
+
+@dataclass(frozen=True, slots=True)
+class StarSum(Matcher):
+    """Right if the reply says the sum of all counts; a wrong sum is traced to the list that came before it."""
+
+    version: ClassVar[int] = 2
+
+    counts: tuple[int, ...]
+    mistaken: tuple[int | None, ...] = ()
+    foreign: tuple[int, ...] = ()
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge by the last number; the reply to the question before this one is taken for the list."""
+        total = sum(self.counts)
+        said = numbers_in(reply.replace(",", "")) if "[" not in reply else numbers_in(reply)
+        if not said:
+            if abstains(reply):
+                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            return Verdict(Outcome.MALFORMED, 0.0, "no number can be read from the reply")
+        if said[-1] == total:
+            return Verdict(Outcome.CORRECT, 1.0, "the sum is right")
+        reason = f"the sum is {said[-1]}, not {total}"
+        before = next((turn.reply.text for turn in reversed(turns[:-1]) if turn.kind == "ask"), "")
+        if listed := numbers_in(before):
+            reason += f"; {self._trace(listed, said[-1])}"
+        return Verdict(Outcome.WRONG, 0.0, reason)
+
+    def _trace(self, listed: Sequence[int], said: int) -> str:
+        missing = len(set(self.counts) - set(listed))
+        faults = StarCounts(self.counts, self.mistaken, self.foreign).faults(listed)
+        flaws = ", ".join(filter(None, (f"{missing} not found" if missing else "", faults)))
+        if not flaws:
+            return "the list was right: an error of arithmetic"
+        added = "it is the sum of the list" if sum(listed) == said else "nor is it the sum of the list"
+        return f"{added}, which was wrong: {flaws}"
+
+    def right(self) -> Sequence[str]:
+        """Give the sum alone, and in a sentence."""
+        total = sum(self.counts)
+        return (str(total), f"Altogether that makes {total}.", f"{total:,}")
+
+    def wrong(self) -> Sequence[str]:
+        """Give another number, the list, an abstention and nothing."""
+        return (str(sum(self.counts) + 1), json.dumps([*self.counts, 0]), "I do not know.", "")
+
+
+def star_sum(
+    counts: Sequence[int], *, mistaken: Sequence[int | None] = (), foreign: Sequence[int] = ()
+) -> StarSum:
+    """Expect the sum of these counts, asked for after the counts themselves."""
+    return StarSum(tuple(counts), tuple(mistaken), tuple(foreign))

@@ -1,0 +1,158 @@
+"""Published results as event logs of ours: the turns, what our matchers expect, and the score that was published.
+
+Where a message stood in their conversation was not published. It is reconstructed from the waits of its definition and
+the tokens that the whole example took, so depths are approximate; filler is not there at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
+
+from ltm_bench.core.messages import Matcher
+from ltm_bench.core.tokens import DEFAULT, Counter
+from ltm_bench.datasets.goodai.expectations import expectations
+from ltm_bench.datasets.goodai.files import Definition, OnBad, Published, find_definition, span_of
+from ltm_bench.datasets.goodai.matcher import Published as PublishedScore
+from ltm_bench.log.log import FORMAT, AgentEntry, Event, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
+from ltm_bench.matchers.forms import dump
+
+ADAPTER = "imported"
+"""The adapter of an imported run: there is nobody who could be asked again."""
+
+
+def runs(published: Sequence[Published]) -> Mapping[tuple[str, str], list[Published]]:
+    """Group published results into runs: by benchmark and agent."""
+    found: dict[tuple[str, str], list[Published]] = defaultdict(list)
+    for each in published:
+        found[each.benchmark, each.agent].append(each)
+    return dict(sorted(found.items()))
+
+
+def run_name(benchmark: str, agent: str) -> str:
+    """Return the name of a run's folder, made of letters, digits, dots and hyphens."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", f"goodai-{benchmark}-{agent}").strip("-.")[:100]
+
+
+def events(
+    published: Sequence[Published], known: Sequence[Definition], counter: Counter, on_bad: OnBad
+) -> Iterator[Event]:
+    """Give the event log of one run; an example that does not fit its definition is told and left out."""
+    readable = []
+    for each in sorted(published, key=lambda each: (each.scenario, each.example)):
+        definition = find_definition(known, each.scenario, each.example, each.benchmark)
+        try:
+            readable.append((each, definition, _asked(each, definition, known)))
+        except (LookupError, ValueError, TypeError) as error:
+            where = f"{each.benchmark}, {each.agent}, {each.scenario} {each.example}"
+            on_bad(f"{where}: left out: {type(error).__name__}: {error}")
+    if not readable:
+        return
+    names: dict[tuple[str, str], str] = {}
+    counts: dict[str, int] = defaultdict(int)
+    for each, _, _ in readable:
+        names[each.scenario, each.example] = f"{each.scenario}/{counts[each.scenario]}"
+        counts[each.scenario] += 1
+    first = min(exchange.at for each, _, _ in readable for exchange in each.exchanges)
+    yield _manifest([each for each, _, _ in readable], counts, known, first).event()
+    turn = tokens = 0
+    base: dict[str, int] = defaultdict(int)
+    for each, definition, asked in readable:
+        name = names[each.scenario, each.example]
+        for i, exchange in enumerate(each.exchanges):
+            expect = asked.get(i)
+            sent: Event = {
+                "event": "sent",
+                "turn": turn,
+                "kind": "ask" if expect is not None else "tell" if i <= max(asked) else "chat",
+                "example": name,
+                "message": exchange.message,
+                "tokens": counter.count(exchange.message),
+                "position": base[each.scenario] + _place(i, each, definition),
+                "at": exchange.at.isoformat(),
+            }
+            if expect is not None:
+                sent["expect"] = dump(expect)
+            reply = counter.count(exchange.reply)
+            yield sent
+            yield {
+                "event": "replied",
+                "turn": turn,
+                "reply": exchange.reply,
+                "tokens": reply,
+                "finish": "stop",
+            }
+            tokens += sent["tokens"] + reply
+            turn += 1
+        yield {
+            "event": "published",
+            "example": name,
+            "score": round(each.score, 6),
+            "reason": each.reason,
+            "by_hand": each.by_hand,
+        }
+        over = max(0, each.span - span_of(each.benchmark)) if span_of(each.benchmark) else 0
+        yield {"event": "ended", "example": name, "span": each.span, "overrun": over}
+        base[each.scenario] += each.span
+    last = max(exchange.at for each, _, _ in readable for exchange in each.exchanges)
+    yield {"event": "finished", "turns": turn, "tokens": tokens, "at": last.isoformat()}
+
+
+def _asked(
+    published: Published, definition: Definition | None, known: Sequence[Definition]
+) -> dict[int, Matcher]:
+    if definition is None:
+        raise LookupError("there is no definition of it")
+    if published.scenario == "restaurant":
+        return {_last_of_the_play(published): PublishedScore(published.score)}
+    return dict(expectations(published, definition, known))
+
+
+def _last_of_the_play(published: Published) -> int:
+    spoken = [i for i, exchange in enumerate(published.exchanges) if exchange.message.startswith("Waiter:")]
+    return spoken[-1] if spoken else len(published.exchanges) - 1
+
+
+def _place(i: int, published: Published, definition: Definition | None) -> int:
+    """Return about how many tokens of its example came before its i-th message."""
+    waits = definition.waits if definition is not None else ()
+    shares = [0.0, *(float(wait.get("percentage_finished", 0.0)) / 90.0 for wait in waits)]
+    share = max(shares[: i + 1]) if any(shares) else i / max(1, len(published.exchanges) - 1)
+    return round(min(share, 1.0) * published.span)
+
+
+def _manifest(
+    published: Sequence[Published], counts: Mapping[str, int], known: Sequence[Definition], start: datetime
+) -> Manifest:
+    benchmark, agent = published[0].benchmark, published[0].agent
+    span = span_of(benchmark) or max(each.span for each in published)
+    return Manifest(
+        format=FORMAT,
+        version=version("ltm-bench"),
+        seed=0,
+        span=span,
+        tokenizer=DEFAULT,
+        suite=SuiteEntry(
+            name=f"goodai {benchmark}",
+            start=start,
+            stagger=0.0,
+            isolated=False,
+            scenarios=[
+                ScenarioEntry(name=name, version=0, hash=digest(known, name), examples=n, parameters={})
+                for name, n in sorted(counts.items())
+            ],
+        ),
+        agent=AgentEntry(name=agent, adapter=ADAPTER, hash="", settings={}, free=False),
+        filler=FillerEntry(source=ADAPTER, digest="", mode="scripted", max_tokens=0),
+        scorers={},
+    )
+
+
+def digest(known: Sequence[Definition], scenario: str) -> str:
+    """Return a hash of what a scenario's definitions say; it is the same at every span."""
+    said = sorted({repr((d.example, d.script, d.expected)) for d in known if d.scenario == scenario})
+    return hashlib.sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]

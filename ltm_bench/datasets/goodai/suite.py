@@ -1,0 +1,147 @@
+"""Their definitions as scenarios of ours: same scripts, same waits, same questions, scored by our matchers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+
+from ltm_bench.core.clock import spoken_duration
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Tell
+from ltm_bench.datasets.goodai.expectations import READERS, expected_of
+from ltm_bench.datasets.goodai.files import Definition, OnBad, definitions
+from ltm_bench.datasets.goodai.importing import digest
+from ltm_bench.script.scenario import Scenario, Script
+
+FORGET = {
+    "name_list": "Please forget every name that I have given you so far. I have none at the moment.",
+    "locations_directions": "Please forget the places of my home town; they do not matter any more.",
+    "prospective_memory": "No quotation is to be added to any reply from now on.",
+    "trigger_response": "Whatever I asked you to say on certain occasions: please do not do so any more.",
+    "shopping_list": "I have been shopping. Nothing is left on my list, so it starts empty from here.",
+    "chapter_break": "That was all of that book. Another one would be another story.",
+}
+"""Sent after the last question, where theirs was; their wording is not among what was published."""
+
+SKILLS = {
+    "colours": ("recall", "conflict"),
+    "name_list": ("recall", "aggregation"),
+    "jokes": ("episodic", "temporal"),
+    "locations_directions": ("recall", "spatial"),
+    "prospective_memory": ("prospective", "recall"),
+    "trigger_response": ("prospective", "instruction"),
+    "sally_anne": ("inference", "theory of mind"),
+    "spy_meeting": ("recall", "inference"),
+    "shopping_list": ("recall", "conflict", "aggregation"),
+    "chapter_break": ("long read", "inference"),
+}
+
+WHEN = "Which joke did I tell you about {ago} ago?"
+
+SMALL_TALK = (
+    "What could one plant on a shady balcony?", "How do I keep bread fresh?", "Name three kinds of cheese.",
+    "What is a good way to learn a poem by heart?", "Suggest a name for a rowing boat.",
+    "How long does it take to boil an egg?", "What could I give a neighbour who moves out?",
+    "Which games need no more than a pencil?", "How do I fold a shirt?",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A scenario of theirs, how many examples of it there are, and a hash of what they say."""
+
+    scenario: Scenario
+    examples: int
+    hash: str
+
+
+def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
+    """Return the scenarios that a folder of definitions holds; examples of several spans count once.
+
+    Left out are those whose definitions hold no script (the restaurant: `plays`), and those without a matcher of ours.
+    """
+    known = definitions(folder, on_bad)
+    by_scenario: dict[str, dict[str, Definition]] = defaultdict(dict)
+    for each in known:
+        if each.script and each.scenario in READERS:
+            by_scenario[each.scenario].setdefault(each.example, each)
+    if not by_scenario:
+        raise ConfigError(f"{folder}: none of its definitions holds a script that we can score")
+    return {
+        name: Recipe(_scenario(name, list(examples.values()), known), len(examples), digest(known, name))
+        for name, examples in sorted(by_scenario.items())
+    }
+
+
+def plays(folder: Path) -> int:
+    """Return how many examples of the restaurant there are, a play without a script that somebody else must supply."""
+    known = definitions(folder, lambda _: None)
+    return len({each.example for each in known if each.scenario == "restaurant" and not each.script})
+
+
+def _scenario(name: str, examples: Sequence[Definition], known: Sequence[Definition]) -> Scenario:
+    def build(dice: Dice) -> Script:
+        index = int(dice.name.rpartition("/")[2])
+        definition = examples[index % len(examples)]
+        return _script(definition, expected_of(definition, known))
+
+    return Scenario(
+        name=name,
+        summary=f"GoodAI's {name}, as its definitions say it.",
+        skills=SKILLS[name],
+        topics=tuple(sorted({name, *(("names",) if name == "name_list" else ())})),
+        forget=FORGET.get(name),
+        version=0,
+        parameters=MappingProxyType({}),
+        build=build,
+    )
+
+
+def _script(definition: Definition, matchers: Sequence[Matcher]) -> Script:
+    """Say the lines of a definition; a wait of theirs is the position, or the pause, of ours that comes next."""
+    expected = iter(matchers)
+    at: float | None = 0.0
+    after: timedelta | None = None
+    times: list[datetime] = []
+    for i, question in enumerate(definition.is_question):
+        text = definition.script[i] if i < len(definition.script) else ""
+        line: Line
+        if definition.scenario == "prospective_memory" and question:
+            yield from _nth_reply(definition, text, at)
+            return
+        if question and not text:  # a temporal one, worded when it is asked
+            told = next(k for k, joke in enumerate(definition.script) if definition.expected[0] in joke)
+            line = Ask(
+                lambda now, told=told: WHEN.format(ago=spoken_duration(now - times[told])),  # type: ignore[misc]
+                next(expected),
+                at,
+                after,
+            )
+        elif question:
+            line = Ask(text, next(expected), at, after)
+        else:
+            line = Tell(text, at, after)
+        reply = yield line
+        assert reply.at is not None
+        times.append(reply.at)
+        wait = definition.waits[i] if i < len(definition.waits) else {}
+        share = float(wait.get("percentage_finished", 0.0))
+        at = min(share / 90.0, 1.0) if share else None
+        after = timedelta(seconds=float(wait["time"])) if wait.get("time") else None
+
+
+def _nth_reply(definition: Definition, request: str, at: float | None) -> Script:
+    """Ask for the quotation, then talk until the reply after the one that should hold it."""
+    from ltm_bench.matchers.phrases import said_in
+
+    quotation, _, nth = definition.expected[0]
+    yield Chat(request, at=at)
+    for i in range(2, nth + 1):
+        text = SMALL_TALK[i % len(SMALL_TALK)]
+        yield Chat(text, ideal=f"Let me think. {quotation}" if i == nth else None)
+    yield Ask(SMALL_TALK[(nth + 1) % len(SMALL_TALK)], said_in(quotation, nth))

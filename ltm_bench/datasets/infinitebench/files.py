@@ -1,0 +1,142 @@
+"""Reads the twelve public files of InfiniteBench: JSON lines of `id, context, input, answer, options`.
+
+The files are large (up to 0.9 GB), so contexts stay on disk until they are wanted. Items about the same context share
+a delivery. A line that cannot be read is named and passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ltm_bench.datasets.infinitebench.records import Asked, Record
+from ltm_bench.script.deliveries import Piece
+
+_WITH_OPTIONS = ("longbook_choice_eng", "code_debug")
+_MASK = "$$MASK$$"
+_MOST_EVIDENCE = 50
+"""An answer that stands in more pieces than these is too common to say where the evidence is."""
+
+
+class _Document(NamedTuple):
+    path: str
+    offset: int
+    """Of the first line with this context, in bytes."""
+    task: str
+    asked: tuple[Asked, ...]
+
+    def record(self) -> Record:
+        """Return it with its context."""
+        lines = _context(self.path, self.offset).split("\n")
+        evidence = _evidence(self.task, lines, self.asked)
+        pieces = (Piece(line, "needle" if i in evidence else "matter") for i, line in enumerate(lines))
+        return Record(tuple(pieces), self.asked)
+
+
+@lru_cache(maxsize=4)
+def _context(path: str, offset: int) -> str:
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return str(json.loads(file.readline())["context"])
+
+
+def _evidence(task: str, lines: Sequence[str], asked: Sequence[Asked]) -> set[int]:
+    """Return the lines in which an answer stands word by word, as far as that tells anything."""
+    if task == "longdialogue_qa_eng":
+        wanted = [re.escape(_MASK)]
+    elif task in ("passkey", "number_string", "kv_retrieval", "longbook_qa_eng", "longbook_qa_chn"):
+        names = [str(name) for each in asked for name in _as_list(each.label) if len(str(name)) > 1]
+        wanted = [re.escape(name) for name in names]
+    elif task == "code_debug":
+        wanted = [rf"def {re.escape(str(each.label[0]).rpartition('.')[2])}\b" for each in asked]
+    else:
+        return set()
+    pattern = re.compile("|".join(wanted), re.IGNORECASE) if wanted else None
+    found = {i for i, line in enumerate(lines) if pattern and pattern.search(line)}
+    return found if len(found) <= _MOST_EVIDENCE else set()
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def label_of(task: str, answer: Any, options: Sequence[str]) -> Any:
+    """Return an answer in the one form that the scorers read. Raises ValueError.
+
+    For the two tasks with options that is text and letter; the files hold a text, a list of it, or both already.
+    """
+    if task not in _WITH_OPTIONS:
+        if answer in (None, "", []):
+            raise ValueError("there is no answer")
+        return answer if isinstance(answer, list) else [answer]
+    text = str(_as_list(answer)[0])
+    if len(options) != 4:
+        raise ValueError(f"there are {len(options)} options, not 4")
+    if text in options:
+        return [text, "ABCD"[options.index(text)]]
+    if text in "ABCD" and len(text) == 1:
+        return [options["ABCD".index(text)], text]
+    raise ValueError(f"the answer {text!r:.60} is none of the options")
+
+
+@cache
+def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
+    """Return the documents of a file with their questions, in the order of the file.
+
+    Args:
+        path: A JSON lines file.
+        task: The name of the task, one of `ltm_bench.datasets.infinitebench.scorer.SCORERS`.
+        digest: The first 16 hex digits of the SHA-256 that the file must have; empty where it is not known.
+
+    Raises ValueError if the file cannot be read, is another one, or holds nothing. Warns of every line it passes over.
+    """
+    found: dict[bytes, tuple[int, list[Asked]]] = {}
+    whole = hashlib.sha256()
+    offset = 0
+    try:
+        with Path(path).open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                whole.update(line)
+                begun, offset = offset, offset + len(line)
+                if not line.strip():
+                    continue
+                try:
+                    entry = json.loads(line)
+                    context, options = (
+                        str(entry["context"]),
+                        [str(each) for each in entry.get("options") or ()],
+                    )
+                    label = label_of(task, entry["answer"], options)
+                except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                    warnings.warn(f"{path}:{number}: skipped: {type(error).__name__}: {error}", stacklevel=2)
+                    continue
+                key = hashlib.sha256(context.encode("utf-8", "replace")).digest()
+                text = _input(task, entry)
+                found.setdefault(key, (begun, []))[1].append(Asked(text, label, tuple(options)))
+    except OSError as error:
+        raise ValueError(f"data = {path!r}: {error.strerror or error}") from error
+    if digest and whole.hexdigest()[: len(digest)] != digest:
+        raise ValueError(f"data = {path!r}: the file has changed: its SHA-256 no longer begins with {digest}")
+    if not found:
+        raise ValueError(f"data = {path!r}: there is no item of InfiniteBench in it")
+    return tuple(_Document(path, begun, task, tuple(asked)) for begun, asked in found.values())
+
+
+def _input(task: str, entry: Any) -> str:
+    """Return what is asked, without the words around it: a key, a target, a call, a question."""
+    text = str(entry.get("input") or "").strip()
+    if task == "kv_retrieval":
+        held = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text)
+    elif task == "code_run":
+        held = re.search(r"func_\d{1,9}\(-?\d{1,9}\)", text)
+    elif task == "math_find":
+        held = re.search(r"(?<=The )[\w ]{1,60}?(?= of\b)", text)
+    else:
+        return text
+    return held.group(0) if held else text

@@ -1,0 +1,92 @@
+"""`benchmarked`: the reply scores what a published benchmark's scorer gives it."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.datasets.infinitebench import scorer as infinitebench
+from ltm_bench.matchers.reading import abstains, answer
+
+_FINAL = re.compile(r"(?:^|\n)[ \t>*_#]{0,8}(?:final )?answer[ *_]{0,4}:", re.IGNORECASE)
+"""Begins the line with which an answer ends that was reasoned out; linear, since nothing in it can match twice."""
+
+_CHOICES = ("longbook_choice_eng", "code_debug")
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(each) for each in value) if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmarked(Matcher):
+    """Scores as one of InfiniteBench's tasks does (Zhang et al. 2024, and its code)."""
+
+    version: ClassVar[int] = 3
+    task: str
+    label: Any
+    """As it stands in the public files: a value, a list of accepted ones, or text and letter of an option."""
+    mode: str = "strict"
+    """A mode of `ltm_bench.datasets.infinitebench.scorer`."""
+    final: bool = False
+    """Whether the question asked for a last line `Answer: …`: then only that line is scored, if there is one."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Give the benchmark's score; what scores nothing is told apart."""
+        # Thinking aloud is no answer; the published scorers read it all the same.
+        said = answer(reply) if self.mode == "strict" else reply
+        asked = turns[-1].message.text if turns else ""
+        if self.mode == "strict" and asked and asked.strip() in said:
+            return Verdict(Outcome.WRONG, 0.0, "the reply repeats all that it was asked")
+        if self.final and (found := list(_FINAL.finditer(said))):
+            said = said[found[-1].end() :].strip()
+        score = infinitebench.score(self.task, said, _lists(self.label), cast(infinitebench.Mode, self.mode))
+        scorer = f"InfiniteBench's scorer of {self.task} ({self.mode})"
+        if score >= 1.0:
+            return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
+        if score > 0:
+            return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} from {scorer}")
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        if abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        return Verdict(Outcome.WRONG, 0.0, f"nothing from {scorer}")
+
+    def right(self) -> Sequence[str]:
+        """Give the label as the task wants it said."""
+        plain = self._plain()
+        return (f"It comes down to this.\nAnswer: {plain}",) if self.final else (plain,)
+
+    def wrong(self) -> Sequence[str]:
+        """Give another answer of the same form, an abstention, and nothing."""
+        other = {
+            "kv_retrieval": "00000000-0000-0000-0000-000000000000",
+            "longbook_choice_eng": "?",
+            "code_debug": "?",
+        }.get(self.task, "31337000000")
+        return (other, "I do not know.", "")
+
+    def _plain(self) -> str:
+        label = _lists(self.label)
+        if self.task == "math_calc":
+            numbers = label[0] if label and isinstance(label[0], list) else label
+            return json.dumps(numbers)
+        if self.task in _CHOICES:
+            return f"{label[1]}. {label[0]}"
+        return str(label[0] if isinstance(label, list) else label)
+
+    @property
+    def chance(self) -> float:
+        """One in four where there are options, else next to nothing."""
+        return 0.25 if self.task in _CHOICES else 0.0
+
+
+def benchmarked(task: str, label: Any, *, mode: str = "strict", final: bool = False) -> Benchmarked:
+    """Expect what the public files of InfiniteBench call the answer of a task."""
+    return Benchmarked(task, _tuples(label), mode, final)

@@ -1,0 +1,108 @@
+"""Which documents an agent gets, and in which order: pure, from dice, by tokens.
+
+As in SWiM the documents that fit are a fixed set, those that hold answers first, so that every depth is tested with the
+same ones. Its depths count documents; ours count tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.tokens import counter
+from ltm_bench.datasets.swim.documents import Document
+from ltm_bench.datasets.swim.tasks import Task
+
+JOINT = "\n\n"
+"""What stands between two documents, everywhere."""
+
+
+@lru_cache(maxsize=100_000)
+def size_of(text: str) -> int:
+    """Return the tokens of a document, with what separates it from the next one."""
+    return counter().count(text + JOINT)
+
+
+class Kept(NamedTuple):
+    """What fits."""
+
+    documents: tuple[Document, ...]
+    tasks: Mapping[str, Task]
+    dropped: Mapping[str, str]
+    """Tasks that cannot be asked, and why."""
+
+
+def keep(documents: Sequence[Document], tasks: Mapping[str, Task], tokens: int) -> Kept:
+    """Return the documents that fit into so many tokens, and the tasks whose documents are among them."""
+    known = {document.name: document for document in documents}
+    wanted = dict.fromkeys(
+        name for task in tasks.values() if not task.rejected for name in task.answer_docs if name in known
+    )
+    kept: list[Document] = []
+    room = tokens
+    for name in dict.fromkeys((*wanted, *known)):
+        size = size_of(known[name].text)
+        if size > room:
+            break
+        kept.append(known[name])
+        room -= size
+    names = {document.name for document in kept}
+    dropped = {}
+    for name, task in tasks.items():
+        missing = [each for each in task.answer_docs if each not in names]
+        if task.rejected:
+            dropped[name] = "it was rejected"
+        elif missing:
+            where = "does not fit" if missing[0] in known else "is not among the documents"
+            dropped[name] = f"its document {missing[0]!r} {where}"
+    return Kept(tuple(kept), {name: task for name, task in tasks.items() if name not in dropped}, dropped)
+
+
+def arrange(
+    documents: Sequence[Document],
+    answers: Sequence[str],
+    dice: Dice,
+    *,
+    depth: float | None,
+    tokens: int | None = None,
+    absent: bool = False,
+) -> list[Document]:
+    """Return documents in the order in which an agent gets them.
+
+    Args:
+        documents: The set of which they are taken.
+        answers: Names of the documents that hold the answer.
+        dice: Shuffle the others, and choose those that are taken if `tokens` does not allow for all.
+        depth: Where the first of the answer's documents stands, from 0 to 1 of the tokens of the others; further ones
+            follow at equal distances. None: anywhere.
+        tokens: At most so many tokens of others.
+        absent: Whether the answer's documents are left out.
+    """
+    held = [document for name in answers for document in documents if document.name == name]
+    others = dice.shuffled([document for document in documents if document.name not in set(answers)])
+    if tokens is not None:
+        taken, room = [], tokens
+        for document in others:
+            if size_of(document.text) <= room:
+                taken.append(document)
+                room -= size_of(document.text)
+        others = taken
+    if absent:
+        return others
+    if depth is None:
+        return dice.shuffled([*others, *held])
+    total = sum(size_of(document.text) for document in others)
+    starts = [((depth + i / len(held)) % 1.0 if i else depth, document) for i, document in enumerate(held)]
+    arranged: list[Document] = []
+    waiting = sorted(starts, key=lambda pair: pair[0])
+    before = 0
+    for document in others:
+        size = size_of(document.text)
+        # A document stands at the joint that is nearest to its depth.
+        while waiting and waiting[0][0] * total <= before + size / 2:
+            arranged.append(waiting.pop(0)[1])
+        arranged.append(document)
+        before += size
+    return [*arranged, *(document for _, document in waiting)]

@@ -1,0 +1,115 @@
+"""Has models write and check tasks about a user's documents. What a model says is read, never obeyed."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Message
+from ltm_bench.datasets.swim import Decision, Document, Task
+
+_WRITE = """\
+Below is a document, as a JSON string. Write {count} about it, each with its answer, such that:
+- it can be answered from this document alone, and only by somebody who has it;
+- it does not point at the document ("in the text", "the author"), since it will be asked among many documents;
+- the answer is a fact of a few words, and there is just one.
+Write one JSON object and nothing else: {{"tasks": [{{"question": "…", "answer": "…"}}]}}
+
+{document}
+"""
+
+_CHECK = """\
+Below are a document, a question about it and an answer, as a JSON object. Is the answer right, does the document say \
+it, and is the question clear even to somebody who has many documents before them?
+Write one JSON object and nothing else: {{"ok": true, "why": "one short sentence"}}
+
+{case}
+"""
+
+LONGEST = 400_000
+"""Characters of a document that a model is shown; the rest of a longer one is left out."""
+
+_AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
+    """Ask a fresh agent one thing. Raises BudgetReached, and AgentError where it cannot answer."""
+    message = Message(text, _AT, 0)
+    agent = make()
+    held = budget.hold(agent, message)
+    with tempfile.TemporaryDirectory() as home:
+        try:
+            await agent.open(Path(home))
+            reply = await agent.reply(message)
+        except BaseException:
+            budget.release(held)
+            raise
+        finally:
+            await agent.close()
+    budget.settle(reply.usage, free=agent.free, held=held)
+    return reply.text
+
+
+def _object(answer: str) -> dict[str, Any]:
+    """Return the JSON object in an answer, mended where it is nearly one. Raises ValueError."""
+    from json_repair import repair_json
+
+    start, end = answer.find("{"), answer.rfind("}")
+    held = answer[start : end + 1] if 0 <= start < end else answer
+    try:
+        value = json.loads(held)
+    except (ValueError, RecursionError):
+        value = repair_json(held[:20_000], return_objects=True)
+    if not isinstance(value, dict):
+        raise ValueError(f"no JSON object in the answer: {answer.strip()[:80]!r}")
+    return value
+
+
+async def write_about(
+    make: Callable[[], Agent], by: str, document: Document, count: int, budget: Budget
+) -> list[Task]:
+    """Have `count` tasks written about a document. Raises ValueError for an answer that holds none."""
+    wanted = "one question" if count == 1 else f"{count} different questions"
+    text = _WRITE.format(count=wanted, document=json.dumps(document.text[:LONGEST], ensure_ascii=False))
+    found = _object(await consult(make, text, budget))
+    listed = found.get("tasks", [found])
+    tasks = [
+        Task(
+            question=each["question"].strip(),
+            answer=str(each["answer"]).strip(),
+            answer_docs=(document.name,),
+            made_by=by,
+        )
+        for each in (listed if isinstance(listed, list) else [])
+        if isinstance(each, dict)
+        and isinstance(each.get("question"), str)
+        and isinstance(each.get("answer"), str | int | float)
+        and each["question"].strip()
+        and str(each["answer"]).strip()
+    ]
+    if not tasks:
+        raise ValueError("no question with an answer in what the model wrote")
+    return tasks[:count]
+
+
+async def check(
+    make: Callable[[], Agent], by: str, task: Task, documents: Sequence[Document], budget: Budget
+) -> Decision:
+    """Have a task checked against its documents. Raises ValueError for an answer that cannot be read."""
+    text = "\n\n".join(each.text for each in documents if each.name in task.answer_docs)
+    case = {"document": text[:LONGEST], "question": task.question, "answer": task.answer}
+    found = _object(await consult(make, _CHECK.format(case=json.dumps(case, ensure_ascii=False)), budget))
+    if not isinstance(found.get("ok"), bool):
+        raise ValueError("the model did not say whether the task is good")
+    why = found.get("why", "")
+    return Decision(
+        by=by,
+        verdict="accepted" if found["ok"] else "rejected",
+        why=why[:300] if isinstance(why, str) else "",
+    )

@@ -1,0 +1,290 @@
+"""Talk between the needles that nobody scores: trivia questions with their answers, asked back as JSON.
+
+Questions are drawn without repetition until the bank is exhausted. The bank that ships is composed from the tables
+of facts in `facts/`; TriviaQA's own files can be read instead.
+"""
+
+import hashlib
+import json
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate
+from json.encoder import encode_basestring
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.tokens import Counter
+
+Mode = Literal["scripted", "live"]
+"""Whether the agent only observes canned answers, or must answer filler itself."""
+
+MAX_TOKENS = 1000
+"""A filler message and its canned reply hold about this many tokens at most."""
+
+_BYTES_PER_TOKEN = 3.7
+COUNTED = "facts_tokens.json"
+"""The tokens of the shipped bank's items; `scripts/count_facts` writes it."""
+
+SMALLEST = 50
+"""Tokens of a small filler turn: a gap is filled to within this many."""
+
+_INTRODUCTIONS = (
+    "Quiz round: send the answers back as a JSON list.",
+    "Trivia to note. Reply with the answers alone, as a JSON list.",
+    "More general knowledge; return the answers as a JSON list.",
+    "Quiz cards. List the given answers as JSON, and nothing else.",
+)
+
+
+class Trivia(NamedTuple):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+class Counted(NamedTuple):
+    """What the items of a bank add to the tokens of a message and of its answers, where they stand amid others.
+
+    For `cl100k_base` lines are apart, and so are the strings of a list in JSON: its pattern cuts between the end of a
+    line and a letter, and before a blank, so that a message of counted items need not be tokenised.
+    """
+
+    tokenizer: str
+    lines: Sequence[int]
+    """Tokens of each item's line, its end included."""
+    last_lines: Sequence[int]
+    """Tokens of each item's line where it is the last one, which has no end."""
+    answers: Sequence[int]
+    """Tokens of each item's answer in JSON, the blank before it and the comma after it included."""
+
+
+class Bank(NamedTuple):
+    """Where trivia comes from."""
+
+    name: str
+    """`shipped` or `triviaqa:<file name>`."""
+    digest: str
+    """The first 16 hex digits of the SHA-256 of all questions and answers."""
+    items: Sequence[Trivia]
+    counted: Counted | None = None
+
+
+class FillerMessage(NamedTuple):
+    """A filler message and the answer that it asks for."""
+
+    text: str
+    answers: str
+    items: Sequence[int]
+    """Places in the bank of what it is composed of."""
+
+
+def _bank(name: str, items: Sequence[Trivia]) -> Bank:
+    digest = hashlib.sha256("\n".join(f"{q}\t{a}" for q, a in items).encode("utf-8", "replace"))
+    return Bank(name, digest.hexdigest()[:16], items)
+
+
+def line_of(trivia: Trivia) -> str:
+    """Return the line of a message that asks and answers a question."""
+    return f"Q: {trivia.question} A: {trivia.answer}"
+
+
+def count_items(bank: Bank, counter: Counter) -> Counted:
+    """Count the tokens of every item of a bank."""
+    return Counted(
+        counter.name,
+        [counter.count(f"{line_of(item)}\n") for item in bank.items],
+        [counter.count(line_of(item)) for item in bank.items],
+        [counter.count(f" {encode_basestring(item.answer)},") for item in bank.items],
+    )
+
+
+def render(table: Mapping[str, Any]) -> Iterator[Trivia]:
+    """Give the questions of one table of facts: every row in every template whose cells it fills."""
+    columns: list[str] = table["columns"]
+    for row in table["rows"]:
+        cells = dict(zip(columns, row, strict=True))
+        for template in table["questions"]:
+            used = re.findall(r"{(\w+)}", template["ask"] + template["answer"])
+            if all(cells[name] for name in used):
+                yield Trivia(template["ask"].format(**cells), template["answer"].format(**cells))
+
+
+@cache
+def shipped() -> Bank:
+    """Return the bank composed from `ltm_bench/filler/facts/*.json`."""
+    tables = sorted(files("ltm_bench.filler").joinpath("facts").iterdir(), key=lambda path: path.name)
+    items = [
+        trivia
+        for path in tables
+        if path.name.endswith(".json")
+        for trivia in render(json.loads(path.read_text("utf-8")))
+    ]
+    bank = _bank("shipped", items)
+    counted = json.loads(files("ltm_bench.filler").joinpath(COUNTED).read_text("utf-8"))
+    # Where the facts have been edited since, messages are tokenised, as with any other bank.
+    return bank._replace(counted=Counted(**counted)) if counted.pop("bank") == bank.digest else bank
+
+
+def triviaqa(path: Path) -> Bank:
+    """Read TriviaQA: a published JSON file (rc or unfiltered), the reduced form with `AnswerValue`, or a folder.
+
+    Entries without a question or an answer are passed over, questions that come twice are taken once.
+    Raises ConfigError if nothing can be read.
+    """
+    paths = sorted(path.glob("**/*.json")) if path.is_dir() else [path]
+    found: dict[str, Trivia] = {}
+    for each in paths:
+        for entry in _entries(each):
+            trivia = _trivia(entry)
+            if trivia is not None:
+                found.setdefault(trivia.question.casefold(), trivia)
+    if not found:
+        raise ConfigError(
+            f"--filler triviaqa:{path}: no trivia in it; expected TriviaQA's JSON, an object whose list 'Data' "
+            "holds entries with 'Question' and 'Answer' (or 'AnswerValue')"
+        )
+    return _bank(f"triviaqa:{path.name}", list(found.values()))
+
+
+def _entries(path: Path) -> Sequence[Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"--filler triviaqa:{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"--filler triviaqa:{path}: not JSON ({error})") from error
+    data = content.get("Data") if isinstance(content, dict) else content
+    return data if isinstance(data, list) else []
+
+
+def _trivia(entry: Any) -> Trivia | None:
+    """Read one entry in either form; the evaluation files of TriviaQA have no answers and give None."""
+    if not isinstance(entry, dict):
+        return None
+    answer = entry.get("Answer")
+    value = answer.get("Value") if isinstance(answer, dict) else entry.get("AnswerValue")
+    question = entry.get("Question")
+    if not isinstance(question, str) or not isinstance(value, str):
+        return None
+    trivia = Trivia(_one_line(question), _one_line(value))
+    return trivia if all(trivia) else None
+
+
+def _one_line(text: str) -> str:
+    """Fold white space; undo the doubled quotes that some entries inherited from a CSV file."""
+    text = " ".join(text.split())
+    if len(text) > 1 and text[0] == text[-1] == '"' and '""' in text:
+        text = text[1:-1].replace('""', '"')
+    return text
+
+
+class Filler:
+    """Composes filler messages of a wanted size; the same dice compose the same ones.
+
+    Questions are made ready once, and a message is cut out of a shuffled row of them by its size, so that composing
+    takes hardly longer than joining. Messages that a log holds already can be passed over without composing them.
+    """
+
+    def __init__(self, bank: Bank, dice: Dice, counter: Counter, max_tokens: int = MAX_TOKENS) -> None:
+        if not bank.items:
+            raise ConfigError(f"the filler bank {bank.name} is empty")
+        self._items = bank.items
+        self._dice = dice
+        self._count = counter.count
+        self._counted = bank.counted if bank.counted and bank.counted.tokenizer == counter.name else None
+        self._introductions: dict[str, int] = {}  # their tokens
+        self._max_tokens = max_tokens
+        self._lines: list[str] = []
+        self._answers: list[str] = []  # in JSON
+        self._bytes: list[int] = []  # of a question with its answer
+        self._shuffling: Dice | None = None  # as they stood before the round, while it has not been shuffled
+        self._round: Sequence[int] = ()  # the order of the questions
+        self._before: Sequence[int] = (0,)  # bytes of all before each of them
+        self._next = len(bank.items)
+
+    def _prepare(self) -> None:
+        for item in self._items:
+            line = line_of(item)
+            size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
+            self._lines.append(line)
+            self._answers.append(encode_basestring(item.answer))
+            self._bytes.append(size + len(item.answer) + 12)
+
+    def _shuffle(self, dice: Dice) -> None:
+        """Lay out another round through the bank."""
+        if not self._lines:
+            self._prepare()
+        self._round = dice.shuffled(range(len(self._items)))
+        self._before = [0, *accumulate([self._bytes[i] for i in self._round])]
+        self._shuffling = None
+
+    def compose(self, tokens: int) -> FillerMessage:
+        """Return filler of about `tokens` tokens, its answers included: a little less rather than more.
+
+        It holds at least one question, and at most what `max_tokens` allows.
+        """
+        if self._max_tokens < tokens < self._max_tokens + SMALLEST:
+            tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
+        introduction = self._dice.choice(_INTRODUCTIONS)
+        # Sizes are estimated from bytes, so that the text need not be tokenised twice.
+        room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
+        left = math.floor(room - 100)  # bytes of a question and its answers: the next one might not fit
+        chosen: list[int] = []
+        size = len(self._items)
+        while True:
+            if self._next == size:
+                self._shuffle(self._dice)
+                self._next = 0
+            elif self._shuffling is not None:
+                self._shuffle(self._shuffling)
+            begin, before = self._next, self._before[self._next]
+            self._next = bisect_right(self._before, before + left, begin + 1)
+            chosen += self._round[begin : self._next]
+            if self._next <= size:
+                break
+            self._next = size
+            left -= self._before[-1] - before
+        lines = "\n".join(map(self._lines.__getitem__, chosen))
+        answers = ", ".join(map(self._answers.__getitem__, chosen))
+        return FillerMessage(f"{introduction}\n{lines}", f"[{answers}]", chosen)
+
+    def pass_over(self, text: str) -> str:
+        """Go on as if a message had been composed that a log holds; return the introduction it has to begin with."""
+        introduction = self._dice.choice(_INTRODUCTIONS)
+        items, size = text.count("\n"), len(self._items)
+        more = items - (size - self._next)
+        if more <= 0:
+            self._next += items
+        else:  # of the rounds that it begins, the order of the last one alone may still be needed
+            rounds, self._next = divmod(more - 1, size)
+            self._next += 1
+            self._dice.pass_over(rounds * size)
+            self._shuffling = self._dice.copy()
+            self._dice.pass_over(size)
+        return introduction
+
+    def tokens(self, message: FillerMessage) -> int:
+        """Return the tokens of a composed message."""
+        if self._counted is None:
+            return self._count(message.text)
+        *most, last = message.items
+        introduction = message.text[: message.text.index("\n") + 1]
+        if introduction not in self._introductions:
+            self._introductions[introduction] = self._count(introduction)
+        lines = sum(map(self._counted.lines.__getitem__, most))
+        return self._introductions[introduction] + lines + self._counted.last_lines[last]
+
+    def answer_tokens(self, message: FillerMessage) -> int:
+        """Return the tokens of the answers that a composed message asks for."""
+        if self._counted is None or len(message.items) == 1:
+            return self._count(message.answers)
+        first, *most, last = message.items
+        known = sum(map(self._counted.answers.__getitem__, most))
+        return self._count(f"[{self._answers[first]},") + known + self._count(f" {self._answers[last]}]")

@@ -1,0 +1,28 @@
+"""The JSON form in which the event log holds a matcher: the name of its class, its version, its fields."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from ltm_bench.core.errors import LogError
+from ltm_bench.core.messages import Matcher
+
+
+def dump(matcher: Matcher) -> dict[str, Any]:
+    """Return the JSON form of a matcher."""
+    data = {field.name: getattr(matcher, field.name) for field in fields(matcher)}  # type: ignore[arg-type]
+    return {"matcher": type(matcher).__name__, "version": matcher.version, **data}
+
+
+def build(kind: type[Matcher], data: Mapping[str, Any]) -> Matcher:
+    """Return a matcher of this kind with the fields of a JSON form. Raises LogError where they do not fit."""
+    settings = {key: _tuples(value) for key, value in data.items() if key not in ("matcher", "version")}
+    try:
+        return kind(**settings)
+    except TypeError as error:
+        raise LogError(f"the log's matcher {kind.__name__!r} cannot be read: {error}") from error
+
+
+def _tuples(value: Any) -> Any:
+    """Turn JSON lists back into the tuples that frozen matchers hold."""
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

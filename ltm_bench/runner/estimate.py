@@ -1,0 +1,200 @@
+"""What a run would use, without any call: the real schedule, with an agent that only counts.
+
+The agent keeps the whole conversation in a window as the chat adapters do, and replies with as many tokens as it is
+told. Of every request it counts how much a provider could have had in its prompt cache: all that the last request had,
+unless turns were dropped from the window's beginning since.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import takewhile
+from pathlib import Path
+
+from ltm_bench.adapters.endpoint import stamped
+from ltm_bench.adapters.window import KEPT, Prompt, Window
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage, Verdict
+from ltm_bench.core.pricing import dollars
+from ltm_bench.core.tokens import Counter
+from ltm_bench.log.log import start_run
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.conversation import run
+from ltm_bench.schedule import Ended
+from ltm_bench.script.scenario import Example
+
+REPLIES = {"low": 12, "likely": 60, "high": 250}
+"""Tokens of a reply, for agents that are curt, usual and talkative."""
+
+FIRST_TOKEN = 1.0
+"""Seconds that a provider usually takes before it answers."""
+
+PER_SECOND = 60.0
+"""Tokens that a provider usually writes in a second."""
+
+_WORDS = " well"
+"""A word of one token, of which replies are made."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The agent whose use is estimated."""
+
+    model: str | None
+    provider: str | None
+    """Whose prices apply; None where nobody's are known."""
+    system: str
+    window: int
+    max_output: int
+    writes_cost: bool
+    """Whether writing to the prompt cache has a price of its own (Anthropic)."""
+    ratio: float = 1.0
+    """How many of the model's tokens one of ours can become, as its adapter reckons when it fills the window."""
+    truncate: str = "step"
+    keep: float = KEPT
+
+
+@dataclass
+class Estimate:
+    """Sums over one conversation."""
+
+    calls: int = 0
+    turns: int = 0
+    prompt: int = 0
+    cached: int = 0
+    output: int = 0
+    tokens: int = 0
+    """Of the conversation."""
+    dollars: Decimal | None = Decimal()
+    """With the provider's prompt cache; None where a price is unknown."""
+    dollars_uncached: Decimal | None = Decimal()
+    overflows: int = 0
+
+    @property
+    def minutes(self) -> float:
+        """How long the calls take at a provider's usual speed."""
+        return (self.calls * FIRST_TOKEN + self.output / PER_SECOND) / 60
+
+
+class _Counting(Agent):
+    """Counts what each reply would use."""
+
+    def __init__(self, asked: Asked, reply_tokens: int, counter: Counter, estimate: Estimate) -> None:
+        self._asked = asked
+        self._window = Window(
+            system=asked.system,
+            window=asked.window,
+            max_output=asked.max_output,
+            counter=counter,
+            ratio=asked.ratio,
+            truncate=asked.truncate,
+            keep=asked.keep,
+        )
+        self._reply = (_WORDS * min(reply_tokens, asked.max_output)).strip()
+        self._output = min(reply_tokens, asked.max_output)
+        self._frame = counter.count(asked.system)
+        self._last: Prompt | None = None
+        self._estimate = estimate
+
+    async def reply(self, message: Message) -> Reply:
+        said = stamped(message)
+        prompt = self._window.prompt(said)
+        if prompt is None:
+            self._estimate.overflows += 1
+            self._window.take(said, Reply("", finish=Finish.OVERFLOW))
+            return Reply("", finish=Finish.OVERFLOW)
+        self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
+        self._last = prompt
+        self._window.take(said, Reply(self._reply))
+        return Reply(self._reply)
+
+    async def observe(self, turn: Turn) -> None:
+        self._window.take(stamped(turn.message), turn.reply)
+
+    def _count(self, prompt: int, cached: int) -> None:
+        estimate, asked = self._estimate, self._asked
+        cached = min(cached, prompt)
+        estimate.calls += 1
+        estimate.prompt += prompt
+        estimate.cached += cached
+        estimate.output += self._output
+        common = {"output": self._output, "model": asked.model, "provider": asked.provider}
+        fresh = {"cache_write" if asked.writes_cost else "uncached": prompt - cached}
+        estimate.dollars = _plus(estimate.dollars, Usage(cache_read=cached, **fresh, **common))  # type: ignore[arg-type]
+        estimate.dollars_uncached = _plus(estimate.dollars_uncached, Usage(uncached=prompt, **common))  # type: ignore[arg-type]
+
+
+def _common(last: Prompt, prompt: Prompt, frame: int) -> int:
+    """Return how many tokens of a prompt the one before it began with."""
+    before = len(last.history)
+    if before <= len(prompt.history) and (not before or prompt.history[before - 1] is last.history[-1]):
+        return last.tokens
+    pairs = zip(last.history, prompt.history, strict=False)
+    return frame + sum(one.tokens for one, _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
+
+
+def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
+    price = dollars(usage)
+    return None if total is None or price is None else total + price
+
+
+@dataclass
+class _Tally:
+    """Observes the turns of a simulated run."""
+
+    estimate: Estimate
+
+    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
+        self.estimate.turns += 1
+        self.estimate.tokens += tokens
+
+    def verdict(self, example: Example, verdict: Verdict) -> None:
+        pass
+
+    def ended(self, ended: Ended) -> None:
+        pass
+
+
+def estimate(plan: Plan, asked: Asked, reply_tokens: int) -> Estimate:
+    """Hold a plan's conversation with an agent that only counts; nothing is kept of it."""
+    found = Estimate()
+    with tempfile.TemporaryDirectory() as folder:
+        start_run(Path(folder), plan.manifest)
+        asyncio.run(
+            run(
+                plan,
+                lambda: _Counting(asked, reply_tokens, plan.counter, found),
+                Path(folder),
+                budget=Budget(),
+                observer=_Tally(found),
+                clock=lambda: 0.0,
+            )
+        )
+    return found
+
+
+def asked_of(adapter: str, settings: Mapping[str, object]) -> Asked | None:
+    """Return what of an agent's settings, defaults included, its use depends on.
+
+    None for adapters that are not chat models in a window.
+    """
+    providers = {"openai_chat": "openai", "openai_responses": "openai", "anthropic_chat": "anthropic"}
+    if adapter not in providers:
+        return None
+    own = settings.get("base_url") is None
+    return Asked(
+        model=str(settings["model"]),
+        provider=providers[adapter] if own else None,
+        system=str(settings["system"]),
+        window=int(str(settings["window"])),
+        max_output=int(str(settings["max_output"])),
+        writes_cost=adapter == "anthropic_chat",
+        truncate=str(settings["truncate"]),
+        keep=float(str(settings["keep"])),
+        ratio=1.5 if adapter == "anthropic_chat" else 1.05 if own else 1.25,  # as the adapters have it
+    )

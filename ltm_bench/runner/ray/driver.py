@@ -1,0 +1,308 @@
+"""The driver's part: joins the cluster, gives each run to a worker, and says how the sweep goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
+from ltm_bench.log.log import locked, start_run
+from ltm_bench.runner.conversation import finished
+from ltm_bench.runner.ray.desk import Desk
+from ltm_bench.runner.ray.files import Files
+from ltm_bench.runner.ray.resources import Resources, fits, resources_of
+from ltm_bench.runner.ray.sharing import Shared
+from ltm_bench.runner.ray.worker import LEASE, OFTEN, Order, hold
+from ltm_bench.runner.sweep import Job, SweepObserver
+
+RETRIES = 5
+"""How often a run is begun again, from its log, when its worker or its node is lost."""
+
+CHECKPOINT = 30.0
+"""Seconds between two copies of a run to a URL."""
+
+
+class ClusterObserver(SweepObserver, Protocol):
+    """Is told how a sweep goes on elsewhere."""
+
+    def again(self, job: Job) -> None:
+        """Report that a run's worker was lost, and another goes on with it."""
+
+    def heard(self, turns: int, examples: int) -> None:
+        """Report so many more turns and ends of examples; fewer, where a run begins again."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How runs are handed over."""
+
+    remake: Callable[[Path], Job]
+    """Makes a job of a run's folder, in a worker; it must be importable there."""
+    connections: int
+    url: str | None = None
+    """Under which the runs land, each in a folder of its own; None where all nodes see the jobs' folders."""
+    resources: Mapping[str, Resources] = field(default_factory=dict)
+    checkpoint: float = CHECKPOINT
+
+    def of(self, job: Job) -> Resources:
+        """Return what a job takes."""
+        return resources_of(job.plan.manifest.agent.name, self.resources)
+
+    def shared(self, job: Job) -> Shared | None:
+        """Return where a job lands behind a URL."""
+        return None if self.url is None else Shared(f"{self.url.rstrip('/')}/{job.folder.name}")
+
+
+def _address() -> str:
+    """Return where the cluster is, having knocked: Ray itself would wait for minutes. Raises ConfigError."""
+    address = os.environ.get("RAY_ADDRESS") or "auto"
+    where = address
+    if address == "auto":
+        noted = Path(os.environ.get("RAY_TMPDIR") or "/tmp", "ray", "ray_current_cluster")
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            where = noted.read_text("utf-8").strip()
+    host, _, port = where.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+        except (OSError, OverflowError) as error:
+            raise ConfigError(
+                f"--on ray: no cluster answers at {where} ({error}); start one with `ray start --head`, or say with "
+                "RAY_ADDRESS where it is"
+            ) from error
+    return address
+
+
+@contextlib.contextmanager
+def connected() -> Iterator[Any]:
+    """Join the Ray cluster that is there, and leave it in the end. Raises ConfigError if there is none, or no Ray."""
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError("--on ray: Ray is not installed: pip install 'ltm-bench[ray]'") from error
+    mine = not ray.is_initialized()
+    if mine:
+        main = threading.current_thread() is threading.main_thread()
+        before = signal.getsignal(signal.SIGTERM)
+        try:
+            ray.init(address=_address(), log_to_driver=False, logging_level=logging.ERROR)
+        except ConfigError:
+            raise
+        except (Exception, SystemExit) as error:
+            said = " ".join(str(error).split())[:300]
+            raise ConfigError(
+                f"--on ray: no cluster can be joined ({said}); start one with `ray start --head`, or say with "
+                "RAY_ADDRESS where it is"
+            ) from error
+        if main:
+            signal.signal(signal.SIGTERM, before)  # Ray takes it for itself
+    try:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
+            yield ray  # which would tell of lost workers at length, among the results
+    finally:
+        if mine:
+            ray.shutdown()
+
+
+def too_large(jobs: Sequence[Job], terms: Terms, ray: Any) -> list[str]:
+    """Return a line for every agent that asks for more than any node has now: Ray waits until one has it."""
+    nodes = ray.nodes()
+    agents = {job.plan.manifest.agent.name: terms.of(job) for job in jobs}
+    return [
+        f"{name}: no node has {', '.join(f'{k}={v:g}' for k, v in asked.asked().items())} now; its runs wait for one"
+        for name, asked in agents.items()
+        if not fits(asked, nodes)
+    ]
+
+
+def shares(
+    jobs: Sequence[Job], terms: Terms, nodes: Sequence[Mapping[str, Any]]
+) -> dict[str, tuple[int, int]]:
+    """Return for each provider how many runs are held at a time, and how many calls each of them may make at a time.
+
+    Their product is never more than the connections. Runs of agents that call nobody are bounded by the cluster alone.
+    """
+    cpus = sum(node.get("Resources", {}).get("CPU", 0) for node in nodes if node.get("Alive"))
+    found = {}
+    for provider, many in Counter(job.provider for job in jobs).items():
+        own = [job for job in jobs if job.provider == provider]
+        if all(job.plan.manifest.agent.free for job in own):
+            found[provider] = (many, terms.connections)
+            continue
+        least = min(terms.of(job).num_cpus for job in own)
+        room = int(cpus / least) if least else many
+        at_once = max(1, min(many, terms.connections, room))
+        found[provider] = (at_once, terms.connections // at_once)
+    return found
+
+
+async def sweep_on(
+    ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
+) -> list[LtmBenchError | None]:
+    """Have all runs held by the cluster, and return for each what stopped it. Its folder holds the log then."""
+    driver = _Driver(ray, jobs, budget, observer, terms)
+    try:
+        return await driver.all()
+    finally:
+        driver.stop()
+
+
+class _Driver:
+    def __init__(
+        self, ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
+    ) -> None:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        self._ray, self._jobs, self._budget = ray, jobs, budget
+        self._observer, self._terms = observer, terms
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        self._desk = (
+            ray.remote(Desk).options(num_cpus=0, scheduling_strategy=here).remote(budget.limit, len(jobs))
+        )
+        try:
+            ray.get(self._desk.look.remote(), timeout=120)
+        except ray.exceptions.RayError as error:
+            raise ConfigError(
+                f"--on ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
+            ) from error
+        self._files = ray.put(Files.of(Path.cwd()))
+        # A process for each run: what one leaves behind, in memory or on a GPU, is not there for the next.
+        self._hold = ray.remote(max_calls=1)(hold)
+        self._shares = shares(jobs, terms, ray.nodes())
+        self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
+        self._pending: set[Any] = set()
+        self._begun: set[int] = set()
+        self._attempts: dict[int, int] = {}
+        self._turns = self._examples = 0
+
+    async def all(self) -> list[LtmBenchError | None]:
+        watching = asyncio.create_task(self._watch())
+        try:
+            return list(await asyncio.gather(*(self._one(n, job) for n, job in enumerate(self._jobs))))
+        finally:
+            watching.cancel()
+
+    def stop(self) -> None:
+        """Have what is under way come to rest: its logs are written, and copied, before the sweep ends."""
+        for ref in self._pending:
+            self._ray.cancel(ref)
+        if self._pending:
+            self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=LEASE)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(OFTEN)
+            await self._look()
+
+    async def _look(self) -> None:
+        try:
+            begun, turns, examples, self._budget.spent = await self._desk.look.remote()
+        except self._ray.exceptions.RayError:  # the runs themselves say that the desk is gone
+            return
+        for number, (attempts, already) in begun.items():
+            self._begin(number, already=already and attempts == 1)
+            for _ in range(attempts - self._attempts.get(number, 1)):
+                self._observer.again(self._jobs[number])
+            self._attempts[number] = attempts
+        self._observer.heard(turns - self._turns, examples - self._examples)
+        self._turns, self._examples = turns, examples
+
+    def _begin(self, number: int, *, already: bool) -> None:
+        if number not in self._begun:
+            self._begun.add(number)
+            self._observer.begun(self._jobs[number], already=already)
+
+    async def _one(self, number: int, job: Job) -> LtmBenchError | None:
+        problem: LtmBenchError | None = None
+        try:
+            shared = self._terms.shared(job)
+            if await asyncio.to_thread(_prepare, job, shared):
+                self._begin(number, already=True)
+            else:
+                places = self._shares[job.provider][1]
+                async with self._open[job.provider]:
+                    problem = await self._handed_over(number, job, places, shared)
+                await self._look()
+                if shared is not None:
+                    await asyncio.to_thread(shared.fetch, job.folder)
+        except LtmBenchError as error:
+            problem = problem or error
+        except OSError as error:
+            problem = RunIncomplete(f"{error.filename or job.folder}: {error.strerror or error}")
+        self._begin(number, already=False)
+        self._observer.done(job, problem)
+        return problem
+
+    async def _handed_over(
+        self, number: int, job: Job, places: int, shared: Shared | None
+    ) -> LtmBenchError | None:
+        order = Order(
+            number=number,
+            name=job.folder.name,
+            manifest=job.plan.manifest,
+            folder=str(job.folder.absolute()),
+            url=None if shared is None else shared.url,
+            limit=self._budget.limit,
+            places=places,
+            checkpoint=self._terms.checkpoint,
+            remake=self._terms.remake,
+        )
+        options = self._terms.of(job).options()
+        task = self._hold.options(
+            name=order.name, max_retries=RETRIES, scheduling_strategy="SPREAD", **options
+        )
+        ref = task.remote(order, self._files, self._desk)
+        self._pending.add(ref)
+        lost = self._ray.exceptions
+        try:
+            answer = await ref
+        except (lost.WorkerCrashedError, lost.NodeDiedError, lost.OutOfMemoryError) as error:
+            return RunIncomplete(f"its worker was lost {RETRIES + 1} times ({_first_line(error)})")
+        except lost.RayError as error:
+            return RunIncomplete(_first_line(error))
+        self._pending.discard(ref)
+        return answer if answer is None or isinstance(answer, LtmBenchError) else RunIncomplete(str(answer))
+
+
+def _first_line(error: BaseException) -> str:
+    """Return what a worker complained of, in one line: its own error where there is one."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BaseException):
+        return f"{type(cause).__name__}: {cause}"
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _prepare(job: Job, shared: Shared | None) -> bool:
+    """Begin a run, or bring it here; say whether it is over. Raises ManifestDiffers, RunLocked or LogError."""
+    if shared is not None:
+        _bring(job, shared)
+        if not (job.folder / "events.jsonl").exists():
+            return False
+    job.folder.mkdir(parents=True, exist_ok=True)
+    with locked(job.folder):
+        start_run(job.folder, job.plan.manifest)
+        return finished(job.plan, job.folder)
+
+
+def _bring(job: Job, shared: Shared) -> None:
+    """Bring a run here from its URL, unless another stands in its place. Raises RunLocked."""
+    logs = [job.folder / "events.jsonl", *(job.folder / "isolated").glob("*.jsonl")]
+    there = shared.names()
+    for path in logs:
+        name = path.relative_to(job.folder).as_posix()
+        if path.exists() and not (name in there and shared.read(name).startswith(path.read_bytes())):
+            raise RunLocked(
+                f"{job.folder} holds a run that is not the one at {shared.url}: move it away, or copy it there"
+            )
+    shared.fetch(job.folder)

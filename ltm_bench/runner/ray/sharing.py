@@ -1,0 +1,136 @@
+"""A run's folder behind a URL: brought, claimed, and copied back in an order in which no log is ahead of its agent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
+from ltm_bench.log.log import conversations, is_finished, read_manifest
+
+
+def is_url(place: str) -> bool:
+    """Whether a place is reached through fsspec, and is no path."""
+    return "://" in place or "::" in place
+
+
+class Shared:
+    """The folder of one run behind a URL."""
+
+    _HOLDER = ".holder"
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        try:
+            import fsspec
+        except ImportError as error:
+            raise ConfigError(f"{url}: this needs fsspec: pip install 'ltm-bench[ray]'") from error
+        try:
+            self._fs, root = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise ConfigError(f"{url}: {error}") from error
+        self._root = root.rstrip("/")
+        self._is_local = "file" in ((p,) if isinstance(p := self._fs.protocol, str) else p)
+        self._known: dict[str, tuple[int, int]] = {}
+        self._token = b""
+
+    @contextlib.contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except LtmBenchError:
+            raise
+        except Exception as error:  # every file system has errors of its own
+            raise RunIncomplete(f"{self.url}: {type(error).__name__}: {error}") from error
+
+    def names(self) -> list[str]:
+        """Return the files that are there, by their paths in the run's folder."""
+        with self._reaching():
+            self._fs.invalidate_cache()
+            found = [path[len(self._root) :].lstrip("/") for path in self._fs.find(self._root)]
+        return [name for name in found if not _is_passed_over(name) and ".." not in name.split("/")]
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        with self._reaching():
+            content: bytes = self._fs.cat_file(f"{self._root}/{name}")
+        return content
+
+    def fetch(self, folder: Path) -> None:
+        """Bring everything that is there into a folder."""
+        for name in self.names():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._reaching():
+                self._fs.get_file(f"{self._root}/{name}", str(path))
+            self._known[name] = _state(path)
+
+    def claim(self) -> None:
+        """Take the run from whoever had it: a worker that was believed lost, and is not, copies no more."""
+        self._token = uuid.uuid4().hex.encode()
+        self._write(self._HOLDER, self._token)
+
+    def push(self, folder: Path, *, whole: bool) -> None:
+        """Copy what has changed: first the agent's own files, then the logs, which must never be ahead of those.
+
+        Not `whole` is a copy in the middle of a run: of an isolated one the examples that are over. Raises RunLocked if
+        another worker has taken over.
+        """
+        if self.read(self._HOLDER) != self._token:
+            raise RunLocked(f"{self.url}: another worker has taken this run over")
+        isolated = read_manifest(folder).suite.isolated
+        paths = [path for path in folder.rglob("*") if path.is_file()]
+        names = {path.relative_to(folder).as_posix() for path in paths}
+        names = {name for name in names if not _is_passed_over(name)}
+        logs = {
+            path.relative_to(folder).as_posix() for path in (*conversations(folder), folder / "events.jsonl")
+        }
+        if isolated and not whole:
+            over = {name for name in logs if name == "events.jsonl" or is_finished(folder / name)}
+            names, logs = {name for name in names if "/" not in name} | over, over
+        texts = {name: (_state(folder / name), (folder / name).read_bytes()) for name in sorted(logs)}
+        for name in sorted(names - logs):
+            state = _state(folder / name)
+            if self._known.get(name) != state:
+                with contextlib.suppress(FileNotFoundError):  # an agent's own, gone in between
+                    self._write(name, (folder / name).read_bytes())
+                    self._known[name] = state
+        for name in [name for name in self._known if name.startswith("agent/")]:
+            if not (folder / name).exists():
+                with self._reaching():
+                    self._fs.rm_file(f"{self._root}/{name}")
+                del self._known[name]
+        for name, (state, text) in texts.items():
+            if self._known.get(name) != state:
+                self._write(name, text)
+                self._known[name] = state
+
+    def put(self, folder: Path, names: Sequence[str]) -> None:
+        """Copy these files, as far as there are such."""
+        for name in names:
+            if (folder / name).is_file():
+                self._write(name, (folder / name).read_bytes())
+
+    def _write(self, name: str, content: bytes) -> None:
+        path = f"{self._root}/{name}"
+        with contextlib.suppress(Exception):  # stores without folders; others complain at once
+            self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with self._reaching():
+            if self._is_local:  # an object store takes a file whole or not at all; this is how a disk does
+                self._fs.pipe_file(f"{path}.part", content)
+                os.replace(f"{path}.part", path)
+            else:
+                self._fs.pipe_file(path, content)
+
+
+def _is_passed_over(name: str) -> bool:
+    last = name.rpartition("/")[2]
+    return not name or name.endswith(".part") or ("/" not in name and last.startswith("."))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns

@@ -1,0 +1,237 @@
+"""A worker's part: holds one run to its end, from its log on, and tells the desk."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import BudgetReached, LtmBenchError, RunIncomplete, RunLocked
+from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.log import Manifest, conversations, locked, read_events, reply_of, start_run
+from ltm_bench.runner.conversation import finished, run
+from ltm_bench.runner.ray.files import Files
+from ltm_bench.runner.ray.sharing import Shared
+from ltm_bench.runner.sweep import Job
+from ltm_bench.schedule import Ended
+from ltm_bench.script.scenario import Example
+
+LEASE = 60.0
+"""Seconds for which a run waits until whoever was lost lets go of its folder."""
+
+OFTEN = 0.5
+"""Seconds between two reports of a worker, and between two looks of the driver at them."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is given to hold a run."""
+
+    number: int
+    name: str
+    manifest: Manifest
+    folder: str
+    """Where it lands, if all nodes see that; the worker has one of its own where there is a URL."""
+    url: str | None
+    limit: Decimal | None
+    places: int
+    checkpoint: float
+    remake: Callable[[Path], Job]
+
+
+class _Account(Budget):
+    """A worker's budget: asks the desk before each call, and tells it after."""
+
+    def __init__(self, order: Order, attempt: str, desk: Any) -> None:
+        super().__init__(order.limit)
+        self._order, self._attempt, self._desk = order, attempt, desk
+
+    def take(self, price: Decimal | None) -> Decimal:
+        import ray
+
+        answer = ray.get(
+            self._desk.take.remote(self._order.number, self._attempt, price, self.spent, unknown=self.unknown)
+        )
+        if isinstance(answer, str):
+            raise BudgetReached(answer)
+        self.held += answer
+        return Decimal(answer)
+
+    def settle(self, usage: Any, *, free: bool, held: Decimal = Decimal(0)) -> None:
+        super().settle(usage, free=free, held=held)
+        self._give(held)
+
+    def release(self, held: Decimal) -> None:
+        super().release(held)
+        self._give(held)
+
+    def _give(self, held: Decimal) -> None:
+        if held:
+            import ray
+
+            ray.get(
+                self._desk.give.remote(
+                    self._order.number, self._attempt, held, self.spent, unknown=self.unknown
+                )
+            )
+
+
+class _Watcher:
+    """Reports a run's progress to the desk, and copies the run where that is due."""
+
+    def __init__(self, report: Callable[[int, int], None], copy: Callable[[], None], every: float) -> None:
+        self._report, self._copy, self._every = report, copy, every
+        self._turns = self._examples = 0
+        self._reported = 0.0
+        self._copied = time.monotonic()
+
+    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
+        """Count a turn. Between two turns an agent that is asked one at a time is at rest."""
+        self._turns += 1
+        now = time.monotonic()
+        if now - self._reported >= OFTEN:
+            self._reported = now
+            self.report()
+        if not replayed and now - self._copied >= self._every:
+            with contextlib.suppress(RunIncomplete):  # the next copy has it all
+                self._copy()
+            self._copied = time.monotonic()
+
+    def verdict(self, example: Example, verdict: Verdict) -> None:
+        """Pass over a verdict: the driver scores the log."""
+
+    def ended(self, ended: Ended) -> None:
+        """Count an example."""
+        self._examples += 1
+
+    def report(self) -> None:
+        """Say how far it is."""
+        self._report(self._turns, self._examples)
+
+
+def _logged(folder: Path) -> Decimal:
+    """Return what the replies in a run's logs have cost."""
+    cost = Decimal()
+    for path in conversations(folder):
+        for event in read_events(path):
+            if event["event"] == "replied" and (usage := reply_of(event).usage) is not None:
+                cost += dollars(usage) or Decimal()
+    return cost
+
+
+def _interrupt(signum: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def hold(order: Order, files: Files, desk: Any) -> LtmBenchError | None:
+    """Hold a run to its end, in a worker; return what stopped it."""
+    signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait for an agent that never lets go
+    try:
+        with tempfile.TemporaryDirectory(prefix="ltm-bench-", ignore_cleanup_errors=True) as scratch:
+            stand = Path(scratch, "stand")
+            stand.mkdir()
+            with contextlib.chdir(files.stand(stand)):
+                if order.url is None:
+                    return _hold_in(order, Path(order.folder), None, desk)
+                shared = Shared(order.url)
+                folder = Path(scratch, order.name)  # some agents go by its name
+                folder.mkdir()
+                shared.claim()
+                shared.fetch(folder)
+                return _hold_in(order, folder, shared, desk)
+    except LtmBenchError as error:
+        return error
+    except OSError as error:
+        return RunIncomplete(f"{error.filename or order.folder}: {error.strerror or error}")
+
+
+def _hold_in(order: Order, folder: Path, shared: Shared | None, desk: Any) -> LtmBenchError | None:
+    import ray
+
+    if shared is None:
+        wait_for(folder / "events.jsonl")
+    attempt = uuid.uuid4().hex
+    with _locked_at_last(folder):
+        start_run(folder, order.manifest)
+        job = order.remake(folder)
+        already = finished(job.plan, folder)
+        ray.get(desk.open.remote(order.number, attempt, _logged(folder), already=already))
+        budget = _Account(order, attempt, desk)
+
+        def report(turns: int, examples: int) -> None:
+            reported.append(desk.report.remote(order.number, attempt, turns, examples, budget.spent))
+            del reported[:-1]
+
+        def copy() -> None:
+            if shared is not None:
+                shared.push(folder, whole=False)
+
+        reported: list[Any] = []
+        watcher = _Watcher(report, copy, order.checkpoint)
+        try:
+            if not already:
+                asyncio.run(
+                    run(
+                        job.plan,
+                        job.make_agent,
+                        folder,
+                        budget=budget,
+                        observer=watcher,
+                        clock=time.perf_counter,
+                        places=asyncio.Semaphore(order.places),
+                        concurrent=order.places,
+                    )
+                )
+        finally:
+            watcher.report()
+            if shared is not None:
+                _push_at_last(shared, folder)
+            ray.get(reported)
+    return None
+
+
+def _push_at_last(shared: Shared, folder: Path) -> None:
+    for pause in (1.0, 5.0, 20.0):
+        try:
+            return shared.push(folder, whole=True)
+        except RunIncomplete:
+            time.sleep(pause)
+    return shared.push(folder, whole=True)
+
+
+def wait_for(path: Path, seconds: float = 10.0) -> None:
+    """Wait until a file that the driver has written can be seen here too. Raises RunIncomplete."""
+    until = time.monotonic() + seconds
+    while not path.exists():
+        if time.monotonic() > until:
+            raise RunIncomplete(
+                f"{socket.gethostname()} does not see {path}: give a folder that all nodes see, or a URL, as --shared"
+            )
+        time.sleep(0.2)
+
+
+@contextlib.contextmanager
+def _locked_at_last(folder: Path) -> Iterator[None]:
+    """Hold a run, once whoever was lost has let go of it. Raises RunLocked if nobody does."""
+    until = time.monotonic() + LEASE
+    with contextlib.ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(locked(folder))
+                break
+            except RunLocked:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.5)
+        yield

@@ -1,0 +1,395 @@
+"""Runs side by side: who scored what at which span, where the data tells them apart, and what makes them unlike.
+
+Runs that differ in nothing but seed and span belong to one *entrant*. Two entrants are compared at one span, by the
+examples that both were asked: same scenario, same index, same seed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.log.log import Manifest
+from ltm_bench.score.results import ExampleResult, Results
+from ltm_bench.score.statistics import (
+    CONFIDENCE,
+    Interval,
+    Paired,
+    Spread,
+    clustered_sum_interval,
+    paired,
+    spread,
+)
+
+SCHEMA = 1
+"""Version of the form of `compare --json`."""
+
+
+class Run(NamedTuple):
+    """A run as it is compared."""
+
+    manifest: Manifest
+    results: Results
+
+
+class Cell(BaseModel):
+    """An entrant at one span: all its runs together."""
+
+    entrant: str
+    span: int
+    runs: list[str]
+    seeds: list[int]
+    """One for each run."""
+    scores: list[float | None]
+    """One for each run; None where it is incomplete."""
+    complete: bool
+    score: float
+    """Sum over scenarios of the mean over all examples that have a score; no result where it is not complete."""
+    out_of: int
+    interval: Interval | None
+    """None where a run is incomplete, or a scenario has a single example."""
+    n: int
+    """Examples that have a score."""
+    chance: float | None
+    """None where a question was not reached."""
+    dollars: float | None
+    """Mean over the runs; None where a price is unknown."""
+    latency: float | None
+    """Seconds that a reply takes: the median, averaged over the runs."""
+    spread: Spread | None
+    """How much the runs, or their judges, differ; None for one run of one judge, and where a run is incomplete."""
+    rank: tuple[int, int] | None = None
+    """The best and the worst place that the data leaves open, among the complete ones of this span."""
+    frontier: bool = False
+    """Whether nobody at this span is at least as good in score, cost and latency, and better in one of them."""
+
+
+class Pair(BaseModel):
+    """Two entrants at one span, by the examples that both were asked."""
+
+    span: int
+    first: str
+    second: str
+    complete: bool
+    paired: Paired
+    """First minus second, in points of the sum over the scenarios that both have."""
+    separated: bool
+    """Whether they differ even after all pairs of this span were looked at (Bonferroni)."""
+    only_first: list[str]
+    """Examples that the first got entirely right and the second did not."""
+    only_second: list[str]
+
+    @property
+    def says(self) -> str:
+        """The result in words."""
+        if self.paired.n == 0:
+            return "no example in common"
+        if self.paired.interval is None:
+            return "too few examples to say"
+        return "difference" if self.paired.shown else "no difference shown"
+
+
+class Mark(BaseModel):
+    """What one entrant made of one example."""
+
+    run: str
+    score: float | None
+    outcome: Outcome
+    """Of its questions the one that cost most."""
+
+
+class Row(BaseModel):
+    """One example, as every entrant of a span met it."""
+
+    span: int
+    seed: int
+    example: str
+    marks: dict[str, Mark]
+
+
+class Comparison(BaseModel):
+    """Everything that `compare` shows."""
+
+    schema_version: int = SCHEMA
+    entrants: list[str]
+    spans: list[int]
+    warnings: list[str]
+    """What differs between the runs and should not."""
+    cells: list[Cell]
+    pairs: list[Pair]
+    rows: list[Row]
+
+    def cell(self, entrant: str, span: int) -> Cell | None:
+        """Return an entrant's cell at a span, if it was run."""
+        return next((c for c in self.cells if (c.entrant, c.span) == (entrant, span)), None)
+
+    def at(self, span: int) -> list[Cell]:
+        """Return the cells of a span: complete ones first, the best first."""
+        here = [cell for cell in self.cells if cell.span == span]
+        return sorted(here, key=lambda cell: (not cell.complete, -cell.score / max(1, cell.out_of)))
+
+
+def compare(runs: Sequence[Run]) -> Comparison:
+    """Compare runs with each other."""
+    names = entrants(runs)
+    grouped: dict[tuple[str, int], list[Run]] = defaultdict(list)
+    for run, name in zip(runs, names, strict=True):
+        grouped[name, run.results.span].append(run)
+    known = list(dict.fromkeys(names))
+    spans = sorted({run.results.span for run in runs})
+    cells = {key: _cell(*key, group) for key, group in grouped.items()}
+    pairs: list[Pair] = []
+    for span in spans:
+        here = [name for name in known if (name, span) in grouped]
+        against = list(combinations(here, 2))
+        found = [_pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
+        pairs += found
+        _rank([cells[name, span] for name in here], found)
+        _mark_frontier([cells[name, span] for name in here])
+    return Comparison(
+        entrants=known,
+        spans=spans,
+        warnings=list(_warnings(runs)),
+        cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
+        pairs=pairs,
+        rows=list(_rows(grouped)),
+    )
+
+
+def _identity(manifest: Manifest) -> dict[str, Any]:
+    """Return what a run shares with its repetitions."""
+    suite, agent = manifest.suite, manifest.agent
+    return {
+        **agent.settings,
+        "adapter": agent.adapter,
+        "adapter's content": agent.hash[:8],
+        "isolated": suite.isolated,
+        "tokenizer": manifest.tokenizer,
+        "suite": suite.name,
+        "scenarios": ", ".join(entry.name for entry in suite.scenarios),
+    }
+
+
+_MAY_GO_WITH_SPAN = ("suite", "scenarios")
+"""What may change from one span to the next: it sets runs apart only where it differs at the same span."""
+
+
+def entrants(runs: Sequence[Run]) -> list[str]:
+    """Name the entrant of every run: its agent, with what sets it apart from others of the same name."""
+    apart: dict[str, dict[str, None]] = defaultdict(dict)
+    for one, other in combinations(runs, 2):
+        if (agent := one.results.agent) != other.results.agent:
+            continue
+        ours, theirs = _identity(one.manifest), _identity(other.manifest)
+        for key in (*ours, *theirs):
+            alike = one.results.span == other.results.span or key not in _MAY_GO_WITH_SPAN
+            if alike and ours.get(key) != theirs.get(key):
+                apart[agent][key] = None
+    names = []
+    for run in runs:
+        mine = _identity(run.manifest)
+        spelt = "; ".join(f"{key}={mine.get(key)}" for key in apart[run.results.agent])
+        names.append(f"{run.results.agent} ({spelt})" if spelt else run.results.agent)
+    return names
+
+
+def _by_scenario(examples: Sequence[ExampleResult]) -> dict[str, list[float]]:
+    strata: dict[str, list[float]] = defaultdict(list)
+    for example in examples:
+        if example.score is not None:
+            strata[example.scenario].append(example.score)
+    return strata
+
+
+def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
+    results = [run.results for run in runs]
+    clusters = [_by_scenario(each.examples) for each in results]
+    scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
+    pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
+    complete = all(each.complete for each in results)
+    prices = [each.costs.dollars for each in results]
+    known = [price for price in prices if price is not None]
+    waits = [each.latency.median for each in results if each.latency is not None]
+    reached = all(Outcome.NOT_REACHED not in each.outcomes for each in results)
+    by_seed: dict[int, list[float]] = defaultdict(list)
+    for each in results:
+        by_seed[each.seed].append(each.score_so_far)
+    return Cell(
+        entrant=entrant,
+        span=span,
+        runs=[each.run for each in results],
+        seeds=[each.seed for each in results],
+        scores=[each.score for each in results],
+        complete=complete,
+        score=sum(sum(scores) / len(scores) for scores in pooled.values() if scores),
+        out_of=len(scenarios),
+        interval=clustered_sum_interval(clusters) if complete else None,
+        n=sum(map(len, pooled.values())),
+        chance=sum(each.chance for each in results) / len(results) if reached else None,
+        dollars=sum(known) / len(known) if len(known) == len(prices) else None,
+        latency=sum(waits) / len(waits) if waits else None,
+        spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
+    )
+
+
+_Asked = tuple[str, str]
+"""An example's name, and what its scenario said: only the same question can be compared."""
+
+
+def _asked(runs: Sequence[Run]) -> dict[int, dict[_Asked, float]]:
+    """Return the scores by seed and example; runs of the same seed are averaged."""
+    found: dict[int, dict[_Asked, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        content = {
+            entry.name: json.dumps([entry.version, entry.hash, entry.parameters], sort_keys=True, default=str)
+            for entry in run.manifest.suite.scenarios
+        }
+        for example in run.results.examples:
+            if example.score is not None:
+                found[run.results.seed][example.id, content.get(example.scenario, "")].append(example.score)
+    return {
+        seed: {name: sum(scores) / len(scores) for name, scores in each.items()}
+        for seed, each in found.items()
+    }
+
+
+def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run], count: int) -> Pair:
+    ours, theirs = _asked(a), _asked(b)
+    seeds = [seed for seed in ours if seed in theirs]
+    clusters, alone = [], ([], [])  # type: ignore[var-annotated]
+    for seed in seeds:
+        gaps: dict[str, list[float]] = defaultdict(list)
+        for (name, content), score in ours[seed].items():
+            if (other := theirs[seed].get((name, content))) is None:
+                continue
+            gaps[name.rpartition("/")[0]].append(score - other)
+            if (score >= 1) != (other >= 1):
+                alone[score < 1].append(name if len(seeds) == 1 else f"{name} (seed {seed})")
+        if gaps:
+            clusters.append(gaps)
+    found = paired(clusters)
+    strict = found if count < 2 else paired(clusters, 1 - (1 - CONFIDENCE) / count)
+    return Pair(
+        span=span,
+        first=first,
+        second=second,
+        complete=all(run.results.complete for run in (*a, *b)),
+        paired=found,
+        separated=strict.shown,
+        only_first=alone[0],
+        only_second=alone[1],
+    )
+
+
+def _rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
+    """Say which places each may have: nobody stands above another unless the data separates the two."""
+    ranked = [cell for cell in cells if cell.complete]
+    names = {cell.entrant for cell in ranked}
+    for cell in ranked:
+        above = below = 0
+        for pair in pairs:
+            if (
+                pair.separated
+                and cell.entrant in (pair.first, pair.second)
+                and {pair.first, pair.second} <= names
+            ):
+                won = (pair.paired.difference > 0) == (cell.entrant == pair.first)
+                below, above = below + won, above + (not won)
+        cell.rank = (1 + above, len(ranked) - below)
+
+
+def _mark_frontier(cells: Sequence[Cell]) -> None:
+    def figures(cell: Cell) -> tuple[float, float, float]:
+        assert cell.dollars is not None
+        assert cell.latency is not None
+        return (-cell.score / cell.out_of, cell.dollars, cell.latency)
+
+    known = [c for c in cells if c.complete and c.dollars is not None and c.latency is not None]
+    for cell in known:
+        mine = figures(cell)
+        cell.frontier = not any(
+            figures(other) != mine and all(x <= y for x, y in zip(figures(other), mine, strict=True))
+            for other in known
+        )
+
+
+def _worst(example: ExampleResult) -> Outcome:
+    """Return the outcome that speaks for an example: an error of ours first, else that of the lowest score."""
+    return min(
+        example.questions, key=lambda q: (not q.outcome.infrastructure, 1.0 if q.score is None else q.score)
+    ).outcome
+
+
+def _rows(grouped: Mapping[tuple[str, int], Sequence[Run]]) -> Iterator[Row]:
+    rows: dict[tuple[int, int, str], Row] = {}
+    for (entrant, span), runs in grouped.items():
+        for run in runs:
+            for example in run.results.examples:
+                key = (span, run.results.seed, example.id)
+                row = rows.setdefault(
+                    key, Row(span=span, seed=run.results.seed, example=example.id, marks={})
+                )
+                if entrant not in row.marks:  # a second run of the same seed is in the cell, not in the row
+                    mark = Mark(run=run.results.run, score=example.score, outcome=_worst(example))
+                    row.marks[entrant] = mark
+    order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in rows))}
+    yield from (rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1], order[key[2]])))
+
+
+_WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
+    "token counter": lambda m: m.tokenizer,
+    "ltm-bench version": lambda m: m.version,
+    "isolated": lambda m: m.suite.isolated,
+    "stagger": lambda m: m.suite.stagger,
+    "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
+    "longest filler message": lambda m: m.filler.max_tokens,
+}
+
+
+def _warnings(runs: Sequence[Run]) -> Iterator[str]:
+    """Say what differs in how runs were made and scored, beyond agent, span and seed."""
+    for remark in dict.fromkeys(remark for run in runs for remark in run.results.remarks):
+        of = [run.results.run for run in runs if remark in run.results.remarks]
+        yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
+    shown: dict[str, dict[str, str]] = defaultdict(dict)
+    having: dict[str, list[str]] = defaultdict(list)
+    for manifest, results in runs:
+        for what, get in _WATCHED.items():
+            shown[what][results.run] = str(get(manifest))
+        judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
+        shown["who judged"][results.run] = ", ".join(judged) or "no judge"
+        shown["number of verdicts by hand"][results.run] = str(results.overridden)
+        for name, version in manifest.scorers.items():
+            shown[f"version of scorer {name}"][results.run] = str(version)
+        for entry in manifest.suite.scenarios:
+            what = f"scenario {entry.name}"
+            shown[f"examples of {what}"][results.run] = str(entry.examples)
+            shown[f"version of {what}"][results.run] = str(entry.version)
+            shown[f"content of {what}"][results.run] = entry.hash[:8]
+            own = {
+                key: value for key, value in entry.parameters.items() if key != "span"
+            }  # that is the run's
+            shown[f"parameters of {what}"][results.run] = json.dumps(own, default=str)
+            having[what].append(results.run)
+    for what, values in shown.items():
+        by_value: dict[str, list[str]] = defaultdict(list)
+        for run, value in values.items():
+            by_value[value].append(run)
+        if len(by_value) > 1:
+            yield f"{what} differs: " + "; ".join(
+                f"{value} in {_some(names)}" for value, names in by_value.items()
+            )
+    for what, names in having.items():
+        if lacking := [results.run for _, results in runs if results.run not in names]:
+            yield f"{what} is not in {_some(lacking)}"
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,180 @@
+"""What the agent used along the conversation, and how long its replies took: read from a run's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.log import begun_at, conversations, read_events, read_manifest, reply_of, side_records
+from ltm_bench.score.statistics import Interval, bootstrap
+
+MOST_STEPS = 160
+"""Steps in which a chart draws a conversation."""
+
+MOST_STRETCHES = 500
+"""Parts of a conversation that can be told apart in a chart."""
+
+PERCENTILES = (50, 75, 90, 95, 99, 100)
+
+
+class Step(NamedTuple):
+    """Some calls that follow each other; tokens are means over them."""
+
+    position: int
+    """Tokens of the conversation before the last of them; in an isolated run the number of calls."""
+    prompt: float
+    cached: float
+    """The part of `prompt` that was read from the provider's cache."""
+    dollars: float | None
+    """What has been spent until then; None where a price is unknown."""
+
+
+class Jump(NamedTuple):
+    """Benchmark time that passed without a word."""
+
+    position: int
+    seconds: float
+
+
+class Waiting(NamedTuple):
+    """Wall-clock seconds of the agent's replies."""
+
+    n: int
+    percentiles: Sequence[tuple[int, float]]
+    median: Interval | None
+
+
+class Course(NamedTuple):
+    """How a run went on."""
+
+    steps: Sequence[Step]
+    """None of them where the adapter tells no usage."""
+    waiting: Waiting | None
+    filler: Sequence[tuple[int, int]] = ()
+    """Stretches of filler, from and to which position; short talk between two is passed over. None in isolated runs."""
+    jumps: Sequence[Jump] = ()
+    """Where benchmark time jumped."""
+
+
+class _Group(NamedTuple):
+    """Calls that follow each other, and the sums over them."""
+
+    calls: int
+    prompt: int
+    cached: int
+    position: int
+    """Of the last."""
+    dollars: float | None
+
+
+class Calls:
+    """Calls in groups that follow each other; when there are too many, two become one: it does not grow with a run."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._groups: list[_Group] = []
+        self._size = 1
+
+    def add(self, position: int, usage: Usage, spent: Decimal | None) -> None:
+        """Take a call, and what has been spent with it."""
+        self.count += 1
+        call = _Group(1, usage.prompt, usage.cache_read, position, None if spent is None else float(spent))
+        if self._groups and self._groups[-1].calls < self._size:
+            call = _together(self._groups.pop(), call)
+        elif len(self._groups) == 2 * MOST_STEPS:
+            self._halve()
+        self._groups.append(call)
+
+    def _halve(self) -> None:
+        self._size *= 2
+        groups = self._groups
+        self._groups = [_together(*groups[i : i + 2]) for i in range(0, len(groups), 2)]
+
+    def steps(self) -> list[Step]:
+        """Return the means of the groups."""
+        if len(self._groups) > MOST_STEPS:
+            self._halve()
+        return [
+            Step(each.position, each.prompt / each.calls, each.cached / each.calls, each.dollars)
+            for each in self._groups
+        ]
+
+
+def _together(first: _Group, second: _Group | None = None) -> _Group:
+    if second is None:
+        return first
+    return _Group(
+        first.calls + second.calls,
+        first.prompt + second.prompt,
+        first.cached + second.cached,
+        second.position,
+        second.dollars,
+    )
+
+
+def course_of(run: Path) -> Course:
+    """Read the course of a run; what is held of it does not grow with the conversation."""
+    manifest = read_manifest(run)
+    live, isolated = manifest.filler.mode == "live", manifest.suite.isolated
+    calls, on = Calls(), begun_at(run)
+    spent: Decimal | None = Decimal()
+    filler: list[tuple[int, int]] = []
+    jumps: list[Jump] = []
+    for path in conversations(run):
+        sent: dict[str, Any] = {}
+        for event in read_events(path):
+            if event["event"] == "sent":
+                sent = event
+            elif event["event"] == "jumped" and sent:
+                passed = datetime.fromisoformat(event["to"]) - datetime.fromisoformat(sent["at"])
+                jumps.append(Jump(event["position"], passed.total_seconds()))
+            if event["event"] == "replied" and sent["kind"] == "fill":
+                end = sent["position"] + sent["tokens"] + event["tokens"]
+                _stretch(filler, sent["position"], end, end)
+            if event["event"] == "replied" and (live or sent["kind"] != "fill"):
+                usage = reply_of(event).usage
+                if usage is None:
+                    continue
+                price = dollars(usage, on)
+                spent = None if price is None or spent is None else spent + price
+                calls.add(calls.count + 1 if isolated else sent["position"], usage, spent)
+    waiting = _waiting(run / "timings.jsonl")
+    if isolated:
+        return Course(calls.steps(), waiting)
+    joined: list[tuple[int, int]] = []
+    for start, end in filler:
+        _stretch(joined, start, end, filler[-1][1])
+    return Course(calls.steps(), waiting, joined, jumps)
+
+
+def _stretch(filler: list[tuple[int, int]], start: int, end: int, length: int) -> None:
+    """Add a stretch of filler, joined to the last where what lies between is too short to be seen in so many tokens.
+
+    What cannot be seen in the conversation so far can be seen even less in all of it.
+    """
+    if filler and start - filler[-1][1] <= length // MOST_STRETCHES:
+        filler[-1] = (filler[-1][0], end)
+    else:
+        filler.append((start, end))
+
+
+def _waiting(path: Path) -> Waiting | None:
+    import numpy as np
+
+    if not path.exists():
+        return None
+    said = (record.get("seconds") for record in side_records(path))
+    taken = [float(seconds) for seconds in said if isinstance(seconds, int | float)]
+    if not taken:
+        return None
+    values = np.percentile(taken, PERCENTILES)
+    return Waiting(
+        len(taken),
+        [(level, float(value)) for level, value in zip(PERCENTILES, values, strict=True)],
+        bootstrap(taken, np.median, method="percentile"),
+    )

@@ -1,0 +1,164 @@
+"""What judges and people said of a run, beside its log: `judgements.jsonl` and `overrides.jsonl`, both append-only.
+
+The log stays the truth about the conversation; these two are the truth about how it was judged. Whoever reads them
+knows the verdict of the matcher, that of each judge, and who overrode what and why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ltm_bench.core.errors import LogError
+from ltm_bench.core.messages import Outcome, Usage, Verdict
+
+JUDGEMENTS = "judgements.jsonl"
+OVERRIDES = "overrides.jsonl"
+
+T = TypeVar("T", bound=BaseModel)
+
+Place = tuple[str, int]
+"""Example and turn of a question."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Opinion(_Frozen):
+    """What one judge said of one reply."""
+
+    judge: str
+    """Its name, as on the command line."""
+    key: str
+    """Hash of its adapter, its settings and the rubric; opinions of different keys cannot be compared."""
+    rubric: str
+    """Hash of the rubric."""
+    model: str | None = None
+    prompt: str
+    answer: str
+    """Verbatim; what went wrong, where the judge could not be asked."""
+    outcome: Outcome
+    """`judge_error` where the answer could not be read or had."""
+    reason: str
+    dollars: float | None = None
+    """None where the price is unknown."""
+    usage: dict[str, int] = Field(default_factory=dict)
+    """The token figures of `Usage`; empty where they are not known."""
+
+    @property
+    def used(self) -> Usage | None:
+        """What it used, or None where that is not known."""
+        known = self.usage.get
+        return (
+            Usage(
+                uncached=known("uncached", 0),
+                cache_read=known("cache_read", 0),
+                cache_write=known("cache_write", 0),
+                output=known("output", 0),
+                reasoning=known("reasoning", 0),
+                model=self.model,
+            )
+            if self.usage
+            else None
+        )
+
+
+class Judgement(_Frozen):
+    """What the judges said of one reply in one go."""
+
+    example: str
+    turn: int
+    reply: str
+    """Hash of the reply that was judged."""
+    opinions: tuple[Opinion, ...]
+
+
+class Override(_Frozen):
+    """A verdict by hand. The original stays in the file."""
+
+    example: str
+    turn: int
+    reply: str
+    """Hash of the reply that was looked at."""
+    outcome: Outcome
+    score: float = Field(ge=0, le=1)
+    reviewer: str
+    reason: str
+    was: Outcome
+    was_score: float | None
+
+
+def reply_hash(reply: str) -> str:
+    """Return the first 16 hex digits of a reply's SHA-256: what was judged is judged for this reply alone."""
+    return hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):  # torn off by a crash: it was never said
+                return
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise LogError(f"{path}:{number}: not JSON: {error}") from error
+
+
+def judgements(run: Path) -> Mapping[Place, Judgement]:
+    """Return what judges said of a run, the newest of each reply. Raises LogError."""
+    return {(each.example, each.turn): each for each in _read(run / JUDGEMENTS, Judgement)}
+
+
+def overrides(run: Path) -> Mapping[Place, Override]:
+    """Return the verdicts by hand, the newest of each reply. Raises LogError."""
+    return {(each.example, each.turn): each for each in _read(run / OVERRIDES, Override)}
+
+
+def _read(path: Path, kind: type[T]) -> Iterator[T]:
+    for number, content in enumerate(_lines(path), start=1):
+        try:
+            yield kind.model_validate(content)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise LogError(f"{path}:{number}: {where}: {problem['msg']}") from error
+
+
+def append(run: Path, entries: Sequence[Judgement | Override]) -> None:
+    """Add entries to the file of their kind; a line that a crash tore off is cut away first."""
+    for entry in entries:
+        path = run / (JUDGEMENTS if isinstance(entry, Judgement) else OVERRIDES)
+        with path.open("ab+") as file:
+            file.seek(0)
+            content = file.read()
+            if content and not content.endswith(b"\n"):
+                file.truncate(content.rfind(b"\n") + 1)
+            file.seek(0, 2)
+            file.write(entry.model_dump_json().encode() + b"\n")
+
+
+def majority(opinions: Sequence[Opinion]) -> Verdict:
+    """Return what most judges say; those that could not be read have no voice.
+
+    Judges agree that a reply is right or that it is not; of those who say that it is not, the first gives the outcome.
+    """
+    heard = [each for each in opinions if each.outcome is not Outcome.JUDGE_ERROR]
+    for_it = [each for each in heard if each.outcome is Outcome.CORRECT]
+    against = [each for each in heard if each.outcome is not Outcome.CORRECT]
+    if not heard:
+        said = opinions[0].reason if opinions else "nobody was asked"
+        return Verdict(Outcome.JUDGE_ERROR, None, f"no judge could be heard: {said}")
+    if len(for_it) == len(against):
+        return Verdict(Outcome.JUDGE_ERROR, None, f"the judges disagree, {len(for_it)} to {len(against)}")
+    side = for_it if len(for_it) > len(against) else against
+    voices = f"{side[0].judge}" if len(opinions) == 1 else f"{len(side)} of {len(opinions)} judges"
+    score = 1.0 if side is for_it else 0.0
+    return Verdict(side[0].outcome, score, f"{voices}: {side[0].reason or 'no reason given'}")

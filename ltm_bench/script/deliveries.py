@@ -1,0 +1,241 @@
+"""How a task's material reaches the agent: in one message, in parts, or scattered over the span.
+
+A task brings pieces of material and questions about them; the suite chooses the delivery. The three papers that tasks
+come from (Counting-Stars, InfiniteBench, SWiM) know `one_shot` alone, a single prompt. All questions about the same
+material share one delivery. Depths are measured in tokens of the default counter, in the message as it is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple, get_args
+
+from ltm_bench.core.messages import Ask, Buried, Chat, Line, Tell
+from ltm_bench.core.tokens import counter
+
+Delivery = Literal["one_shot", "chunked", "scattered"]
+DELIVERIES: tuple[Delivery, ...] = get_args(Delivery)
+
+PART = "Part {i} of {n}. Please just confirm that you have read it; the question comes later.\n\n"
+"""What a part begins with when material is delivered in parts."""
+
+CHUNK = 2000
+"""Tokens of a part."""
+
+_MARGIN = 0.97
+"""The part of a usable span that material fills which comes in one message or in parts; the rest is the question's."""
+
+
+class Piece(NamedTuple):
+    """A part of the material that is never cut in two by a delivery."""
+
+    text: str
+    kind: Literal["needle", "matter", "hay"] = "matter"
+    """A needle holds what is asked for; matter belongs to the task; hay only makes it long, as filler can."""
+
+
+def room(span: int) -> int:
+    """Return how many tokens material may have that is to fill a span."""
+    return int(span * 0.9 * _MARGIN)
+
+
+def bury(needles: Iterable[tuple[float, str]], hay: Iterator[str], tokens: int, joint: str) -> list[Piece]:
+    """Lay needles into hay, each as near as can be to its depth.
+
+    Args:
+        needles: Depth, from 0 to 1, and text of each.
+        hay: Texts without end.
+        tokens: How long all of it is to be, needles and hay, to within half a piece of hay.
+        joint: What will stand between two pieces.
+
+    Returns:
+        The pieces in order. A needle stands where less than one piece of hay, or the needle before it, keeps it from
+        `depth * tokens`.
+    """
+    count = counter().count
+    pieces: list[Piece] = []
+    straw, size, position = "", 0, 0
+
+    def fill(goal: float) -> None:
+        nonlocal straw, size, position
+        while True:
+            if not size:
+                straw = next(hay)
+                size = max(1, count(straw + joint))
+            if position + size / 2 > goal:
+                return
+            pieces.append(Piece(straw, "hay"))
+            position, size = position + size, 0
+
+    laid = [(depth, text, count(text + joint)) for depth, text in sorted(needles, key=lambda pair: pair[0])]
+    after = sum(size for _, _, size in laid)
+    for depth, text, length in laid:
+        # A needle at depth 1 is the last piece; those that follow need their room.
+        fill(min(depth * tokens, tokens - after))
+        pieces.append(Piece(text, "needle"))
+        position, after = position + length, after - length
+    fill(tokens)
+    return pieces
+
+
+def deliver(
+    pieces: Sequence[Piece],
+    questions: Sequence[Ask],
+    *,
+    delivery: str,
+    begin: str = "",
+    joint: str = "\n",
+    chunk: int = CHUNK,
+    most: int = 0,
+    part: str = PART,
+    end: float = 1.0,
+) -> Generator[Line, object, None]:
+    """Give the messages that bring the material and ask the questions.
+
+    Args:
+        pieces: The material, in order.
+        questions: With texts that are strings, no functions of the time. The first comes with the material
+            (`one_shot`), or after it; the others follow at once.
+        delivery: One of DELIVERIES. `scattered` leaves the hay away, gives every needle a message of its own,
+            and puts matter together to messages of at most `chunk` tokens.
+        begin: What is said before the material; not if only needles are left of it.
+        joint: What stands between two pieces.
+        chunk: Tokens of a message, where there are several; a longer piece is a message of its own.
+        most: Tokens to which the single message is cut, in the middle, as InfiniteBench's programs do it; 0 means that
+            it is not cut. Needles that are lost with what was cut are marked so.
+        part: What a part begins with, with `{i}` and `{n}`.
+        end: For `scattered`: the position of the first question; a message comes where it would stand in a single
+            message that ends there.
+    """
+    if delivery not in DELIVERIES:
+        raise ValueError(f"delivery = {delivery!r}: it is {', '.join(DELIVERIES[:-1])} or {DELIVERIES[-1]}")
+    if most and delivery != "one_shot":
+        raise ValueError(f"most = {most}: only a delivery in one message can be cut, not {delivery!r}")
+    if chunk < 1:
+        raise ValueError(f"chunk = {chunk}: 1 token or more")
+    first, *others = questions
+    if delivery == "one_shot":
+        yield _whole(pieces, first, begin, joint, most)
+    elif delivery == "chunked":
+        yield from _parts(pieces, begin, joint, chunk, part)
+        yield first
+    else:
+        yield from _scattered(pieces, begin, joint, chunk, end)
+        yield replace(first, at=end)
+    yield from (each for each in others)  # a generator, since replies are sent into it
+
+
+def _whole(pieces: Sequence[Piece], question: Ask, begin: str, joint: str, most: int) -> Ask:
+    """Put everything into one message, and cut it in the middle if it is longer than it may be."""
+    assert isinstance(question.text, str)
+    head = f"{begin}\n\n" if begin else ""
+    body, buried = _joined(pieces, joint, head)
+    text = f"{body}\n\n{question.text}"
+    if not most:
+        return replace(question, text=text, buried=tuple(Buried(t, before) for t, before, _ in buried))
+    total = counter().count(text)
+    if total <= most:
+        return replace(question, text=text, buried=tuple(Buried(t, before) for t, before, _ in buried))
+    kept_head, kept_tail = most // 2, most - most // 2
+    start, end = counter().ends(text, kept_head, kept_tail)
+    gone = total - most
+
+    def left(before: int, length: int) -> int | None:
+        if before + length <= kept_head:
+            return before
+        return before - gone if before >= kept_head + gone else None
+
+    return replace(
+        question,
+        text=start + end,
+        buried=tuple(Buried(t, left(before, length)) for t, before, length in buried),
+    )
+
+
+def _joined(pieces: Sequence[Piece], joint: str, head: str = "") -> tuple[str, list[tuple[str, int, int]]]:
+    """Return the text, and of every needle its text, the tokens before it, and its own.
+
+    A stretch between two needles is counted as a whole, so that depths are those of the text, not sums over pieces.
+    """
+    count = counter().count
+    buried: list[tuple[str, int, int]] = []
+    before, stretch, parts = 0, head, [head]
+    for i, piece in enumerate(pieces):
+        text = piece.text if i == len(pieces) - 1 else piece.text + joint
+        parts.append(text)
+        if piece.kind == "needle":
+            before, stretch = before + count(stretch), ""
+            buried.append((piece.text, before, count(text)))
+            before += buried[-1][2]
+        else:
+            stretch += text
+    return "".join(parts), buried
+
+
+def _parts(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, part: str) -> Iterator[Line]:
+    groups = list(_grouped(pieces, joint, chunk, lambda piece: False))
+    for i, group in enumerate(groups, start=1):
+        head = (f"{begin}\n\n" if begin and i == 1 else "") + part.format(i=i, n=len(groups))
+        yield _message(group, joint, head, 0.0 if i == 1 else None, known=_known(pieces))
+
+
+def _scattered(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, end: float) -> Iterator[Line]:
+    among_hay = any(piece.kind == "hay" for piece in pieces)
+    total = sum(_size(piece, joint) for piece in pieces)
+    # Among nothing but matter a needle that came alone would give itself away.
+    groups = _grouped(pieces, joint, chunk, lambda piece: among_hay and piece.kind != "matter")
+    before, first = 0, True
+    for group in groups:
+        if group[0].kind != "hay":
+            head = f"{begin}\n\n" if begin and first and not among_hay else ""
+            yield _message(group, joint, head, end * before / total, known=_known(pieces))
+            first = False
+        before += sum(_size(piece, joint) for piece in group)
+
+
+def _size(piece: Piece, joint: str) -> int:
+    return counter().count(piece.text + joint)
+
+
+def _known(pieces: Sequence[Piece]) -> bool:
+    """Whether the material says which pieces are needles; if not, all of it may be."""
+    return any(piece.kind == "needle" for piece in pieces)
+
+
+def _message(group: Sequence[Piece], joint: str, head: str, at: float | None, *, known: bool) -> Line:
+    text, buried = _joined(group, joint, head)
+    if known and not buried:
+        return Chat(text, at=at)
+    if len(group) == 1 and not head:
+        return Tell(text, at=at)
+    return Tell(text, at=at, buried=tuple(Buried(t, before) for t, before, _ in buried))
+
+
+def _grouped(
+    pieces: Sequence[Piece], joint: str, chunk: int, alone: Callable[[Piece], bool]
+) -> Iterator[Sequence[Piece]]:
+    """Put pieces together up to a number of tokens."""
+    group: list[Piece] = []
+    held = 0
+    for piece in pieces:
+        size = _size(piece, joint)
+        if group and (held + size > chunk or alone(piece) or alone(group[-1])):
+            yield group
+            group, held = [], 0
+        group.append(piece)
+        held += size
+    if group:
+        yield group
+
+
+def depths(pieces: Sequence[Piece], joint: str = "\n") -> list[tuple[int, int]]:
+    """Return of every needle how many tokens come before it, and how many all pieces have."""
+    text, buried = _joined(pieces, joint)
+    total = counter().count(text)
+    return [(before, total) for _, before, _ in buried]
+
+
+def evenly(count: int) -> list[float]:
+    """Return `count` depths at equal distances, the last of them at the end, as in Counting-Stars."""
+    return [(i + 1) / count for i in range(count)]

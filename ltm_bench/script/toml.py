@@ -1,0 +1,300 @@
+"""Scenarios written as data alone: a TOML file of messages with seeded choices becomes a `Scenario`.
+
+    about = "Moving house: a town changes; only the last one counts"
+    skills = ["recall", "conflict"]
+
+    [choices]
+    name = ["Ines", "Oskar"]                              # {name}: one of them
+    town = { from = ["Ghent", "Lima", "Bergen"], draw = 2 }   # {town.1}, {town.2}: two different ones
+    pet = [{ kind = "cat", call = "Miou" }, { kind = "dog", call = "Rex" }]   # {pet.kind}, {pet.call}
+
+    [[messages]]
+    say = "My sister {name} lives in {town.1}."
+    at = 0.0
+
+    [[messages]]
+    ask = "Where does {name} live?"
+    at = 1.0
+    expect = { names = "{town.1}", among = "town" }
+
+A suite may replace the values of a choice, as it may the parameters of a scenario in Python.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.errors import DropInError, nearest
+from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Tell
+from ltm_bench.matchers.choices import picks
+from ltm_bench.matchers.lists import lists_all
+from ltm_bench.matchers.names import names_only
+from ltm_bench.matchers.phrases import says
+from ltm_bench.matchers.quotes import retells
+from ltm_bench.script.scenario import Scenario, Script
+
+Value = str | dict[str, str]
+"""One value of a choice: a text, or several that belong together."""
+
+Names = Mapping[str, str]
+"""What the names in braces stand for."""
+
+_NAME = re.compile(r"\{([^{}]*)\}")
+_PAUSE = re.compile(r"(?:(\d{1,5})d)? ?(?:(\d{1,5})h)? ?(?:(\d{1,5})m)?")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Draw(_Table):
+    """Several different values of one choice."""
+
+    values: list[Value] = Field(alias="from", min_length=2)
+    draw: int = Field(default=1, ge=1)
+
+
+class Expect(_Table):
+    """What is expected: one of `names`, `says`, `lists`, `picks`, `retells`, and what it might be confused with."""
+
+    names: str | None = None
+    says: str | None = None
+    lists: list[str] | None = None
+    picks: int | None = Field(default=None, ge=1)
+    retells: str | None = None
+    among: str | list[str] = Field(default_factory=list)
+    stale: list[str] = Field(default_factory=list)
+    of: int | None = Field(default=None, ge=2)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Expect:
+        kinds = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        if len(kinds) != 1:
+            raise ValueError(
+                f"exactly one of {', '.join(_KINDS)} is needed, found {', '.join(kinds) or 'none'}"
+            )
+        if kinds[0] in ("names", "lists", "retells") and not self.among:
+            raise ValueError(f"{kinds[0]} needs among: the name of a choice, or a list of values")
+        if (kinds[0] == "picks") != (self.of is not None):
+            raise ValueError(
+                "picks and of belong together: the option's number, and how many options there are"
+            )
+        if self.stale and kinds[0] != "names":
+            raise ValueError("stale goes with names only")
+        return self
+
+
+_KINDS = ("names", "says", "lists", "picks", "retells")
+
+
+class Said(_Table):
+    """A message: one of `say` (a needle), `ask` (a question), `chat` (the agent answers, nobody interrupts)."""
+
+    say: str | None = None
+    ask: str | None = None
+    chat: str | None = None
+    at: float | None = Field(default=None, ge=0.0, le=1.0)
+    after: str | None = None
+    """Least benchmark time since the message before: `45m`, `2h`, `1d 6h`."""
+    ideal: str | None = None
+    expect: Expect | None = None
+
+    @property
+    def kind(self) -> Literal["say", "ask", "chat"]:
+        """Which of the three it is."""
+        return "say" if self.say is not None else "ask" if self.ask is not None else "chat"
+
+    @property
+    def text(self) -> str:
+        """What is said, names in braces not yet replaced."""
+        return self.say or self.ask or self.chat or ""
+
+    @property
+    def pause(self) -> timedelta | None:
+        """`after` as a length of time."""
+        if self.after is None:
+            return None
+        days, hours, minutes = (int(n or 0) for n in _pause(self.after).groups())
+        return timedelta(days=days, hours=hours, minutes=minutes)
+
+    @model_validator(mode="after")
+    def _one_text(self) -> Said:
+        kinds = [kind for kind in ("say", "ask", "chat") if getattr(self, kind) is not None]
+        if len(kinds) != 1:
+            raise ValueError(
+                f"exactly one of say, ask, chat is needed, found {' and '.join(kinds) or 'none'}"
+            )
+        if (self.ask is None) != (self.expect is None):
+            raise ValueError("ask and expect belong together")
+        if self.after is not None:
+            _pause(self.after)
+        return self
+
+
+def _pause(text: str) -> re.Match[str]:
+    match = _PAUSE.fullmatch(text.strip())
+    if match is None or not any(match.groups()):
+        raise ValueError(f"after = {text!r}: write a length of time such as 45m, 2h or 1d 6h")
+    return match
+
+
+class Recipe(_Table):
+    """A scenario as it stands in its file."""
+
+    about: str = Field(min_length=1)
+    skills: list[str] = Field(min_length=1)
+    topics: list[str] = Field(default_factory=list)
+    forget: str | None = None
+    version: int = Field(default=1, ge=1)
+    choices: dict[str, list[Value] | Draw] = Field(default_factory=dict)
+    messages: list[Said] = Field(min_length=1)
+
+    def script(self, dice: Dice, replaced: Mapping[str, Any]) -> Script:
+        """Draw the choices, then say the messages one after the other. Raises ValueError."""
+        pools = {name: [*replaced.get(name, _values(choice))] for name, choice in self.choices.items()}
+        names: dict[str, str] = {}
+        for name, choice in self.choices.items():
+            count = choice.draw if isinstance(choice, Draw) else 1
+            for i, value in enumerate(dice.child(name).sample(pools[name], count), start=1):
+                stem = name if count == 1 else f"{name}.{i}"
+                parts = value.items() if isinstance(value, Mapping) else [("", value)]
+                names.update({f"{stem}.{part}" if part else stem: str(text) for part, text in parts})
+        for i, message in enumerate(self.messages, start=1):
+            try:
+                line = _line(message, names, pools)
+            except ValueError as error:
+                raise ValueError(f"messages {i}: {error}") from error
+            yield line
+
+
+def _values(choice: list[Value] | Draw) -> Sequence[Value]:
+    return choice.values if isinstance(choice, Draw) else choice
+
+
+def _filled(text: str, names: Names) -> str:
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in names:
+            raise ValueError(
+                f"{text!r}: there is no choice {name!r}{nearest(name, names)} (there are: {', '.join(names) or 'none'})"
+            )
+        return names[name]
+
+    return _NAME.sub(value, text)
+
+
+def _line(message: Said, names: Names, pools: Mapping[str, Sequence[Value]]) -> Line:
+    text = _filled(message.text, names)
+    ideal = None if message.ideal is None else _filled(message.ideal, names)
+    if message.kind == "ask" and message.expect is not None:
+        return Ask(text, _matcher(message.expect, names, pools), message.at, message.pause, ideal)
+    if message.kind == "chat":
+        return Chat(text, ideal, message.at, message.pause)
+    return Tell(text, message.at, message.pause, ideal)
+
+
+def _matcher(expect: Expect, names: Names, pools: Mapping[str, Sequence[Value]]) -> Matcher:
+    among = _pool(expect.among, pools) if isinstance(expect.among, str) else expect.among
+    among = [_filled(text, names) for text in among]
+    if expect.names is not None:
+        value = _filled(expect.names, names)
+        return names_only(
+            value, among=_with(value, among), stale=[_filled(text, names) for text in expect.stale]
+        )
+    if expect.says is not None:
+        return says(_filled(expect.says, names), among=among)
+    if expect.lists is not None:
+        wanted = [_filled(text, names) for text in expect.lists]
+        return lists_all(wanted, among=list(dict.fromkeys([*wanted, *among])))
+    if expect.retells is not None:
+        text = _filled(expect.retells, names)
+        return retells(text, among=_with(text, among))
+    assert expect.picks is not None
+    assert expect.of is not None
+    return picks(expect.picks, of=expect.of)
+
+
+def _with(value: str, among: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([value, *among]))
+
+
+def _pool(name: str, pools: Mapping[str, Sequence[Value]]) -> list[str]:
+    """Return all values of a choice, `pet` or, where they have parts, `pet.call`."""
+    stem, _, part = name.partition(".")
+    if stem not in pools:
+        raise ValueError(
+            f"among = {name!r}: there is no such choice{nearest(stem, pools)} (there are: {', '.join(pools) or 'none'})"
+        )
+    values = [value.get(part) if isinstance(value, Mapping) else value for value in pools[stem]]
+    if not all(isinstance(value, str) for value in values):
+        parts = next(list(value) for value in pools[stem] if isinstance(value, Mapping))
+        raise ValueError(
+            f"among = {name!r}: name a part of the choice: {', '.join(f'{stem}.{p}' for p in parts)}"
+        )
+    return [str(value) for value in values]
+
+
+def summary(path: Path) -> str:
+    """Return what a file says of itself."""
+    try:
+        return str(tomllib.loads(path.read_text("utf-8")).get("about", "")).partition("\n")[0]
+    except (OSError, ValueError):
+        return "(cannot be parsed)"
+
+
+def read(path: Path) -> Scenario:
+    """Return the scenario that a TOML file describes. Raises DropInError with file, key and nearest name."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise DropInError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DropInError(f"{path}: not valid TOML: {error}") from error
+    try:
+        recipe = Recipe.model_validate(content)
+    except ValidationError as error:
+        raise _explained(path, error) from error
+    try:
+        list(recipe.script(Dice("trial"), {}))
+    except ValueError as error:
+        raise DropInError(f"{path}: {error}") from error
+    return Scenario(
+        name=path.stem,
+        summary=recipe.about.strip().partition("\n")[0],
+        skills=tuple(sorted(recipe.skills)),
+        topics=tuple(sorted({path.stem, *recipe.topics})),
+        forget=recipe.forget,
+        version=recipe.version,
+        parameters=MappingProxyType({name: _values(choice) for name, choice in recipe.choices.items()}),
+        build=lambda dice, **replaced: recipe.script(dice, replaced),
+    )
+
+
+_KNOWN: Mapping[str, type[_Table]] = {"messages": Said, "expect": Expect, "choices": Draw}
+
+
+def _explained(path: Path, error: ValidationError) -> DropInError:
+    """Say the first thing that is wrong, with its key as it stands in the file and the nearest known one."""
+    problem = error.errors()[0]
+    keys = [key for key in problem["loc"] if key not in ("Draw", "list[union[str,dict[str,str]]]", "str")]
+    where = "".join(f" {key + 1}" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
+    if problem["type"] == "extra_forbidden":
+        table = next((_KNOWN[str(key)] for key in reversed(keys[:-1]) if key in _KNOWN), Recipe)
+        known = [field.alias or name for name, field in table.model_fields.items()]
+        return DropInError(
+            f"{path}: unknown key {where!r}{nearest(str(keys[-1]), known)} (known: {', '.join(known)})"
+        )
+    if problem["type"] == "missing":
+        return DropInError(f"{path}: {where} is missing")
+    what = problem["msg"].removeprefix("Value error, ")
+    shown = "" if isinstance(problem["input"], dict | list) else f" = {problem['input']!r:.60}"
+    return DropInError(f"{path}: {where}{shown}: {what[:1].lower() + what[1:]}")

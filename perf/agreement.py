@@ -1,0 +1,97 @@
+"""How often our verdicts equal the scores that GoodAI published with its LTM Benchmark, scenario by scenario.
+
+    python perf/agreement.py FOLDER [--show]
+
+FOLDER holds their definitions and results, in their own layout or a compact one (see
+`ltm_bench/datasets/goodai/files.py`). Equal is
+what differs by 0.02 at most. Published scores are not the truth: many were made by a substring match, some corrected by
+hand; so every difference that somebody has looked at is explained in `agreement.toml`. `--show` prints the replies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
+from ltm_bench.datasets.goodai import Published, definitions, expectations, find_definition, results
+from ltm_bench.datasets.goodai.expectations import READERS
+
+CLOSE = 0.02
+
+EXPLAINED = Path(__file__).with_suffix(".toml")
+"""Why we differ: `[scenario]`, then `"benchmark, agent, example" = "published | ours | taste: reason"`."""
+
+
+def ours(published: Published, asked: list[tuple[int, Matcher]]) -> tuple[float, str]:
+    """Return the mean of our scores, and our reasons."""
+    turns = [Turn(Message(e.message, e.at, i), Reply(e.reply)) for i, e in enumerate(published.exchanges)]
+    verdicts = [expect.verdict(turns[i].reply.text, turns[: i + 1]) for i, expect in asked]
+    reasons = "; ".join(dict.fromkeys(f"{v.outcome}: {v.reason}" for v in verdicts))
+    if any(v.outcome is Outcome.UNDECIDED for v in verdicts):
+        reasons += " (a judge would be asked)"
+    return sum(v.score or 0.0 for v in verdicts) / len(verdicts), reasons
+
+
+def main() -> None:
+    """Compare and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--show", action="store_true", help="print every reply on which the two differ")
+    args = parser.parse_args()
+    explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
+
+    def complain(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    try:
+        known = definitions(args.folder, complain)
+    except ConfigError as error:
+        raise SystemExit(str(error)) from None
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    differing: list[str] = []
+    for each in results(args.folder, complain):
+        definition = find_definition(known, each.scenario, each.example, each.benchmark)
+        if each.scenario not in READERS or definition is None:
+            continue
+        counts = counted[each.scenario]
+        counts["n"] += 1
+        try:
+            score, reasons = ours(each, expectations(each, definition, known))
+        except (LookupError, ValueError) as error:
+            complain(f"{each.benchmark}, {each.agent}, {each.scenario} {each.example}: {error}")
+            continue
+        if abs(score - each.score) <= CLOSE:
+            counts["equal"] += 1
+            continue
+        key = f"{each.benchmark}, {each.agent}, {each.example}"
+        why = explained.get(each.scenario, {}).get(key, "not looked at yet")
+        counts[why.partition(":")[0]] += 1
+        by_hand = " by hand" if each.by_hand else ""
+        differing.append(
+            f"{each.scenario} | {key}\n    published {each.score:.2f}{by_hand}, ours {score:.2f}: {why}"
+        )
+        if args.show:
+            differing[-1] += f"\n    we say   {reasons[:300]}\n    expected {str(each.expected)[:300]}"
+            for i in sorted({i for i, _ in expectations(each, definition, known)}):
+                differing[-1] += f"\n    reply    {each.exchanges[i].reply[:700]!r}"
+    print("\n".join(differing))
+    kinds = ("published", "ours", "taste", "not looked at yet")
+    print(f"\n{'scenario':<22} {'n':>5} {'equal':>6} {'share':>7}   " + "  ".join(kinds))
+    for name, counts in sorted(counted.items()):
+        rest = "  ".join(f"{counts[kind]:>{len(kind)}}" for kind in kinds)
+        print(
+            f"{name:<22} {counts['n']:>5} {counts['equal']:>6} {counts['equal'] / counts['n']:>7.1%}   {rest}"
+        )
+    n, equal = (sum(c[key] for c in counted.values()) for key in ("n", "equal"))
+    print(f"{'all':<22} {n:>5} {equal:>6} {equal / max(n, 1):>7.1%}")
+
+
+if __name__ == "__main__":
+    main()

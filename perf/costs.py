@@ -1,0 +1,193 @@
+"""What a long run costs with a prompt cache and without one, per preset; and whether the estimate is what happens.
+
+    python perf/costs.py [--span 120k] [--presets gpt-4o,claude-haiku-5-5] [--real-span 32k]
+
+First the estimator's simulation of a whole run, with replies of the length that it calls likely; no call is made.
+`naive` is the same requests without a prompt cache. `whole`: the conversation fits into the window. `steps`: turns had
+to be dropped, and every step begins the cache anew from the system message on. The goals: 95 % of the prompt tokens
+from the cache where the conversation is whole, 80 % where it steps.
+
+Then estimate against reality, for three agents against a provider on this machine which has a cache of its own and
+counts tokens itself: the estimate is told how long the replies were on average, as it cannot know that, and must be
+within 5 % of the prompt tokens. `likely` is how far off it was before it was told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltm_bench.cli.estimating import with_defaults
+from ltm_bench.plan import config
+from ltm_bench.plan.planning import Wish, config_folders, make_plan
+from ltm_bench.runner.estimate import REPLIES, Asked, Estimate, asked_of, estimate
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+if TYPE_CHECKING:
+    from tests.provider import Provider, provider
+else:
+    from provider import Provider, provider
+
+WHOLE, STEPS = 0.95, 0.80
+WITHIN = 0.05
+
+NARROW = (
+    ("gpt-4o", ("window=32000",)),
+    ("gpt-4o", ("window=32000", "keep=0.5")),
+    ("gpt-6-luna", ("window=32000",)),
+    ("gpt-6-luna", ("window=32000", "keep=0.5")),
+    ("claude-sonnet-5-5", ("window=32000",)),
+    ("claude-sonnet-5-5", ("window=32000", "keep=0.5")),
+    ("claude-sonnet-5-5", ("window=32000", "keep=0.3")),
+    ("claude-sonnet-5-5", ("window=100000",)),
+)
+"""Presets with windows that a long conversation outgrows."""
+
+REAL = (
+    ("gpt-4o", ()),
+    ("openai_responses", ("model=some-model", "window=32000")),
+    ("claude-sonnet-5-5", ()),
+)
+
+
+def wish_of(span: str, agent: str, settings: tuple[str, ...] = (), base_url: str | None = None) -> Wish:
+    """Return what `ltm-bench run` would be asked for."""
+    return Wish(
+        span=span, agent=agent, suite="standard", scenarios=(), examples=None, seed=0, isolated=False,
+        filler="scripted", tokenizer="cl100k_base", settings=settings, base_url=base_url,
+    )  # fmt: skip
+
+
+def simulated(wish: Wish, reply: int) -> tuple[Asked, Estimate]:
+    """Simulate a run whose replies have so many tokens."""
+    plan = make_plan(wish)
+    agent = plan.manifest.agent
+    asked = asked_of(agent.adapter, with_defaults(agent.adapter, agent.settings))
+    assert asked is not None, agent.adapter
+    return asked, estimate(plan, asked, reply)
+
+
+def presets(chosen: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Give the presets whose adapters can be estimated, then those with narrow windows."""
+    names = chosen.split(",") if chosen else list(config.presets(config_folders()))
+    for name in names:
+        yield name, ()
+    for name, settings in NARROW:
+        if name in names:
+            yield name, settings
+
+
+def print_costs(span: str, chosen: str) -> None:
+    """Simulate every preset, and print what it costs."""
+    reply = REPLIES["likely"]
+    print(f"span {span}, standard, replies of {reply} tokens\n")
+    print("| agent | calls | prompt tokens | window | cached | goal | naive | cached | saved |")
+    print("|---|--:|--:|--:|--:|---|--:|--:|--:|")
+    _, unbounded = simulated(wish_of(span, "openai_chat", ("model=any", "window=1000000000")), reply)
+    for name, settings in presets(chosen):
+        asked, found = simulated(wish_of(span, name, settings), reply)
+        share = found.cached / found.prompt
+        whole = found.prompt == unbounded.prompt
+        goal = WHOLE if whole else STEPS
+        met = f"{'whole' if whole else 'steps'}: {'met' if share >= goal else f'below {goal:.0%}'}"
+        naive, cached = found.dollars_uncached, found.dollars
+        money = (
+            "unknown | unknown | –"
+            if naive is None or cached is None
+            else f"${naive:.2f} | ${cached:.2f} | {1 - cached / naive:.0%}"
+        )
+        title = " ".join((name, *settings))
+        window = f"{asked.window - asked.max_output:,}"
+        print(
+            f"| {title} | {found.calls} | {found.prompt:,} | {window} | {share:.1%} | {met} | {money} |",
+            flush=True,
+        )
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a real run reported."""
+
+    calls: int
+    prompt: int
+    cached: int
+    output: int
+
+
+def real(span: str, agent: str, settings: tuple[str, ...], url: str) -> Used:
+    """Run it, in a process of its own, against the local provider."""
+    keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "sk-not-a-key-0123456789")
+    given = [word for each in settings for word in ("-A", each)]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("run", "--span", span, "--agent", agent, *given, "--base-url", url, "--name", "r")
+        subprocess.run(
+            [sys.executable, "-m", "ltm_bench", *words],
+            cwd=folder, env={**os.environ, **keys, "NO_PROXY": "127.0.0.1"}, capture_output=True, check=True,
+        )  # fmt: skip
+        text = (Path(folder) / "reports" / "r" / "results.json").read_text("utf-8")
+    costs: dict[str, Any] = json.loads(text)["costs"]
+    usage = {"cache_read": 0, "cache_write": 0, "uncached": 0, **costs["usage"]}
+    prompt = usage["uncached"] + usage["cache_read"] + usage["cache_write"]
+    return Used(costs["calls"], prompt, usage["cache_read"], usage["output"])
+
+
+def print_reality(span: str) -> None:
+    """Run three agents, estimate them, and print how far apart the two are."""
+    print(f"\nspan {span}, standard, against the local provider\n")
+    print(
+        "| agent | calls | reply | prompt tokens, really | estimated | off | within 5 % | likely | cached, really "
+        "| estimated |"
+    )
+    print("|---|--:|--:|--:|--:|--:|---|--:|--:|--:|")
+    for agent, settings in REAL:
+        with provider() as server:
+            url = address(server, agent)
+            used = real(span, agent, settings, url)
+        wish = wish_of(span, agent, settings, url)
+        reply = round(used.output / used.calls)
+        _, told = simulated(wish, reply)
+        _, likely = simulated(wish, REPLIES["likely"])
+        off = told.prompt / used.prompt - 1
+        met = "yes" if abs(off) <= WITHIN and told.calls == used.calls else "no"
+        print(
+            f"| {' '.join((agent, *settings))} | {used.calls} | {reply} | {used.prompt:,} | {told.prompt:,} "
+            f"| {off:+.1%} | {met} | {likely.prompt / used.prompt - 1:+.1%} "
+            f"| {used.cached / used.prompt:.1%} | {told.cached / told.prompt:.1%} |",
+            flush=True,
+        )
+
+
+def address(server: Provider, agent: str) -> str:
+    """Return where an agent finds the server."""
+    return server.url if agent.startswith("claude") else server.openai_url
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--span", default="120k")
+    parser.add_argument("--presets", default="", help="only these; all if left out")
+    parser.add_argument(
+        "--real-span", default="32k", help="the span against the local provider; empty: not at all"
+    )
+    args = parser.parse_args()
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters insist on one, and nobody is called
+        os.environ.setdefault(name, "estimate")
+    print_costs(args.span, args.presets)
+    if args.real_span:
+        print_reality(args.real_span)
+
+
+if __name__ == "__main__":
+    main()

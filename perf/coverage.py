@@ -1,0 +1,125 @@
+"""How often 95 % intervals hold the truth: simulated agents whose true scores are known.
+
+    python perf/coverage.py [--simulations 1000] [--only paired]
+
+`coverage` should be 0.95 or a little more; `width` is the mean width of the interval. The means are over 33 and 100
+scores of one kind; the sums over scenarios are as the headline has them, "11 x 3" being 11 scenarios of 3 examples;
+the differences are between two agents that were asked the same, in one pair of runs or in several whose examples have
+something in common (`between` is how far a run shifts all its examples).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ltm_bench.score.statistics import Interval, bootstrap, paired, sum_interval, wilson
+
+Scores = np.ndarray
+
+SIZES = ((5, 3), (11, 3), (5, 10), (11, 9), (5, 20))
+METHODS: tuple[Literal["percentile"], Literal["bca"]] = ("percentile", "bca")
+PARTIAL = np.array([0.0, 0.5, 1.0])
+
+
+class Case(NamedTuple):
+    """A kind of figure whose truth is known."""
+
+    figure: str
+    kind: str
+    n: int
+    truth: float
+    draw: Callable[[], Interval | None]
+    """Draw scores and return their interval."""
+
+
+def means(rng: np.random.Generator) -> Iterator[Case]:
+    """Give means of one kind of score."""
+    chances = [0.3, 0.3, 0.4]
+    for n in (33, 100):
+        for truth in (0.2, 0.5, 0.8):
+
+            def right(n: int = n, truth: float = truth) -> Interval:
+                return wilson(rng.binomial(n, truth) / n, n)
+
+            yield Case("wilson", f"right or wrong, {truth}", n, truth, right)
+        for method in METHODS:
+
+            def shares(n: int = n, method: Literal["percentile", "bca"] = method) -> Interval | None:
+                return bootstrap(rng.choice(PARTIAL, n, p=chances).tolist(), np.mean, method=method)
+
+            yield Case(method, "partial scores", n, float(PARTIAL @ chances), shares)
+
+
+def headlines(rng: np.random.Generator) -> Iterator[Case]:
+    """Give sums over scenarios for agents of different kinds."""
+    for scenarios, examples in SIZES:
+        agents = {
+            "middling": rng.uniform(0.3, 0.7, scenarios),
+            "uneven": rng.beta(0.5, 0.5, scenarios),
+            "nearly perfect": np.full(scenarios, 0.95),
+            "all or nothing": np.resize([0.02, 0.98], scenarios),
+        }
+        for kind, truth in agents.items():
+
+            def draw(truth: Scores = truth, examples: int = examples) -> Interval | None:
+                scores = rng.random((len(truth), examples)) < truth[:, None]
+                return sum_interval({str(i): row.astype(float).tolist() for i, row in enumerate(scores)})
+
+            yield Case(f"sum, {scenarios} x {examples}", kind, scenarios * examples, float(truth.sum()), draw)
+
+
+def differences(rng: np.random.Generator) -> Iterator[Case]:
+    """Give differences between two agents, of which the second is the better one by 0.1 in every scenario."""
+    for scenarios, examples in ((11, 3), (5, 20)):
+        for runs, between in ((1, 0.0), (3, 0.0), (2, 0.1), (3, 0.1), (5, 0.1), (10, 0.1)):
+            base = rng.uniform(0.35, 0.55, scenarios)
+
+            def draw(
+                base: Scores = base, examples: int = examples, runs: int = runs, between: float = between
+            ) -> Interval | None:
+                clusters = []
+                for _ in range(runs):
+                    shift = rng.normal(0.0, between)
+                    luck = rng.random((len(base), examples))
+                    other = np.where(rng.random(luck.shape) < 0.5, luck, rng.random(luck.shape))
+                    worse = luck < base[:, None]
+                    better = other < base[:, None] + 0.1 + shift
+                    gaps = better.astype(float) - worse.astype(float)
+                    clusters.append({str(i): row.tolist() for i, row in enumerate(gaps)})
+                return paired(clusters).interval
+
+            yield Case(
+                f"paired, {scenarios} x {examples}",
+                f"{runs} runs, between {between}",
+                runs * scenarios * examples,
+                0.1 * scenarios,
+                draw,
+            )
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--simulations", type=int, default=1000)
+    parser.add_argument("--only", default="", help="figures whose name begins so")
+    asked = parser.parse_args()
+    rng = np.random.default_rng(0)
+    print(f"{'figure':<16} {'kind':<22} {'n':>5} {'coverage':>8} {'width':>6}")
+    for case in (*means(rng), *headlines(rng), *differences(rng)):
+        if not case.figure.startswith(asked.only):
+            continue
+        intervals = [case.draw() for _ in range(asked.simulations)]
+        known = [each for each in intervals if each is not None]
+        held = sum(each.holds(case.truth) for each in known) / len(known)
+        width = sum(each.high - each.low for each in known) / len(known)
+        print(f"{case.figure:<16} {case.kind:<22} {case.n:>5} {held:>8.3f} {width:>6.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""vector_memory's variants, offline, as the span grows: score, time, memory, disk.
+
+    python perf/memory.py [--variants semantic,scratchpad] [--spans 2k,32k,120k,500k]
+
+Every run is a process of its own. `MB` is its peak; `engine` is that of a run of `goldfish` of the same span, and
+`store` what a process grows by that does nothing but put the same passages into a store. What is left over, `rest`,
+must not grow with the span. `disk` is the agent's folder. The goal: 500k in less than two minutes on two cores.
+
+`semantic` answers with the extractive core. The others have a scripted one behind openai_chat, in this process: it
+writes queries and notes from the words of a message, and answers by the same rules from what it is shown. So the
+columns say what a variant costs, and whether it finds more; not how good a model would make it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltm_bench.adapters import extractive
+from ltm_bench.adapters.extractive import Passage
+from ltm_bench.core.messages import Message
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+if TYPE_CHECKING:
+    from tests.provider import provider
+else:
+    from provider import provider
+
+VARIANTS = {
+    "semantic": (),
+    "semantic, core": ("variant=semantic",),
+    "query_rewriting": ("variant=query_rewriting",),
+    "scratchpad": ("variant=scratchpad",),
+    "query_rewriting+scratchpad": ("variant=query_rewriting+scratchpad",),
+}
+"""The settings of each; all but the first have the scripted core."""
+
+STORE = """
+import json, resource, sys
+from pathlib import Path
+from ltm_bench.adapters import embedding
+from ltm_bench.plugins.files import find, load
+from ltm_bench.log import read_turns
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+adapter = load(find("agents", "vector_memory"))
+store = adapter.Store(embedding.NAME)
+store.open(Path(sys.argv[2]))
+store.adopt([], {}, {})
+begun, passages = None, 0
+for turn in read_turns(Path(sys.argv[1])):
+    found = adapter.split_turn(turn)
+    store.add(found, embedding.embed([each.text for each in found]))
+    passages += len(found)
+    begun = begun or (store.write(), peak())[1]
+store.close()
+print(json.dumps({"mb": peak() - begun, "passages": passages}))
+"""
+
+_LINE = re.compile(r"\[(\w+, \d+ \w+ \d+, \d\d:\d\d), .*? ago\] (User|You): (.*)")
+_NOTES_KEPT = 40
+
+
+def when(text: str) -> datetime:
+    """Read a time as it is put before messages and passages."""
+    return datetime.strptime(text, "%A, %d %B %Y, %H:%M").replace(tzinfo=UTC)
+
+
+def scripted(messages: Sequence[dict[str, str]]) -> str:
+    """Stand in for a core model: queries, notes and answers from the words alone."""
+    prompt = messages[-1]["content"].partition("\n")[2]  # without the date that openai_chat puts first
+    if prompt.startswith("You look things up"):
+        message = prompt.partition("\n\n")[2]
+        asked = extractive.question_in(message)
+        return json.dumps([" ".join(extractive.focus_of(asked)), asked][: 2 * bool(asked)])
+    if prompt.startswith("You keep notes"):
+        return noted(prompt.partition("\n\n")[2])
+    return answered(prompt)
+
+
+def noted(text: str) -> str:
+    """Add what a turn says of its speaker to the notes, and drop the oldest."""
+    pad, _, turn = text.partition("\n\nUser: ")
+    message = turn.rpartition("\nYou: ")[0]
+    try:
+        notes: list[str] = list(json.loads(pad).values())
+    except ValueError:
+        notes = []
+    said = [sentence for line in message.splitlines() for sentence in extractive.sentences(line)]
+    notes += [each for each in said if extractive.is_personal(each) and not extractive.asks(each)]
+    kept = [each[:120] for each in notes[-_NOTES_KEPT:]]
+    return json.dumps({str(number): each for number, each in enumerate(kept)})
+
+
+def answered(prompt: str) -> str:
+    """Answer the new message from the passages, the notes and the turns that are shown."""
+    shown, _, new = prompt.rpartition("# The new message, ")
+    at, _, text = new.partition("\n")
+    if not extractive.question_in(text):
+        return "Noted."
+    return extractive.answer(Message(text, when(at), 0), list(passages(shown, when(at))))
+
+
+def passages(shown: str, now: datetime) -> Iterator[Passage]:
+    """Read back what the prompt shows."""
+    for number, line in enumerate(shown.splitlines()):
+        if found := _LINE.fullmatch(line):
+            yield Passage(number, 0, "user" if found[2] == "User" else "agent", when(found[1]), found[3])
+        elif line.startswith("User: "):
+            yield Passage(number, 0, "user", now, line.removeprefix("User: "))
+        elif line.startswith('{"0": '):
+            for part, note in enumerate(json.loads(line).values()):
+                yield Passage(number, part, "user", now, note)
+
+
+class Cost(NamedTuple):
+    """What a process took."""
+
+    wall: float
+    cpu: float
+    mb: float
+
+
+def timed(words: list[str], folder: Path) -> Cost:
+    """Run `ltm-bench` with these words."""
+    environment = {**os.environ, "NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-not-a-key-0123456789"}
+    before = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ltm_bench", *words], cwd=folder, env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"ltm-bench {' '.join(words)} ended with {process.returncode}")
+    return Cost(time.perf_counter() - before, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def disk(folder: Path) -> float:
+    """Return the MB of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--variants", default=";".join(VARIANTS), help="separated by semicolons")
+    parser.add_argument("--spans", default="2k,32k,120k,500k")
+    args = parser.parse_args()
+    print("| variant | span | turns | passages | score | s | CPU s | MB | engine | store | rest | disk MB |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+    with tempfile.TemporaryDirectory() as temporary, provider(scripted) as server:
+        place = Path(temporary)
+        core = ("core=openai_chat:some-model", f"base_url={server.openai_url}")
+        for span in args.spans.split(","):
+            engine = timed(["run", "--span", span, "--agent", "goldfish", "--name", f"g-{span}"], place)
+            for number, variant in enumerate(args.variants.split(";")):
+                settings = VARIANTS[variant]
+                name = f"{number}-{span}"
+                given = [word for each in (*settings, *core) for word in ("-A", each)] if settings else []
+                cost = timed(["run", "--span", span, "--name", name, *given], place)
+                server.requests.clear()
+                run = place / "reports" / name
+                results = json.loads((run / "results.json").read_text("utf-8"))
+                filled = subprocess.run(
+                    [sys.executable, "-c", STORE, str(run / "events.jsonl"), str(place / f"store-{name}")],
+                    capture_output=True, text=True, check=True,
+                )  # fmt: skip
+                store = json.loads(filled.stdout)
+                print(
+                    f"| {variant} | {span} | {results['turns']:,} | {store['passages']:,} "
+                    f"| {results['score']:.2f} / {results['out_of']} | {cost.wall:.0f} | {cost.cpu:.0f} "
+                    f"| {cost.mb:.0f} | {engine.mb:.0f} | {store['mb']:.0f} "
+                    f"| {cost.mb - engine.mb - store['mb']:.0f} | {disk(run / 'agent'):.0f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

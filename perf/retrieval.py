@@ -1,0 +1,159 @@
+"""How well the local embedder finds one fact among many others, and how fast. `python perf/retrieval.py`.
+
+Forty things that a person might say about themselves, each with a question that shares a word with it, hidden among
+trivia. `recall@k`: the share of questions whose fact is among the k nearest passages. `tests/test_embedding.py` holds
+a lower bound. Then the agent `vector_memory` with as many passages: time per turn, exactness, disk, memory.
+"""
+
+import asyncio
+import resource
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from ltm_bench.adapters import embedding
+from ltm_bench.core.messages import Message, Reply, Turn
+from ltm_bench.filler.filler import shipped
+from ltm_bench.plugins.files import make_agent
+
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+FACTS: tuple[tuple[str, str], ...] = (
+    ("My sister Margit teaches chemistry at a school in Graz.", "What does my sister teach?"),
+    ("I was born in a lighthouse on the coast of Jutland.", "Where was I born?"),
+    ("We adopted a three-legged cat and called him Tripod.", "What is the name of our cat?"),
+    ("My dentist is Doctor Okonkwo, on the second floor above the bakery.", "Who is my dentist?"),
+    ("I have been allergic to walnuts since I was a child.", "What am I allergic to?"),
+    ("For breakfast I nearly always eat porridge with cinnamon.", "What do I usually have for breakfast?"),
+    ("My locker at the swimming pool is number 417.", "Which locker do I have at the pool?"),
+    ("The spare key to my flat hangs behind the fuse box.", "Where do I keep the spare key?"),
+    ("I drive an old green Saab that refuses to start in the rain.", "What car do I drive?"),
+    ("On Thursdays I sing alto in the parish choir.", "On which day does my choir meet?"),
+    ("My grandmother left me a cello made in Cremona.", "Which instrument did I get from my grandmother?"),
+    ("I am reading a thick novel about whalers.", "What is the novel that I am reading about?"),
+    ("Our plumber charges eighty euros an hour.", "How much does our plumber charge?"),
+    ("I broke my left wrist when I fell off a pony.", "How did I break my wrist?"),
+    ("My boss has decided to move the office to Rotterdam.", "Where is the office going to move?"),
+    ("I planted four fig trees behind the shed last autumn.", "How many fig trees did I plant?"),
+    ("My bicycle was stolen in front of the library.", "Where was my bicycle stolen?"),
+    ("I cannot stand the smell of lavender.", "Which smell can't I stand?"),
+    ("The wedding of my cousin takes place in a vineyard near Porto.", "Where will my cousin's wedding be?"),
+    ("I studied marine biology before I became a baker.", "What did I study?"),
+    ("My passport expires in the spring of next year.", "When does my passport expire?"),
+    ("I take two tablets against high blood pressure each evening.", "What are my evening tablets for?"),
+    ("Our neighbour Mr Halloran keeps bees on his roof.", "What does our neighbour keep on the roof?"),
+    ("My shoe size is 43, and my left foot is slightly larger.", "What is my shoe size?"),
+    ("I sold my stamp collection to pay for the piano.", "What did I sell to pay for the piano?"),
+    ("My first job was cleaning windows at the airport.", "What was my first job?"),
+    ("I have promised my nephew a telescope for his birthday.", "What have I promised my nephew?"),
+    ("The password of the guest network here is plum-harbour-nine.", "What is the guest network's password?"),
+    ("I ran my first marathon in under four hours.", "How long did my marathon take?"),
+    ("My doctor told me to drink less coffee.", "What should I drink less of, according to my doctor?"),
+    ("We painted the nursery pale yellow with white clouds.", "Which colour did we paint the nursery?"),
+    ("I proposed to Ines on a ferry in the fog.", "Where did I propose to Ines?"),
+    ("I left my umbrella in the taxi yesterday.", "Where did I leave my umbrella?"),
+    ("My parrot can whistle the whole of the overture.", "What can my parrot whistle?"),
+    ("I owe Benedikt sixty crowns for the theatre tickets.", "How much do I owe Benedikt?"),
+    ("Our daughter wants to become a glass blower.", "What does our daughter want to become?"),
+    ("I learned Portuguese from old radio plays.", "How did I learn Portuguese?"),
+    ("My favourite soup is made with beetroot and sour cream.", "What is my favourite soup made with?"),
+    ("The landlord raised the rent by a tenth in March.", "By how much did the landlord raise my rent?"),
+    ("I always sleep with the window open, even in winter.", "Do I sleep with the window open or shut?"),
+)
+"""What was told, and a natural question about it."""
+
+
+def distractors(count: int) -> list[str]:
+    """Return so many lines of trivia, spread over the whole bank; beyond its size, lines in pairs."""
+    lines = [f"Q: {question} A: {answer}" for question, answer in shipped().items]
+    step = 1 if count >= len(lines) else len(lines) // count
+    taken = lines[::step][:count]
+    shift = 0
+    while len(taken) < count:
+        shift += 1
+        taken += [f"{a} {b}" for a, b in zip(lines, lines[shift:], strict=False)][: count - len(taken)]
+    return taken
+
+
+def ranks(count: int) -> list[int]:
+    """Return for every question how many passages stand before its fact, among so many distractors."""
+    stored = embedding.embed([fact for fact, _ in FACTS] + distractors(count))
+    scores = embedding.embed([question for _, question in FACTS]) @ stored.T
+    return [int((row > row[i]).sum()) for i, row in enumerate(scores)]
+
+
+def recall(found: list[int], k: int) -> float:
+    """Return the share of the questions whose fact is among the first k."""
+    return sum(rank < k for rank in found) / len(found)
+
+
+async def converse(count: int) -> None:
+    """Fill the agent with so many passages of trivia, then measure turns, exactness, disk and memory."""
+    lines = distractors(count)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        agent = make_agent("vector_memory", {})
+        started = time.perf_counter()
+        await agent.open(home)
+        opened = time.perf_counter() - started
+        turns = 0
+        started = time.perf_counter()
+        for first in range(0, count, 33):
+            message = Message("\n".join(lines[first : first + 33]), START + timedelta(minutes=turns), turns)
+            await agent.observe(Turn(message, Reply("Noted.")))
+            turns += 1
+        filled = time.perf_counter() - started
+        took: list[float] = []
+        for text in (part for fact in FACTS for part in fact):
+            message = Message(text, START + timedelta(minutes=turns), turns)
+            started = time.perf_counter()
+            await agent.reply(message)
+            took.append(time.perf_counter() - started)
+            turns += 1
+        wrong = 0
+        store = vars(agent)["_store"]
+        vectors = store._vectors[: len(store._passages)].astype(np.float64)
+        for _, question in FACTS:
+            scores = vectors @ embedding.embed([question])[0].astype(np.float64)
+            exact = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:20]
+            found = store.nearest(embedding.embed([question])[0], 20)
+            wrong += [passage for passage, _ in found] != [store._passages[i] for i in exact]
+        await agent.close()
+        disk = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+    took.sort()
+    print(
+        f"{count:>6} passages: opened in {opened:.2f} s, {filled / count * 1000:.2f} ms per passage and "
+        f"{filled / count * 33_000:.1f} ms per turn of 33; a turn of its own {sum(took) / len(took) * 1000:.1f} ms "
+        f"(median {took[len(took) // 2] * 1000:.1f}, worst {took[-1] * 1000:.0f}); {wrong} of {len(FACTS)} "
+        f"rankings differ from brute force; {disk / 1e6:.0f} MB on disk, "
+        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB in memory at most"
+    )
+
+
+def main() -> None:
+    """Print the figures for the sizes on the command line (default: 1000, 10000, 30000)."""
+    sizes = [int(size) for size in sys.argv[1:]] or [1000, 10_000, 30_000]
+    for count in sizes:
+        found = ranks(count)
+        print(
+            f"{count:>6} distractors: " + "  ".join(f"recall@{k} {recall(found, k):.3f}" for k in (1, 5, 20))
+        )
+    lines = distractors(5000)
+    started = time.perf_counter()
+    stored = embedding.embed(lines)
+    print(f"embedding: {(time.perf_counter() - started) / len(lines) * 1e6:.0f} µs per passage")
+    query = embedding.embed(["What does my sister teach?"])[0]
+    started = time.perf_counter()
+    for _ in range(100):
+        np.dot(stored, query)
+    print(f"exact scan: {(time.perf_counter() - started) * 10 / len(lines) * 1000:.2f} ms per 1000 passages")
+    for count in sizes:
+        asyncio.run(converse(count))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""How much of the ideal throughput many conversations at a time reach against a slow provider.
+
+    python perf/sweep.py                   # 64 conversations, a provider that takes half a second
+
+The ideal is that every conversation spends its whole time waiting: its number of live turns times the latency. The
+provider is a process of its own, which answers every request after the latency and does nothing else.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ltm_bench.cli.sweeping import Display, Grid, jobs_of
+from ltm_bench.core.budget import Budget
+from ltm_bench.log.log import read_events
+from ltm_bench.runner.sweep import sweep
+
+
+def serve(port: "multiprocessing.Queue[int]", latency: float) -> None:
+    """Answer chat requests after a while."""
+    content = {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "some-model",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "I do not know."},
+            }
+        ],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }
+    body = json.dumps(content).encode()
+    answer = (
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+    )
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                fields = dict(
+                    line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line
+                )
+                await reader.readexactly(int(fields[b"content-length"]))
+                await asyncio.sleep(latency)
+                writer.write(answer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(talk, "127.0.0.1", 0, backlog=1024)
+        port.put(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    asyncio.run(run())
+
+
+def live_turns(log: Path) -> int:
+    """Return how many messages of a run the agent answered itself."""
+    return sum(event["event"] == "sent" and event["kind"] != "fill" for event in read_events(log))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and print one line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--conversations", type=int, default=64)
+    parser.add_argument("--latency", type=float, default=0.5)
+    parser.add_argument("--span", default="8k")
+    chosen = parser.parse_args(arguments)
+    ports: multiprocessing.Queue[int] = multiprocessing.Queue()
+    server = multiprocessing.Process(target=serve, args=(ports, chosen.latency), daemon=True)
+    server.start()
+    os.environ.setdefault("NO_PROXY", "127.0.0.1")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        grid = Grid(
+            agents=["openai_chat"],
+            spans=[chosen.span],
+            seeds=list(range(chosen.conversations)),
+            settings=["model=some-model", "window=32000"],
+            base_url=f"http://127.0.0.1:{ports.get()}/v1",
+        )
+        jobs, budget = jobs_of(grid), Budget()
+        began, cpu = time.perf_counter(), time.process_time()
+        with Display(jobs, budget) as display:
+            problems = asyncio.run(
+                sweep(jobs, budget, display, connections=chosen.conversations, clock=time.perf_counter)
+            )
+        wall, cpu = time.perf_counter() - began, time.process_time() - cpu
+        assert not any(problems), problems
+        turns = [live_turns(job.folder / "events.jsonl") for job in jobs]
+        os.chdir("/")
+    server.terminate()
+    ideal = max(turns) * chosen.latency
+    print(
+        f"{len(jobs)} conversations, {sum(turns)} live turns: {wall:.1f} s, ideal {ideal:.1f} s "
+        f"(the longest has {max(turns)} turns): {ideal / wall:.0%} of the ideal throughput; {cpu:.1f} s of CPU, "
+        f"{1000 * cpu / sum(turns):.1f} ms a turn"
+    )
+
+
+if __name__ == "__main__":
+    main()

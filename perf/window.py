@@ -1,0 +1,52 @@
+"""A full-context adapter's own work per turn: filling the window must not cost more as the conversation grows.
+
+    python perf/window.py [--turns 10000]
+
+For windows that hold everything, and for one that moves: microseconds per turn of asking for the prompt and taking the
+reply, over blocks of the conversation. Serialising the request is not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from ltm_bench.adapters.endpoint import SYSTEM
+from ltm_bench.adapters.window import Window
+from ltm_bench.core.messages import Reply
+from ltm_bench.core.tokens import counter
+
+BLOCKS = (10, 100, 1_000, 3_000, 10_000, 30_000, 100_000)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--turns", type=int, default=10_000)
+    args = parser.parse_args()
+    count = counter()
+    count.count("warm")
+    print("window        up to turn   us/turn   ratio to the first block")
+    for size in (100_000_000, 32_000):
+        window = Window(system=SYSTEM, window=size, max_output=1024, counter=count)
+        first = None
+        done = 0
+        for end in (block for block in BLOCKS if block <= args.turns):
+            spent = 0.0
+            for turn in range(done, end):
+                message = f"Turn {turn}: by the way, the parcel number {turn * 7919} has arrived at the harbour office."
+                begun = time.process_time()
+                prompt = window.prompt(message)
+                window.take(message, Reply(f"Noted, parcel {turn * 7919} it is."))
+                spent += time.process_time() - begun
+                assert prompt is not None
+            each = 1e6 * spent / (end - done)
+            first = first or each
+            print(f"{size:>11,} {end:>11,} {each:>9.1f} {each / first:>8.2f}")
+            done = end
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+import gzip
+import sys
+import time
+from base64 import b64decode
+from importlib import import_module, resources
+from pathlib import Path
+
+import pytest
+import tiktoken
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltm_bench.core import tokens
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.tokens import counter
+
+PIECES = [
+    "<|endoftext|>",
+    "hello",
+    " world",
+    "12345",
+    "\n\n",
+    "\r\n",
+    "   ",
+    "🦔",
+    "数星星",
+    "é",
+    "'ll",
+    "\ud800",
+    "_",
+    "\t",
+]
+
+
+ENCODING = tokens._shipped_cl100k()
+
+
+@given(text=st.text(st.characters(exclude_categories=[])) | st.lists(st.sampled_from(PIECES)).map("".join))
+@settings(deadline=None, max_examples=200)
+def test_a_count_is_the_number_of_tiktokens_tokens_and_special_tokens_are_ordinary_text(text: str) -> None:
+    assert counter().count(text) == len(ENCODING.encode(text, disallowed_special=()))
+
+
+def test_the_encoding_is_the_one_that_tiktoken_would_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    openai_public = import_module("tiktoken_ext.openai_public")
+
+    monkeypatch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, expected_hash: {"hash": expected_hash})
+    theirs = openai_public.cl100k_base()
+    assert theirs["mergeable_ranks"] == {"hash": tokens._CL100K_SHA256}
+    assert theirs["pat_str"] == tokens._CL100K_PATTERN
+    assert theirs["special_tokens"] == tokens._CL100K_SPECIAL
+    assert theirs["name"] == counter().name == "cl100k_base"
+
+    table = gzip.decompress(
+        resources.files("ltm_bench.core").joinpath("tables/cl100k_base.tiktoken.gz").read_bytes()
+    )
+    ranks = {b64decode(token): int(rank) for token, rank in map(bytes.split, table.splitlines())}
+    assert ranks == ENCODING._mergeable_ranks
+
+
+@pytest.mark.parametrize(  # figures of OpenAI's cookbook, "How to count tokens with tiktoken"
+    ("text", "count"),
+    [("antidisestablishmentarianism", 6), ("2 + 2 = 4", 7), ("お誕生日おめでとう", 9), ("", 0)],
+)
+def test_published_counts_are_met(text: str, count: int) -> None:
+    assert counter().count(text) == count
+
+
+def test_it_is_built_once_however_it_is_asked_for() -> None:
+    assert counter() is counter("cl100k_base") is counter(name="cl100k_base")
+
+
+def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tables").mkdir()
+    packed = resources.files("ltm_bench.core").joinpath("tables/cl100k_base.tiktoken.gz").read_bytes()
+    table = gzip.decompress(packed).replace(b"IQ== 0\n", b"IQ== 1\n")
+    (tmp_path / "tables/cl100k_base.tiktoken.gz").write_bytes(gzip.compress(table, compresslevel=1))
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
+    with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.gz is damaged.*install ltm-bench again"):
+        tokens._shipped_cl100k()
+
+
+def test_an_unknown_encoding_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"o200k_bas: there is no such encoding.*o200k_base"):
+        counter("o200k_bas")
+
+
+def test_a_silent_server_is_given_up_and_the_error_says_how_to_bring_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tokens, "_DOWNLOAD_SECONDS", 0.05)
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda _: time.sleep(1))
+    with pytest.raises(ConfigError, match=r"could not be downloaded \(TimeoutError\).*TIKTOKEN_CACHE_DIR"):
+        counter("p50k_base")
+
+
+def test_counting_goes_on_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "requests", None)
+    tokens._counter.cache_clear()
+    assert counter().count("hello world") == 2

@@ -1,0 +1,232 @@
+"""Documents, tasks, arrangements and votes: what stands where, and which answer wins."""
+
+import json
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltm_bench.adapters.embedding import embed
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.messages import Outcome
+from ltm_bench.datasets.swim import (
+    Decision,
+    Document,
+    Task,
+    arrange,
+    keep,
+    medoid,
+    read_documents,
+    read_tasks,
+    unvalidated,
+    vote,
+    write_tasks,
+)
+from ltm_bench.datasets.swim.arranging import size_of
+from ltm_bench.datasets.swim.matcher import answers, declines, says_absent
+
+DOCS = [Document(f"d{i}", " ".join([f"Fact number {i} is here."] * (1 + i % 7))) for i in range(40)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(depth=st.floats(0, 1), seed=st.integers(0, 99), answer=st.integers(0, 39))
+def test_an_answer_stands_at_its_depth_in_tokens_and_nothing_is_lost(
+    depth: float, seed: int, answer: int
+) -> None:
+    arranged = arrange(DOCS, [f"d{answer}"], Dice(f"{seed}"), depth=depth)
+    assert sorted(arranged) == sorted(DOCS)
+    place = arranged.index(DOCS[answer])
+    before = sum(size_of(each.text) for each in arranged[:place])
+    total = sum(size_of(each.text) for each in arranged if each != DOCS[answer])
+    assert abs(before - depth * total) <= max(size_of(each.text) for each in DOCS) / 2 + 1
+
+
+def test_several_documents_of_an_answer_are_spread_and_the_left_out_one_is_left_out() -> None:
+    arranged = arrange(DOCS, ["d1", "d2", "d3"], Dice("1"), depth=0.0)
+    places = sorted(arranged.index(DOCS[i]) / len(DOCS) for i in (1, 2, 3))
+    assert places == pytest.approx([0, 1 / 3, 2 / 3], abs=0.12)
+    assert DOCS[1] not in arrange(DOCS, ["d1"], Dice("1"), depth=None, absent=True)
+    assert arrange(DOCS, ["d1"], Dice("1"), depth=0.5, tokens=0) == [DOCS[1]]
+    some = arrange(DOCS, ["d1"], Dice("1"), depth=0.5, tokens=100)
+    assert 60 < sum(size_of(each.text) for each in some if each != DOCS[1]) <= 100
+
+
+def test_orders_differ_with_the_dice_and_with_nothing_else() -> None:
+    one, again, other = (arrange(DOCS, ["d1"], Dice(name), depth=None) for name in "aab")
+    assert one == again != other
+
+
+def task(doc: str, **more: object) -> Task:
+    return Task.model_validate({"question": "Q?", "answer": "A", "answer_doc": doc, **more})
+
+
+def test_documents_with_answers_are_kept_first_and_tasks_without_theirs_are_named() -> None:
+    tasks = {"a": task("d39"), "b": task("d38"), "c": task("none"), "d": task("d0")}
+    tasks["d"] = tasks["d"].model_copy(update={"validated": Decision(by="Ada", verdict="rejected")})
+    kept = keep(DOCS, tasks, size_of(DOCS[39].text) + 1)
+    assert [each.name for each in kept.documents] == ["d39"]
+    assert list(kept.tasks) == ["a"]
+    assert kept.dropped == {
+        "b": "its document 'd38' does not fit",
+        "c": "its document 'none' is not among the documents",
+        "d": "it was rejected",
+    }
+    assert len(keep(DOCS, tasks, 10**6).documents) == 40
+
+
+def test_published_task_files_are_read_and_ours_are_written_back(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(
+        json.dumps({"0": {"question": "Who?", "answer": "Bo", "answer_doc": " a\nb.txt", "x": 1}})
+    )
+    tasks = read_tasks(path)
+    assert tasks["0"].answer_docs == (" a\nb.txt",)
+    assert unvalidated(tasks) == 1
+    tasks["0"] = tasks["0"].model_copy(update={"validated": Decision(by="Ada", verdict="accepted")})
+    write_tasks(path, tasks)
+    assert read_tasks(path) == tasks
+    assert unvalidated(read_tasks(path)) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("{", "not JSON"),
+        ("[]", "expected an object of tasks"),
+        ('{"0": {"question": "Q"}}', "0.answer: field required"),
+        ('{"0": 3}', "0: input should be"),
+    ],
+)
+def test_what_is_no_task_file_is_named(tmp_path: Path, content: str, complaint: str) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=complaint):
+        read_tasks(path)
+
+
+def pdf(text: str) -> bytes:
+    """Make the smallest PDF that says something."""
+    stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, places = BytesIO(b"%PDF-1.4\n"), []
+    out.seek(0, 2)
+    for i, each in enumerate(objects, start=1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (i, each))
+    start = out.tell()
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    out.write(
+        b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+        % (table, start)
+    )
+    return out.getvalue()
+
+
+def test_documents_of_every_kind_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("pypdf")
+    pytest.importorskip("markdownify")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.txt").write_text("plain")
+    (tmp_path / "b.md").write_text("# Heading\r\ntext")
+    (tmp_path / "c.txt").write_text('"line one\\nline two"')  # as SWiM's own data
+    (tmp_path / "d.html").write_text("<html><script>evil()</script><p>Some <b>bold</b> words</p></html>")
+    (tmp_path / "sub/e.pdf").write_bytes(pdf("Words on a page"))
+    (tmp_path / "f.png").write_bytes(b"\x89PNG")
+    found = {each.name: each.text for each in read_documents(str(tmp_path))}
+    assert list(found) == ["a.txt", "b.md", "c.txt", "d.html", "e.pdf"]
+    assert found["b.md"] == "# Heading\ntext"
+    assert found["c.txt"] == "line one\nline two"
+    assert found["d.html"] == "Some **bold** words"
+    assert found["e.pdf"] == "Words on a page"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.pdf", b"%PDF nonsense"), ("b.txt", b"  \n "), ("c.pdf", b"")]
+)
+def test_a_document_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+    pytest.importorskip("pypdf")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=name):
+        read_documents(str(tmp_path))
+
+
+def test_folders_without_documents_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is no document in it"):
+        read_documents(str(tmp_path))
+    with pytest.raises(ValueError, match="there is no such folder"):
+        read_documents(str(tmp_path / "none"))
+
+
+def test_the_medoid_is_the_answer_most_like_the_others() -> None:
+    said = ["the red barn", "a blue boat at sea", "the old red barn", "nothing of the sort", "red barn"]
+    assert vote(said, embed) in (0, 2, 4)
+    assert medoid([[1, 0], [1, 0], [0, 1]]) == 0  # of equals the first
+    assert medoid([[0, 0], [0, 0]]) == 0  # nothing is like nothing
+    assert medoid([[0, 0], [1, 1], [1, 1]]) == 1
+
+
+def test_absences_are_left_out_of_a_vote_as_long_as_something_is_left() -> None:
+    said = ["I do not know.", "I do not know.", "The documents do not say.", "In Graz."]
+    assert vote(said, embed) in (0, 1)
+    assert vote(said, embed, says_absent) == 3
+    assert vote(said[:3], embed, says_absent) in (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I don't know.", "The documents do not say.", "That is not stated in the text.", "文中没有提到这一点。",
+     "无法确定", "There is nothing in them about that.", "The provided documents don't contain that.", "不知道"],
+)  # fmt: skip
+def test_absence_is_heard_in_english_and_chinese(text: str) -> None:
+    assert says_absent(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["In Graz.", "The nothing king", "He said yes.", "在格拉茨。", "It is Mr. Knott"]
+)
+def test_an_answer_is_no_absence(text: str) -> None:
+    assert not says_absent(text)
+
+
+@pytest.mark.parametrize(
+    ("expected", "reply", "outcome"),
+    [
+        ("the tuning fork", "He left his tuning fork.", Outcome.CORRECT),
+        ("nineteen", "Nineteen years.", Outcome.CORRECT),
+        ("nineteen", "19", Outcome.UNDECIDED),  # for a judge
+        ("Graz", "Not in Graz, I don't know", Outcome.UNDECIDED),
+        ("Graz", "grazing", Outcome.UNDECIDED),
+        ("Graz", "I do not know.", Outcome.ABSTAINED),
+        ("Graz", " ", Outcome.MALFORMED),
+        ("Graz", "word " * 100 + "Graz", Outcome.UNDECIDED),
+        ("两个人", "一共有两个人。", Outcome.CORRECT),
+        ("两个人", "文中没有提到。", Outcome.ABSTAINED),
+        ("Cooper's Lane", "It lies in Cooper’s Lane", Outcome.CORRECT),
+    ],
+)
+def test_an_answer_is_found_word_by_word_or_left_to_a_judge(
+    expected: str, reply: str, outcome: Outcome
+) -> None:
+    assert answers(expected).verdict(reply, ()).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("The documents do not say.", Outcome.CORRECT),
+        ("Graz", Outcome.WRONG),
+        ("Vienna", Outcome.WRONG),
+        ("", Outcome.MALFORMED),
+    ],
+)
+def test_what_was_left_out_must_not_be_invented(reply: str, outcome: Outcome) -> None:
+    assert declines("Graz").verdict(reply, ()).outcome is outcome

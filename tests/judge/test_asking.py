@@ -1,0 +1,261 @@
+"""Judges: asked only where text cannot tell, over the log, cached, counted, and checked before they are believed."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench import Outcome
+from ltm_bench.score.judgements import Opinion, majority
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SCENARIO = '''"""Joke: one joke is told and asked for."""
+
+from ltm_bench import Ask, Dice, Script, Tell, retells, scenario
+
+JOKE = "My dentist plays the trombone in a brass band. He says it is all about the right extraction of sound."
+OTHER = "A snail was mugged by two tortoises. Everything went so fast."
+
+
+@scenario(skills={"recall"})
+def joke(dice: Dice) -> Script:
+    yield Tell(f"{JOKE} No. {dice.integer(1, 999)}", at=0.0)
+    yield Ask("Which joke did I tell you?", expect=retells(JOKE, among=(JOKE, OTHER)), at=1.0)
+'''
+
+AGENT = '''"""Vague: tells it in other words."""
+
+from ltm_bench import Agent, Message, Reply
+
+
+class Vague(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        return Reply("The one with the dentist and his trombone." if "Which" in message.text else "Ha!")
+'''
+
+JUDGE = '''"""{name}: a scripted judge."""
+
+import json
+from pathlib import Path
+
+from ltm_bench import Agent, AgentError, Message, Reply, Usage
+
+
+class Judge(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        with open("asked.txt", "a") as file:
+            file.write("{name}\\n")
+        case = json.loads("{{" + message.text.partition("\\n{{")[2])
+        {body}
+'''
+YES = 'return Reply(\'{"reason": "why not", "verdict": "right"}\')'
+NO = 'return Reply(\'{"reason": "another", "verdict": "wrong"}\')'
+BODIES = {
+    "yes": YES,
+    "no": NO,
+    "garbage": "return Reply('I would say that this is right, more or less.')",
+    "silent": "raise AgentError('the judge did not answer within 60 s')",
+    "knowing": "return Reply(json.dumps({'verdict': json.loads(Path('answers.json').read_text())[case['reply']]}))",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "scenarios" / "joke.py").write_text(SCENARIO, "utf-8")
+    (tmp_path / "agents" / "vague.py").write_text(AGENT, "utf-8")
+    for name, body in BODIES.items():
+        (tmp_path / "agents" / f"{name}.py").write_text(JUDGE.format(name=name, body=body), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def results(place: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((place / "reports" / "r" / "results.json").read_text("utf-8"))
+    return content
+
+
+RUN = ("run", "--span", "2k", "--scenario", "joke", "--examples", "2", "--agent", "vague", "--name", "r")
+
+
+def test_without_a_judge_the_headline_says_how_many_are_undecided(place: Path, command: "Command") -> None:
+    done = command(*RUN)
+    assert done.exit_code == 0, done.output
+    found = results(place)
+    assert (found["complete"], found["score"], found["undecided"], found["undecided_worth"]) == (
+        True,
+        0,
+        2,
+        1,
+    )
+    assert found["outcomes"] == {"undecided": 2}
+    assert "undecided: 2; text alone cannot tell" in done.out
+    page = (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert "2 questions undecided" in page
+    assert not (place / "reports" / "judgements.sqlite").exists()
+
+
+def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
+    place: Path, command: "Command"
+) -> None:
+    done = command(*RUN, "--judge", "yes")
+    assert done.exit_code == 0, done.output
+    found = results(place)
+    assert (found["score"], found["undecided"], found["outcomes"]) == (1.0, 0, {"correct": 2})
+    (verdict, _) = [
+        json.loads(line) for line in (place / "reports/r/verdicts.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert verdict["matcher"] == "undecided"
+    (opinion,) = verdict["opinions"]
+    assert opinion["judge"] == "yes"
+    assert opinion["outcome"] == "correct"
+    assert "The one with the dentist" in opinion["prompt"]
+    assert opinion["answer"] == '{"reason": "why not", "verdict": "right"}'
+    assert opinion["dollars"] == 0
+    assert "judge yes was never checked" in done.out
+    assert "it was never checked, so do not rely on it" in (place / "reports/r/report.html").read_text(
+        "utf-8"
+    )
+    assert found["judges"] == [
+        {"name": "yes", "model": None, "key": opinion["key"], "replies": 2, "unreadable": 0,
+         "sensitivity": None, "specificity": None, "believed": False},
+    ]  # fmt: skip
+
+
+def test_what_the_choice_of_the_judge_changes_is_said(place: Path, command: "Command") -> None:
+    (place / "agents" / "another.py").write_text(JUDGE.format(name="another", body=NO), "utf-8")
+    said = [word for name in ("yes", "no", "another", "garbage") for word in ("--judge", name)]
+    assert command(*RUN, *said).exit_code == 0
+    assert results(place)["by_judge"] == {"yes": 1.0, "no": 0.0, "another": 0.0}  # garbage decided nothing
+    page = (place / "reports/r/report.html").read_text("utf-8")
+    assert "By each judge alone the score would be <bdi>yes</bdi> 1.00, <bdi>no</bdi> 0.00" in page
+    assert command("compare", "r", "-o", "c.html").exit_code == 0
+    words = (place / "c.html").read_text("utf-8")
+    assert "another judge of the same replies changes the score by 0.58 (standard deviation)" in words
+
+
+def test_what_a_judge_has_said_is_kept_and_costs_nothing_again(place: Path, command: "Command") -> None:
+    assert command(*RUN, "--judge", "yes").exit_code == 0
+    asked = (place / "asked.txt").read_text("utf-8")
+    log = (place / "reports/r/events.jsonl").read_bytes()
+    assert command("rescore", "r", "--judge", "yes").exit_code == 0
+    assert command("rescore", "r").exit_code == 0
+    assert command("report", "r").exit_code == 0
+    assert (place / "asked.txt").read_text("utf-8") == asked
+    assert (place / "reports/r/events.jsonl").read_bytes() == log
+    assert results(place)["score"] == 1.0
+
+
+def test_several_judges_decide_by_majority_and_a_tie_is_no_wrong_answer(
+    place: Path, command: "Command"
+) -> None:
+    assert command(*RUN, "--judge", "yes", "--judge", "no", "--judge", "garbage").exit_code == 0
+    found = results(place)
+    assert found["outcomes"] == {"judge_error": 2}
+    assert (found["complete"], found["score"]) == (False, None)
+    (place / "agents" / "another.py").write_text(JUDGE.format(name="another", body=YES), "utf-8")
+    names = [word for name in ("yes", "no", "another") for word in ("--judge", name)]
+    changed = command("rescore", "r", *names)
+    assert "was judge_error, now correct 1.00" in changed.out
+    assert results(place)["score"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["garbage", "silent"])
+def test_a_judge_that_cannot_be_read_or_had_is_never_a_wrong_answer(
+    place: Path, command: "Command", name: str
+) -> None:
+    done = command(*RUN, "--judge", name)
+    assert done.exit_code == 0, done.output
+    assert results(place)["outcomes"] == {"judge_error": 2}
+    assert "could not be had or read" in done.err
+    assert command("rescore", "r", "--judge", "yes").exit_code == 0
+    assert results(place)["outcomes"] == {"correct": 2}
+
+
+def test_an_unknown_judge_is_refused_before_the_conversation(place: Path, command: "Command") -> None:
+    done = command(*RUN, "--judge", "yess")
+    assert done.exit_code == 1
+    assert "--judge yess: there is none; did you mean 'yes'?" in done.err
+    assert not (place / "reports" / "r").exists()
+
+
+def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "Command") -> None:
+    from ltm_bench.cli.judging import trials
+
+    composed = trials(60)
+    kinds = {trial.kind for trial in composed}
+    assert kinds == {"right", "paraphrased", "wrong", "stale", "hedging", "abstaining"}
+    answers = {trial.case.reply: "right" if trial.right else "wrong" for trial in composed}
+    (place / "answers.json").write_text(json.dumps(answers), "utf-8")
+    good = command("judge", "check", "--judge", "knowing", "--cases", "60")
+    assert good.exit_code == 0, good.output
+    assert "knowing: sensitivity 1.000, specificity 1.000, 0 not readable, cost $0.0000" in good.out
+    assert "knowing may be believed" in good.out
+    yes = command("judge", "check", "--judge", "yes", "--cases", "60")
+    assert "yes: sensitivity 1.000, specificity 0.000" in yes.out
+    assert "yes is not to be believed" in yes.out
+    garbage = command("judge", "check", "--judge", "garbage", "--cases", "60")
+    assert "garbage: sensitivity 0.000, specificity 0.000, 60 not readable" in garbage.out
+    silent = command("judge", "check", "--judge", "silent", "--cases", "60")
+    assert "silent: sensitivity 0.000, specificity 0.000, 60 not readable" in silent.out
+    assert command(*RUN, "--judge", "yes").exit_code == 0
+    assert "checked with sensitivity 1.000 and specificity 0.000, below the threshold" in (
+        place / "reports/r/report.html"
+    ).read_text("utf-8")
+
+
+def test_a_reviewer_has_the_last_word_and_the_original_stays(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command(*RUN).exit_code == 0
+    typed = iter(["x", "p", "2", "0.5", "", "half of it", "s"])
+    monkeypatch.setattr("builtins.input", lambda _: next(typed))
+    done = command("review", "r", "--reviewer", "Ada")
+    assert done.exit_code == 0, done.output
+    assert "1 verdict by hand" in done.out
+    found = results(place)
+    question = found["examples"][0]["questions"][0]
+    assert (question["outcome"], question["score"], question["matched"]) == ("partial", 0.5, "undecided")
+    assert question["override"]["reviewer"] == "Ada"
+    assert question["override"]["was"] == "undecided"
+    assert (found["overridden"], found["undecided"], found["score"]) == (1, 1, 0.25)
+    assert "Ada: it was undecided (0.00) before. half of it" in (place / "reports/r/report.html").read_text(
+        "utf-8"
+    )
+    assert command("rescore", "r", "--judge", "no").exit_code == 0
+    assert results(place)["outcomes"] == {"partial": 1, "wrong": 1}
+    monkeypatch.setattr("builtins.input", lambda _: "q")
+    assert "no doubtful verdict" in command("review", "r").out
+    assert "2 verdicts to look at" in command("review", "r", "--all").out
+
+
+def opinion(judge: str, outcome: Outcome) -> Opinion:
+    return Opinion(judge=judge, key="k", rubric="r", prompt="p", answer="a", outcome=outcome, reason="so")
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "score"),
+    [
+        ((Outcome.CORRECT,), Outcome.CORRECT, 1.0),
+        ((Outcome.STALE,), Outcome.STALE, 0.0),
+        ((Outcome.CORRECT, Outcome.CORRECT, Outcome.WRONG), Outcome.CORRECT, 1.0),
+        ((Outcome.CORRECT, Outcome.ABSTAINED, Outcome.WRONG), Outcome.ABSTAINED, 0.0),
+        ((Outcome.CORRECT, Outcome.JUDGE_ERROR), Outcome.CORRECT, 1.0),
+        ((Outcome.CORRECT, Outcome.WRONG), Outcome.JUDGE_ERROR, None),
+        ((Outcome.JUDGE_ERROR, Outcome.JUDGE_ERROR), Outcome.JUDGE_ERROR, None),
+        ((), Outcome.JUDGE_ERROR, None),
+    ],
+)
+def test_the_majority_of_those_who_can_be_heard_decides(
+    said: tuple[Outcome, ...], outcome: Outcome, score: float | None
+) -> None:
+    verdict = majority([opinion(f"j{i}", each) for i, each in enumerate(said)])
+    assert (verdict.outcome, verdict.score) == (outcome, score)

@@ -1,0 +1,221 @@
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged
+from ltm_bench.core.messages import Usage
+from ltm_bench.log import log
+from ltm_bench.log.log import (
+    FORMAT,
+    AgentEntry,
+    FillerEntry,
+    Journal,
+    Manifest,
+    Recorder,
+    ScenarioEntry,
+    SuiteEntry,
+    differences,
+    encode,
+    is_finished,
+    read_events,
+    read_manifest,
+    reply_of,
+    start_run,
+    usage_data,
+)
+
+ENTRY = ScenarioEntry(name="colours", version=1, hash="ab", examples=2, parameters={"changes": 3})
+
+
+def manifest(**changes: Any) -> Manifest:
+    suite = SuiteEntry.model_validate(
+        {
+            "name": "s",
+            "start": "2026-01-05T09:00:00Z",
+            "stagger": 0.01,
+            "isolated": False,
+            "scenarios": [ENTRY],
+        }
+    )
+    agent = AgentEntry(name="perfect", adapter="perfect", hash="cd", settings={}, free=True)
+    filler = FillerEntry(source="shipped", digest="ef", mode="scripted", max_tokens=1000)
+    fields: dict[str, Any] = {
+        "format": FORMAT, "version": "0", "seed": 0, "span": 2000, "tokenizer": "cl100k_base", "suite": suite,
+        "agent": agent, "filler": filler, "scorers": {},
+    }  # fmt: skip
+    return Manifest(**(fields | changes))
+
+
+AT = "2026-01-05T09:00:00+00:00"
+SENT = {"event": "sent", "kind": "fill", "tokens": 3, "position": 0, "at": AT}
+EVENTS: list[dict[str, Any]] = [
+    {**SENT, "turn": 0, "message": "é 🦔 \ud800"},
+    {"event": "replied", "turn": 0, "reply": 'line\nbreak "quoted"', "tokens": 2, "finish": "stop"},
+    {"event": "finished", "turns": 1, "tokens": 5, "at": AT},
+]
+
+
+def test_a_log_cut_at_any_byte_goes_on_with_what_was_whole(tmp_path: Path) -> None:
+    content = b"".join(map(encode, [manifest().event(), *EVENTS]))
+    first = len(encode(manifest().event()))
+    ends = [first + sum(len(encode(e)) for e in EVENTS[:k]) for k in range(len(EVENTS) + 1)]
+    path = tmp_path / "events.jsonl"
+    for size in range(first, len(content) + 1):
+        path.write_bytes(content[:size])
+        whole = sum(size >= end - 1 for end in ends[1:])  # a line that lacks only its end is whole
+        with Recorder(path) as recorder:
+            assert recorder.cut == (
+                0 if size >= ends[whole] - 1 and size <= ends[whole] else size - ends[whole]
+            )
+            for event in EVENTS:
+                recorder.put(event)
+            assert recorder.logged is None
+        assert path.read_bytes() == content
+
+
+def test_damage_in_the_middle_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(encode(manifest().event()) + b'{"event": "sent", \n' + encode(EVENTS[1]))
+    with pytest.raises(LogError, match=r"events\.jsonl:2: damaged line .*restore the file from a copy"):
+        list(read_events(path))
+    path.write_bytes(encode(manifest().event()) + b"[1]\n")
+    with pytest.raises(LogError, match=r"events\.jsonl:2: not an event: '\[1\]"):
+        list(read_events(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "the first line is no manifest"),
+        (encode(EVENTS[0]), "the first line is no manifest"),
+        (encode({"event": "manifest", "format": 99}), "log format 99; this version reads format 1"),
+        (encode({"event": "manifest", "format": 1, "seed": "x"}), "the manifest's version"),
+    ],
+)
+def test_what_is_no_run_is_said(tmp_path: Path, content: bytes, complaint: str) -> None:
+    (tmp_path / "events.jsonl").write_bytes(content)
+    with pytest.raises(LogError, match=complaint):
+        read_manifest(tmp_path)
+
+
+def test_a_missing_log_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match=r"events\.jsonl: No such file"):
+        read_manifest(tmp_path / "nowhere")
+
+
+def test_a_run_with_another_manifest_is_refused_and_the_difference_shown(tmp_path: Path) -> None:
+    start_run(tmp_path, manifest())
+    start_run(tmp_path, manifest())
+    with pytest.raises(ManifestDiffers, match=r"seed: 0 there, 7 now.*--fresh"):
+        start_run(tmp_path, manifest(seed=7))
+    assert read_manifest(tmp_path) == manifest()
+
+
+def test_a_manifest_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for last in ("fsync", "replace"):  # what is written when the process is killed there
+        monkeypatch.setattr(os, last, die)
+        with pytest.raises(KeyboardInterrupt):
+            start_run(tmp_path, manifest())
+        assert not (tmp_path / "events.jsonl").exists()
+        monkeypatch.undo()
+    (tmp_path / ".events.jsonl.new").write_bytes(b'{"event":"mani')
+    start_run(tmp_path, manifest())
+    assert read_manifest(tmp_path) == manifest()
+    assert [path.name for path in tmp_path.iterdir()] == ["events.jsonl"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=12,
+    )
+)
+def test_a_line_is_read_as_it_was_written_whatever_it_holds(value: Any) -> None:
+    line = encode({"event": "sent", "held": value})
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {"event": "sent", "held": value}
+
+
+def test_half_a_surrogate_pair_is_written_and_read() -> None:
+    assert json.loads(encode({"message": "\ud800é"})) == {"message": "\ud800é"}
+
+
+def test_a_log_is_finished_when_its_last_line_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    before = encode(manifest().event())
+    last = encode({"event": "finished", "turns": 5, "tokens": 9, "at": "2026-01-05T09:00:00+00:00"})
+    for size in range(len(last) + 1):
+        path.write_bytes(before + last[:size])
+        assert is_finished(path) == (size >= len(last) - 1)
+
+
+@pytest.mark.parametrize("sizes", [(0,), (1,), (40, 40), (3, 1 << 20), (1 << 20, 3), (1 << 21, 5, 5)])
+def test_the_last_filler_is_found_from_the_end_wherever_it_stands(
+    tmp_path: Path, sizes: tuple[int, ...]
+) -> None:
+    path = tmp_path / "events.jsonl"
+
+    def sent(turn: int, kind: str, message: str) -> bytes:
+        return encode({"event": "sent", "turn": turn, "kind": kind, "message": message, "tokens": 1})
+
+    told = '\n{"event":"sent","turn":99,"kind":"fill"'
+    lines = [encode(manifest().event()), sent(1, "fill", told), sent(7, "fill", told)]
+    lines += [sent(8 + i, "tell", told + "x" * size) for i, size in enumerate(sizes)]
+    path.write_bytes(b"".join(lines))
+    assert log._last_filler(path) == 7
+    path.write_bytes(lines[0])
+    assert log._last_filler(path) is None
+
+
+def test_differences_are_found_wherever_they_are() -> None:
+    old = manifest().model_dump(mode="json")
+    new = json.loads(json.dumps(old))
+    new["suite"]["scenarios"][0]["parameters"]["changes"] = 4
+    new["agent"]["settings"] = {"x": 1}
+    assert differences(old, new) == [
+        "suite.scenarios.0.parameters.changes: 3 there, 4 now",
+        "agent.settings.x: null there, 1 now",
+    ]
+
+
+def test_a_replay_that_diverges_shows_both_texts(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with Recorder(path) as recorder:
+        recorder.put({**SENT, "turn": 4, "message": "red"})
+    with (
+        Recorder(path) as recorder,
+        pytest.raises(ReplayDiverged, match=r"turn 4 .*message = 'red', .*'blue'.*--fresh"),
+    ):
+        recorder.put({**SENT, "turn": 4, "message": "blue"})
+
+
+def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:
+    path = tmp_path / "timings.jsonl"
+    path.write_bytes(b'{"turn":0}\n{"tu')
+    with Journal(path, lambda: 0.0) as journal:
+        journal.put({"turn": 1})
+    assert [json.loads(line) for line in path.read_bytes().splitlines()] == [{"turn": 0}, {"turn": 1}]
+
+
+def test_a_usage_keeps_what_was_used_besides() -> None:
+    usage = Usage(
+        uncached=1, model="a", besides=(Usage(output=2, model="b"), Usage(cache_read=3, provider="c"))
+    )
+    data = json.loads(json.dumps(usage_data(usage)))
+    assert data == {
+        "uncached": 1,
+        "model": "a",
+        "besides": [{"output": 2, "model": "b"}, {"cache_read": 3, "provider": "c"}],
+    }
+    event = {"event": "replied", "turn": 0, "reply": "", "tokens": 0, "finish": "stop", "usage": data}
+    assert reply_of(event).usage == usage
+    assert (usage + usage).besides == usage.besides * 2

@@ -1,0 +1,374 @@
+"""Killed at any moment and resumed, a run ends as if nothing had happened. With the real command, in real processes."""
+
+import asyncio
+import json
+import os
+import random
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
+
+import pytest
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.plan.planning import agent_maker, plan_of
+from ltm_bench.runner.conversation import run as run_plan
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+    from tests.provider import Provider
+
+AGENT = '''
+"""Diary: answers from everything that it was told, writes down every call, and is slow enough to be killed."""
+
+import os, time
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Diary(Agent):
+    free = True
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    async def reply(self, message: Message) -> Reply:
+        with open("calls.txt", "ab", buffering=0) as file:
+            file.write(b"%d\\n" % message.turn)
+        time.sleep(0.001)
+        answer = f"{len(self.heard)} turns, {sum(map(len, self.heard))} letters, {self.heard[-1:]}"[:300]
+        self.heard.append(message.text + answer)
+        return Reply(answer)
+
+    async def observe(self, turn: Turn) -> None:
+        self.heard.append(turn.message.text + turn.reply.text)
+'''
+HANDLE = signal.signal  # the commands of a test must not set handlers, so it is taken away from them
+RUN = [sys.executable, "-m", "ltm_bench", "run", "--name", "r", "--span", "2k"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "diary.py").write_text(AGENT, "utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *more: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
+    folder.mkdir(exist_ok=True)
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    return subprocess.run(
+        [*RUN, *more], cwd=folder, env=environment, capture_output=True, text=True, timeout=200
+    )
+
+
+def whole(folder: Path, *more: str, seed: str = "0") -> dict[str, bytes]:
+    """Run to the end; return every file that must not differ."""
+    done = run(folder, *more, seed=seed)
+    assert done.returncode == 0, done.stderr
+    home = folder / "reports" / "r"
+    names = [
+        "events.jsonl",
+        "verdicts.jsonl",
+        *(f"isolated/{p.name}" for p in sorted(home.glob("isolated/*"))),
+    ]
+    return {name: (home / name).read_bytes() for name in names}
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    """Read the whole lines of a log."""
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def killed(folder: Path, when: int, *more: str) -> bool:
+    """Start the run and kill it without warning as soon as its log has so many bytes; False if it ended before."""
+    path = folder / "reports" / "r" / "events.jsonl"
+    process = subprocess.Popen(
+        [*RUN, *more], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 100
+    while process.poll() is None and time.monotonic() < deadline:
+        if path.exists() and path.stat().st_size >= when:
+            process.send_signal(signal.SIGKILL)
+    return process.wait() == -signal.SIGKILL
+
+
+def test_killed_twenty_times_a_run_ends_as_if_nothing_had_happened(place: Path) -> None:
+    more = ("--agent", "diary")
+    expected = whole(place, *more)
+    size = len(expected["events.jsonl"])
+    moments = sorted(random.Random(7).sample(range(3000, size - 200), 20))
+    (place / "reports" / "r").rename(place / "reports" / "uninterrupted")
+    (place / "calls.txt").unlink()
+    path, kills, answered = place / "reports" / "r" / "events.jsonl", 0, set[int]()
+    for moment in moments:
+        before = len((place / "calls.txt").read_text().split()) if (place / "calls.txt").exists() else 0
+        kills += killed(place, moment, *more)
+        called = [int(turn) for turn in (place / "calls.txt").read_text().split()[before:]]
+        assert answered.isdisjoint(called), "a turn that had been answered was asked again"
+        answered = {event["turn"] for event in events(path) if event["event"] == "replied"}
+    assert kills >= 18
+    assert whole(place, *more) == expected
+
+
+def test_killed_while_it_remembers_in_a_vector_store_a_run_ends_the_same(tmp_path: Path) -> None:
+    more = ("--agent", "vector_memory", "--suite", "smoke")
+    expected = whole(tmp_path / "a", *more)
+    (tmp_path / "b").mkdir()
+    size = len(expected["events.jsonl"])
+    assert [killed(tmp_path / "b", share * size // 100, *more) for share in (30, 55, 80)] == [True] * 3
+    assert whole(tmp_path / "b", *more) == expected
+
+
+def test_killed_in_isolated_mode_a_run_ends_the_same(place: Path) -> None:
+    more = ("--agent", "diary", "--isolated")
+    expected = whole(place, *more)
+    (place / "reports" / "r").rename(place / "reports" / "uninterrupted")
+    process = subprocess.Popen([*RUN, *more], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    logs = place / "reports" / "r" / "isolated"
+    while process.poll() is None and (
+        not logs.exists() or sum(p.stat().st_size for p in logs.iterdir()) < 9000
+    ):
+        pass
+    process.kill()
+    process.wait()
+    assert whole(place, *more) == expected
+
+
+def test_the_same_seed_gives_the_same_bytes_under_any_hash_seed(place: Path, tmp_path: Path) -> None:
+    one = whole(place, "--agent", "diary", "--span", "3000", seed="1")
+    (place / "reports" / "r").rename(place / "reports" / "one")
+    assert whole(place, "--agent", "diary", "--span", "3000", seed="2") == one
+    assert whole(tmp_path / "v", seed="1") == whole(tmp_path / "w", seed="2"), "the default agent"
+
+
+def test_another_seed_gives_another_conversation(tmp_path: Path) -> None:
+    one = whole(tmp_path / "a", "--agent", "perfect")
+    assert whole(tmp_path / "b", "--agent", "perfect", "--seed", "1") != one
+
+
+def test_a_second_process_is_refused_and_a_dead_one_holds_nothing(place: Path) -> None:
+    home = place / "reports" / "r"
+    hold = textwrap.dedent("""
+        import pathlib, sys, time
+        from ltm_bench.log.log import locked
+        with locked(pathlib.Path(sys.argv[1])):
+            print("held", flush=True)
+            time.sleep(60)
+    """)
+    whole(place, "--agent", "diary")
+    with (home / "events.jsonl").open("rb+") as file:  # unfinished again
+        file.truncate(len((home / "events.jsonl").read_bytes()) * 2 // 3)
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(home)], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        refused = run(place, "--agent", "diary")
+        assert refused.returncode == 1
+        assert "another process is working on this run" in refused.stderr
+        holder.kill()
+    assert run(place, "--agent", "diary").returncode == 0
+
+
+AT_ONCE = '''
+"""Sudden: killed, once, at a turn, with its reply on the way; or deaf to all that happens meanwhile."""
+
+import os, signal, time
+from pathlib import Path
+from ltm_bench import Agent, Message, Reply
+
+
+class Sudden(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        if message.turn == 20 and Path("kill").exists():
+            Path("kill").unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if message.turn >= 20 and Path("block").exists():
+            Path("here").touch()
+            time.sleep(0.5)
+        return Reply(f"turn {message.turn}")
+'''
+TINY = ("--span", "2k", "--scenario", "colours", "--filler", "live", "--name", "r")
+
+
+@pytest.fixture
+def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(place)
+    (place / "agents" / "sudden.py").write_text(AT_ONCE, "utf-8")
+    return place
+
+
+def start(*words: str, **options: Any) -> subprocess.Popen[str]:
+    """Start the command here."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "ltm_bench", "run", *TINY, *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def undisturbed(command: "Command", *words: str) -> bytes:
+    """Run to the end, and put the run aside; return its log."""
+    assert command("run", *TINY, *words).exit_code == 0
+    Path("reports/r").rename("reports/undisturbed")
+    return Path("reports/undisturbed/events.jsonl").read_bytes()
+
+
+def doubtful() -> list[int]:
+    """Return the turns that were named as sent twice, perhaps."""
+    records = map(json.loads, Path("reports/r/timings.jsonl").read_bytes().splitlines())
+    return [record["turn"] for record in records if record.get("doubtful")]
+
+
+def test_a_turn_whose_reply_was_lost_is_named_and_no_other(here: Path, command: "Command") -> None:
+    expected = undisturbed(command, "--agent", "sudden")
+    (here / "kill").touch()
+    with start("--agent", "sudden") as process:
+        process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    done = command("resume", "r")
+    assert done.exit_code == 0
+    assert "Turn 20 may have been sent twice: its message was on the way when the run stopped" in done.err
+    assert done.err.count("sent twice") == 1
+    assert doubtful() == [20]
+    assert Path("reports/r/events.jsonl").read_bytes() == expected
+
+
+def test_of_an_isolated_run_the_conversation_is_named_too(here: Path, command: "Command") -> None:
+    words = ("--span", "2k", "--scenario", "colours", "--isolated", "--examples", "1", "--name", "r")
+    assert command("run", *words, "--agent", "diary").exit_code == 0
+    log = Path("reports/r/isolated/colours-0.jsonl")
+    whole = log.read_bytes()
+    log.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]))
+    assert "Turn 1 of colours-0 may have been sent twice" in command("resume", "r").err
+    assert log.read_bytes() == whole
+
+
+def test_cut_at_every_byte_of_two_records_a_log_ends_the_same_and_the_turn_that_was_out_is_named(
+    here: Path, command: "Command"
+) -> None:
+    words = ("--span", "2k", "--scenario", "colours", "--isolated", "--examples", "1", "--name", "r")
+    assert command("run", *words, "--agent", "diary").exit_code == 0
+    home, asked = Path("reports/r"), Path("calls.txt")
+    plan, log = plan_of(home), home / "isolated" / "colours-0.jsonl"
+    expected = log.read_bytes()
+    lines = expected.splitlines(keepends=True)
+    first, sent, end = (len(b"".join(lines[:count])) for count in (2, 3, 4))
+    for size in range(first, end):
+        log.write_bytes(expected[:size])
+        (home / "timings.jsonl").unlink()
+        asked.unlink()
+        talk = run_plan(
+            plan,
+            agent_maker(plan.manifest.agent),
+            home,
+            budget=Budget(),
+            observer=Mock(),
+            clock=time.perf_counter,
+        )
+        asyncio.run(talk)
+        assert log.read_bytes() == expected
+        assert int(asked.read_text().split()[0]) == (1 if size < end - 1 else 2)
+        assert doubtful() == ([1] if sent - 1 <= size < end - 1 else [])
+
+
+def test_an_agent_that_never_waits_is_interrupted_after_its_turn(here: Path, command: "Command") -> None:
+    expected = undisturbed(command, "--agent", "sudden")
+    (here / "block").touch()
+    with start("--agent", "sudden", preexec_fn=listen) as process:
+        while not (here / "here").exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "`ltm-bench resume r` goes on from here" in said
+    (here / "block").unlink()
+    assert command("resume", "r").exit_code == 0
+    assert doubtful() == []
+    assert Path("reports/r/events.jsonl").read_bytes() == expected
+
+
+def listen() -> None:
+    """Hear SIGINT: a shell starts what it puts into the background deaf to it, and children inherit that."""
+    HANDLE(signal.SIGINT, signal.default_int_handler)
+
+
+def test_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room(here: Path, command: "Command") -> None:
+    expected, size = undisturbed(command, "--agent", "diary"), 9000
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
+    with start("--agent", "diary", preexec_fn=limit) as process:
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 3
+    line = "ltm-bench: reports/r/events.jsonl: File too large; `ltm-bench resume r` goes on from there"
+    assert said.splitlines()[-1].startswith(line)
+    assert Path("reports/r/events.jsonl").read_bytes() == expected[:size]
+    assert command("resume", "r").exit_code == 0
+    assert Path("reports/r/events.jsonl").read_bytes() == expected
+
+
+def test_the_clock_may_go_back_between_run_and_resume(
+    here: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = undisturbed(command, "--agent", "diary")
+    Path("reports/r").mkdir()
+    Path("reports/r/events.jsonl").write_bytes(expected[:9000])
+    now, counted = time.time, time.perf_counter
+    monkeypatch.setattr(time, "time", lambda: now() - 3e8)
+    monkeypatch.setattr(time, "perf_counter", lambda: counted() - 3e8)
+    assert command("resume", "r").exit_code == 0
+    assert Path("reports/r/events.jsonl").read_bytes() == expected
+
+
+def test_a_budget_that_stops_a_run_raises_no_doubt(here: Path, command: "Command", key: str) -> None:
+    words = ("--agent", "gpt-4o", "--max-cost", "0")
+    assert command("run", *TINY, *words).exit_code == 4
+    assert len(Path("reports/r/events.jsonl").read_bytes().splitlines()) == 1, "no message went out"
+    done = command("resume", "r", "--max-cost", "0")
+    assert "sent twice" not in done.err
+
+
+def test_a_provider_whose_name_is_gone_stops_a_run_that_goes_on_when_it_is_back(
+    here: Path, command: "Command", server: "Provider", monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    port = server.url.rpartition(":")[2]
+    words = ("-A", "model=any", "-A", "max_retries=0", "--base-url", f"http://nowhere.invalid:{port}/v1")
+    ask, there = socket.getaddrinfo, [True]
+
+    def getaddrinfo(host: Any, *more: Any, **options: Any) -> Any:
+        if host in ("nowhere.invalid", b"nowhere.invalid"):
+            if not there[0]:
+                raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+            host = "127.0.0.1"
+        return ask(host, *more, **options)
+
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    server.edit = lambda body: {**body, "usage": {**body["usage"], "prompt_tokens_details": None}}
+    expected = undisturbed(command, "--agent", "openai_chat", *words)
+    Path("reports/r").mkdir()
+    Path("reports/r/events.jsonl").write_bytes(expected[:9000])
+    there[0] = False
+    done = command("resume", "r")
+    assert done.exit_code == 3
+    assert "nowhere.invalid" in done.err.splitlines()[-1]
+    assert command("resume", "r").exit_code == 3
+    there[0] = True
+    server.fail(status=429, times=2)
+    done = command("resume", "r")
+    assert done.exit_code == 3
+    assert "429" in done.err.splitlines()[-1]
+    server.faults.clear()
+    assert command("resume", "r").exit_code == 0
+    assert Path("reports/r/events.jsonl").read_bytes() == expected

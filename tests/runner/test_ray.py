@@ -1,0 +1,489 @@
+"""A sweep on a Ray cluster: the same bytes as here, whoever is killed in between. Skips where Ray is not installed."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.core.errors import ConfigError, RunIncomplete, RunLocked
+from ltm_bench.runner.ray import Resources, Shared, files, read_resources, worker
+from ltm_bench.runner.ray.desk import Account, Desk
+from ltm_bench.runner.ray.files import Files
+from ltm_bench.runner.ray.resources import fits, resources_of
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SMALL = ("--span", "2k", "--suite", "smoke", "--examples", "1")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("RAY_ADDRESS", "RAY_TMPDIR"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+# What holds without Ray
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("num_cpus=2", {"num_cpus": 2, "num_gpus": 0}),
+        ("num_cpus=0.5, num_gpus=0.25", {"num_cpus": 0.5, "num_gpus": 0.25}),
+        ("num_gpus=1,memory=1000", {"num_cpus": 1, "num_gpus": 1, "memory": 1000}),
+    ],
+)
+def test_resources_are_read_from_a_flag(text: str, options: dict[str, float]) -> None:
+    assert read_resources(text).options() == options
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("num_gpu=1", "did you mean 'num_gpus'"),
+        ("num_gpus", "write it as num_cpus=1"),
+        ("num_gpus=many", "num_gpus: input should be a valid number"),
+        ("num_gpus=-1", "num_gpus: input should be greater than or equal to 0"),
+        ("num_gpus=1.5", "above 1 Ray takes whole numbers alone"),
+        ("num_cpus=nan", "num_cpus: input should be"),
+        ("custom=3", "those with names of their own go into the file"),
+    ],
+)
+def test_resources_that_cannot_be_read_are_named(text: str, complaint: str) -> None:
+    with pytest.raises(ConfigError, match="--resources") as raised:
+        read_resources(text)
+    assert complaint.lower() in str(raised.value).lower()
+
+
+def test_an_agent_takes_what_its_own_table_says_and_else_what_is_for_all() -> None:
+    tables = {
+        "*": Resources(num_cpus=4, num_gpus=0.5),
+        "large": Resources(num_gpus=2, custom={"fast": 1}),
+    }
+    assert resources_of("small", tables) == tables["*"]
+    assert resources_of("large", tables).options() == {
+        "num_cpus": 4,
+        "num_gpus": 2,
+        "resources": {"fast": 1},
+    }
+    assert resources_of("any", {}).options() == {"num_cpus": 1, "num_gpus": 0}
+
+
+def test_it_is_known_whether_a_node_is_large_enough() -> None:
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 8.0}},
+        {"Alive": True, "Resources": {"CPU": 2.0, "GPU": 1.0}},
+        {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},
+    ]
+    assert fits(Resources(num_cpus=8), nodes)
+    assert fits(Resources(num_cpus=2, num_gpus=1), nodes)
+    assert not fits(Resources(num_cpus=8, num_gpus=1), nodes)
+    assert not fits(Resources(custom={"fast": 1}), nodes)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (
+            "[resources.perfekt]\nnum_gpus = 1",
+            "resources.perfekt: no agent of this sweep is called so; did you",
+        ),
+        ("[resources.perfect]\nnum_gpu = 1", "unknown key 'resources.perfect.num_gpu'"),
+        ("[resources.perfect]\nnum_gpus = 'x'", "resources.perfect.num_gpus = 'x'"),
+        ("[resources]\nnum_gpus = 1", "resources.num_gpus = 1"),
+    ],
+)
+def test_a_wrong_table_of_resources_is_named(
+    place: Path, command: "Command", content: str, complaint: str
+) -> None:
+    Path("sweep.toml").write_text(f"agents = ['perfect']\n{content}\n")
+    done = command("sweep", "sweep.toml")
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not Path("reports").exists()
+
+
+def test_resources_in_the_file_do_not_disturb_a_sweep_on_this_machine(
+    place: Path, command: "Command"
+) -> None:
+    Path("sweep.toml").write_text("agents = ['perfect']\n[resources.perfect]\nnum_gpus = 8\n")
+    assert command("sweep", "sweep.toml", *SMALL).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--on", "dask"), "--on dask: there is ray"),
+        (("--resources", "num_cpus=1"), "--resources num_cpus=1: this is for a cluster; add --on ray"),
+        (("--shared", "s3://b/r"), "--shared s3://b/r: this is for a cluster; add --on ray"),
+        (("--on", "ray", "--checkpoint", "0"), "--checkpoint 0: write a number of seconds"),
+        (("--on", "ray", "--shared", "nosuch://b/r"), "nosuch"),
+    ],
+)
+def test_flags_that_cannot_be_used_are_named_and_nothing_is_written(
+    place: Path, command: "Command", words: tuple[str, ...], complaint: str
+) -> None:
+    done = command("sweep", "--agent", "perfect", *SMALL, *words)
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not Path("reports").exists()
+
+
+def test_without_ray_one_line_says_what_to_install(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
+    assert done.exit_code == 1
+    assert done.err == "ltm-bench: --on ray: Ray is not installed: pip install 'ltm-bench[ray]'\n"
+    assert not Path("reports").exists()
+
+
+class NotJoined:
+    """Stands for Ray before it has been told of a cluster."""
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def init(self, **_: Any) -> None:
+        raise ConnectionError("Could not find any running Ray instance.\nPlease specify one.")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", None])
+def test_without_a_cluster_one_line_says_so_at_once(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch, address: str | None
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", NotJoined())
+    monkeypatch.setenv("RAY_TMPDIR", str(place))
+    if address is not None:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+    began = time.monotonic()
+    done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
+    assert done.exit_code == 1
+    assert done.err.startswith("ltm-bench: --on ray: no cluster ")
+    assert len(done.err.splitlines()) == 1
+    assert time.monotonic() - began < 20
+    assert not Path("reports").exists()
+
+
+def test_a_lost_attempt_s_money_stays_spent_and_what_its_log_says_is_not_counted_twice() -> None:
+    desk = Desk(Decimal(10), 2)
+    desk.open(0, "first", Decimal(), already=False)
+    assert desk.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
+    desk.give(0, "first", Decimal(2), Decimal(2), unknown=False)
+    assert desk.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3  # killed in this call
+    # A copy from before the first call: both may have been paid.
+    desk.open(0, "second", Decimal(), already=False)
+    assert desk.spent() == 5
+    assert "could exceed" in str(desk.take(0, "second", Decimal(6), Decimal(), unknown=False))
+    assert desk.take(0, "second", Decimal(4), Decimal(), unknown=False) == 4
+    assert "taken this run over" in str(desk.take(0, "first", Decimal(1), Decimal(2), unknown=False))
+    desk.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # believed lost, and not heard any more
+    desk.give(0, "second", Decimal(4), Decimal(4), unknown=False)
+    # Killed again, with a log that holds all that was paid.
+    desk.open(0, "third", Decimal(4), already=True)
+    assert desk.spent() == 9
+    assert desk.take(1, "", Decimal(1), Decimal(), unknown=False) == 1
+
+
+def test_what_was_over_before_a_sweep_is_not_of_its_money() -> None:
+    desk = Desk(None, 1)
+    desk.open(0, "only", Decimal(7), already=True)
+    assert desk.spent() == 0
+    assert desk.look()[0] == {0: (1, True)}
+    assert Account().held == 0
+
+
+def test_a_worker_stands_where_the_files_are_the_same_and_else_among_copies(place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "mine.py").write_text("first")
+    (place / "agents" / "__pycache__").mkdir()
+    (place / "agents" / "__pycache__" / "mine.pyc").write_text("compiled")
+    (place / "reports").mkdir()
+    (place / "reports" / "large").write_text("not of the doors")
+    files = Files.of(place)
+    assert dict(files.content) == {"agents/mine.py": b"first"}
+    scratch = place / "scratch"
+    scratch.mkdir()
+    assert files.stand(scratch) == place
+    (place / "agents" / "mine.py").write_text("second")
+    assert files.stand(scratch) == scratch
+    assert (scratch / "agents" / "mine.py").read_text() == "first"
+
+
+def test_files_that_are_too_large_to_be_handed_around_are_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "weights.bin").write_bytes(b"x" * 2000)
+    monkeypatch.setattr(files, "_LARGEST", 1000)
+    with pytest.raises(ConfigError, match=r"weights\.bin"):
+        Files.of(place)
+
+
+def a_run(folder: Path, command: "Command") -> Path:
+    """Make a finished run, with files of an agent's own."""
+    assert command("run", "--agent", "perfect", *SMALL, "--name", "r").exit_code == 0
+    (folder / "reports" / "r" / "agent" / "memory").mkdir(parents=True)
+    (folder / "reports" / "r" / "agent" / "memory" / "a").write_text("1")
+    (folder / "reports" / "r" / "agent" / "memory" / "journal").write_text("2")
+    return folder / "reports" / "r"
+
+
+@pytest.mark.parametrize("protocol", ["file", "memory"])
+def test_a_run_goes_to_a_url_and_comes_back(place: Path, command: "Command", protocol: str) -> None:
+    pytest.importorskip("fsspec")
+    run = a_run(place, command)
+    url = f"file://{place}/far/r" if protocol == "file" else f"memory://{place.name}/far/r"
+    assert Shared(url).names() == []
+    there = Shared(url)
+    there.claim()
+    there.push(run, whole=False)
+    (run / "agent" / "memory" / "journal").unlink()
+    (run / "agent" / "memory" / "a").write_text("more")
+    there.push(run, whole=True)
+    back = place / "back"
+    Shared(url).fetch(back)
+    assert {p.relative_to(back).as_posix() for p in back.rglob("*") if p.is_file()} == {
+        p.relative_to(run).as_posix() for p in run.rglob("*") if p.is_file() and p.name != ".lock"
+    }
+    assert (back / "events.jsonl").read_bytes() == (run / "events.jsonl").read_bytes()
+    assert (back / "agent" / "memory" / "a").read_text() == "more"
+    other = Shared(url)
+    other.claim()
+    with pytest.raises(RunLocked, match="taken this run over"):
+        there.push(run, whole=True)
+
+
+def test_in_the_middle_of_an_isolated_run_only_examples_that_are_over_are_copied(
+    place: Path, command: "Command"
+) -> None:
+    pytest.importorskip("fsspec")
+    words = ("--suite", "smoke", "--examples", "1", "--isolated", "--name", "r")
+    assert command("run", "--agent", "perfect", *words).exit_code == 0
+    run = place / "reports" / "r"
+    first, *others = sorted((run / "isolated").glob("*.jsonl"))
+    first.write_bytes(b"".join(first.read_bytes().splitlines(keepends=True)[:-1]))
+    there = Shared(f"file://{place}/far")
+    there.claim()
+    there.push(run, whole=False)
+    assert {name for name in there.names() if "/" in name} == {f"isolated/{p.name}" for p in others}
+    there.push(run, whole=True)
+    assert f"isolated/{first.name}" in there.names()
+
+
+def test_a_url_that_cannot_be_written_is_an_error_of_ours(place: Path) -> None:
+    pytest.importorskip("fsspec")
+    (place / "far").write_text("a file in the way")
+    with pytest.raises(RunIncomplete, match="far/r"):
+        Shared(f"file://{place}/far/r").claim()
+
+
+# What holds with Ray
+
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+
+CLUSTER = """
+    import sys
+    from ray.cluster_utils import Cluster
+    small = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
+    cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
+    cluster.add_node(**small)
+    print(cluster.address, flush=True)
+    sys.stdin.read()
+    cluster.shutdown()
+"""
+
+DIARY = '''
+"""Diary: answers from everything that it was told, writes down every call, and is slow enough to be killed."""
+
+import os, time
+from ltm_bench import Agent, Message, Reply, Turn, Usage
+
+
+class Diary(Agent):
+    free = {free}
+
+    def __init__(self, *, calls: str = "", nap: float = 0.0) -> None:
+        self.calls, self.nap = calls, nap
+        self.heard: list[str] = []
+
+    async def reply(self, message: Message) -> Reply:
+        if self.calls:
+            with open(self.calls, "ab", buffering=0) as file:
+                file.write(b"%d %d\\n" % (os.getpid(), message.turn))
+        time.sleep(self.nap)
+        answer = f"{{len(self.heard)}} turns, {{sum(map(len, self.heard))}} letters, {{self.heard[-1:]}}"[:300]
+        self.heard.append(message.text + answer)
+        return Reply(answer, {usage})
+
+    async def observe(self, turn: Turn) -> None:
+        self.heard.append(turn.message.text + turn.reply.text)
+
+    def reserve(self, message: Message) -> Usage | None:
+        return {usage}
+'''
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Two nodes with one processor each, on this machine."""
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
+    environment.pop("RAY_ADDRESS", None)
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(CLUSTER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    )
+    with process:
+        assert process.stdout is not None
+        address = next((line.strip() for line in process.stdout if ":" in line), "")
+        assert address
+        yield address
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(timeout=60)
+
+
+def sweep(folder: Path, *words: str, address: str | None = None) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    if address is not None:
+        environment["RAY_ADDRESS"] = address
+        words += ("--on", "ray")
+    return subprocess.Popen(
+        [sys.executable, "-m", "ltm_bench", "sweep", *SMALL, *words],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
+    out, err = process.communicate(timeout=240)
+    return process.returncode, out + err
+
+
+def door(folder: Path, *, usage: str = "None") -> Path:
+    (folder / "agents").mkdir(parents=True)
+    (folder / "agents" / "diary.py").write_text(DIARY.format(free=usage == "None", usage=usage), "utf-8")
+    return folder
+
+
+def wait_for(path: Path, lines: int) -> list[list[int]]:
+    """Wait for so many calls; return who made each, and at which turn."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if path.exists() and len(found := path.read_text().splitlines()) >= lines:
+            return [[int(word) for word in line.split()] for line in found]
+        time.sleep(0.02)
+    raise AssertionError(f"{path} never had {lines} lines")
+
+
+def logs(folder: Path) -> dict[str, bytes]:
+    return {path.parent.name: path.read_bytes() for path in folder.glob("*/events.jsonl")}
+
+
+@needs_ray
+@pytest.mark.parametrize("shared", ["here", "url"])
+def test_a_worker_that_is_killed_in_the_middle_is_made_up_for_to_the_byte(
+    tmp_path: Path, cluster: str, shared: str
+) -> None:
+    calls = tmp_path / "calls"
+    words = ["--agent", "diary", "-A", f"calls={calls}", "-A", "nap=0.05", "--seed", "0", "--seed", "1"]
+    alone, far = door(tmp_path / "alone"), door(tmp_path / "far")
+    code, said = finish(sweep(alone, *words))
+    assert code == 0, said
+    asked = len(calls.read_text().splitlines())
+    calls.unlink()
+    place = far / "reports"
+    if shared == "url":
+        place = tmp_path / "shared"
+        words += ["--shared", f"file://{place}", "--checkpoint", "0.3"]
+    process = sweep(far, *words, address=cluster)
+    for lines in (30, 60):
+        pid = wait_for(calls, lines)[-1][0]
+        os.kill(pid, signal.SIGKILL)
+        wait_for(calls, len(calls.read_text().splitlines()) + 5)
+    code, said = finish(process)
+    assert code == 0, said
+    assert "2/2 runs done" in said
+    assert said.count("its worker was lost; another goes on from its log") == 2
+    assert len(logs(alone / "reports")) == 2
+    assert logs(place) == logs(alone / "reports")
+    seen = [line.split() for line in calls.read_text().splitlines()]
+    assert len({pid for pid, _ in seen}) == 4
+    again = len(seen) - asked
+    # On disk the log is there to the last line; to a URL goes a copy every 0.3 s.
+    assert 0 <= again <= (2 if shared == "here" else 2 * (0.3 / 0.05 + 4))
+    before = Counter(pid for pid, _ in seen)
+    code, said = finish(sweep(far, *words, address=cluster))
+    assert code == 0, said
+    assert "2/2 runs done" in said
+    assert Counter(line.split()[0] for line in calls.read_text().splitlines()) == before
+    if shared == "url":
+        assert logs(far / "reports") == logs(place)
+        assert (place / "smoke-2k-diary-seed0" / "report.html").exists()
+
+
+@needs_ray
+def test_one_that_fails_stops_nobody_else_and_a_shared_folder_holds_everything(
+    tmp_path: Path, cluster: str
+) -> None:
+    place = door(tmp_path / "place")
+    (place / "agents" / "broken.py").write_text(
+        '"""Broken: leaves without a word, at its first message."""\n'
+        "from ltm_bench import Agent, Message, Reply\n\n\n"
+        "class Broken(Agent):\n    free = True\n\n"
+        "    async def reply(self, message: Message) -> Reply:\n"
+        '        raise SystemError("of its own")\n'
+    )
+    words = ("--agent", "broken", "--agent", "diary", "--shared", str(tmp_path / "shared"))
+    code, said = finish(sweep(place, *words, address=cluster))
+    assert code == 3, said
+    assert "smoke-2k-broken-seed0: the agent failed at turn 0: SystemError: of its own" in said
+    assert "1/2 runs done, 1 failed" in said
+    assert (tmp_path / "shared" / "smoke-2k-diary-seed0" / "results.json").exists()
+    assert not (place / "reports").exists()
+
+
+@needs_ray
+def test_the_budget_is_one_for_all_workers_and_never_exceeded(tmp_path: Path, cluster: str) -> None:
+    # A cent a call, by the price of gpt-4o.
+    place = door(tmp_path / "place", usage="Usage(output=1000, model='gpt-4o', provider='openai')")
+    calls = tmp_path / "calls"
+    words = ("--agent", "diary", "-A", f"calls={calls}", "--seed", "0", "--seed", "1", "--seed", "2")
+    process = sweep(place, *words, "-A", "nap=0.02", "--max-cost", "1.00", address=cluster)
+    os.kill(wait_for(calls, 40)[-1][0], signal.SIGKILL)
+    code, said = finish(process)
+    made = len(calls.read_text().splitlines())
+    assert code == 4, said
+    assert "--max-cost 1.00 is reached" in said
+    # The call that was killed may have been paid for: it stays counted.
+    assert made == 100, said
+    assert "$1.0000" in said or "$0.9900" in said
+
+
+@needs_ray
+def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
+    with pytest.raises(RunIncomplete, match="give a folder that all nodes see, or a URL, as --shared"):
+        worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)

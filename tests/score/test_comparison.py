@@ -1,0 +1,230 @@
+"""Runs side by side: who is above whom, and what is said where that cannot be told."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.report.compare_page import render_comparison
+from ltm_bench.score.comparison import Comparison, Run, compare
+from ltm_bench.score.results import JudgeNote
+
+if TYPE_CHECKING:
+    from tests.browser import Browser
+    from tests.made import Made, Page
+
+RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
+
+Make = Callable[..., Run]
+
+
+@pytest.fixture
+def make(made: "Made") -> Make:
+    def run(
+        agent: str,
+        outcomes: Sequence[Outcome] = (RIGHT,),
+        *,
+        each: int = 6,
+        manifest: Any = None,
+        **changes: Any,
+    ) -> Run:
+        fields = {
+            "agent": agent,
+            "run": f"{agent}-{changes.get('span', 0)}-{changes.get('seed', 0)}",
+        } | changes
+        results = made.results(made.many(outcomes, each=each), **fields)
+        return Run(made.manifest(results).model_copy(update=manifest or {}), results)
+
+    return run
+
+
+def only(comparison: Comparison) -> Any:
+    [pair] = comparison.pairs
+    return pair
+
+
+def test_the_better_one_is_ranked_above_only_where_the_data_separates(make: Make) -> None:
+    clear = compare([make("good"), make("bad", [WRONG])])
+    assert [(c.entrant, c.rank) for c in clear.at(120_000)] == [("good", (1, 1)), ("bad", (2, 2))]
+    assert only(clear).says == "difference"
+    assert only(clear).paired.difference == 5.0
+    assert len(only(clear).only_first) == 30
+    close = compare([make("one", [RIGHT, WRONG]), make("other", [RIGHT, WRONG, RIGHT, RIGHT, WRONG, WRONG])])
+    assert {c.rank for c in close.cells} == {(1, 2)}
+    assert only(close).says == "no difference shown"
+    assert only(close).paired.interval.holds(0.0)
+
+
+def test_examples_that_one_got_and_the_other_did_not_are_named(make: Make) -> None:
+    first, second = make("first", [RIGHT, WRONG, WRONG]), make("second", [WRONG, RIGHT, WRONG])
+    pair = only(compare([first, second]))
+    assert {"colours/0", "colours/3"} <= set(pair.only_first)
+    assert {"colours/1", "colours/4"} <= set(pair.only_second)
+    assert not {"colours/2", "colours/5"} & {*pair.only_first, *pair.only_second}
+
+
+def test_runs_that_differ_in_seed_and_span_alone_are_one_entrant(make: Make) -> None:
+    runs = [make("a", seed=s, span=span) for s in (0, 1) for span in (2_000, 120_000)]
+    found = compare([*runs, make("b", seed=1, span=2_000)])
+    assert found.entrants == ["a", "b"]
+    assert [(c.entrant, c.span, c.seeds) for c in found.cells] == [
+        ("a", 2_000, [0, 1]),
+        ("b", 2_000, [1]),
+        ("a", 120_000, [0, 1]),
+    ]
+    assert only(found).paired.clusters == 1
+    assert only(found).paired.n == 30
+    assert found.warnings == []
+
+
+def test_what_sets_entrants_of_one_name_apart_is_in_their_names(make: Make) -> None:
+    other = make("a", run="other")
+    settings = {"model": "gpt-4o", "window": 9}
+    other = Run(
+        other.manifest.model_copy(
+            update={"agent": other.manifest.agent.model_copy(update={"settings": settings})}
+        ),
+        other.results,
+    )
+    assert compare([make("a"), other]).entrants == ["a (window=128000)", "a (window=9)"]
+
+
+def test_a_suite_may_be_called_after_its_span(make: Make) -> None:
+    short, long = make("a", span=2_000, suite="two"), make("a", span=32_000, suite="thirty-two")
+    assert compare([short, long]).entrants == ["a"]
+    other = make("a", span=2_000, suite="another", run="x")
+    assert compare([short, other, long]).entrants == [
+        "a (suite=two)",
+        "a (suite=another)",
+        "a (suite=thirty-two)",
+    ]
+
+
+def test_runs_of_different_seeds_have_no_example_in_common(make: Make) -> None:
+    pair = only(compare([make("a", seed=0), make("b", [WRONG], seed=1)]))
+    assert pair.says == "no example in common"
+    assert not pair.separated
+
+
+def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -> None:
+    other = make("b", manifest={"tokenizer": "o200k_base", "scorers": {"names_only": 2, "star_counts": 1}})
+    entries = other.manifest.suite.scenarios
+    changed = [entries[0].model_copy(update={"hash": "0123456789abcdef"}), *entries[1:-1]]
+    suite = other.manifest.suite.model_copy(update={"scenarios": changed})
+    other = Run(other.manifest.model_copy(update={"suite": suite}), other.results)
+    warnings = compare([make("a"), other]).warnings
+    assert warnings == [
+        "token counter differs: cl100k_base in a-0-0; o200k_base in b-0-0",
+        "version of scorer names_only differs: 1 in a-0-0; 2 in b-0-0",
+        "content of scenario colours differs: 5d41402a in a-0-0; 01234567 in b-0-0",
+        "scenario counting_stars is not in b-0-0",
+    ]
+
+
+def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make) -> None:
+    other = make("b")
+    note = JudgeNote(name="wise", model=None, key="0123456789ab", replies=3, unreadable=0)
+    other = Run(other.manifest, other.results.model_copy(update={"judges": [note], "overridden": 2}))
+    assert compare([make("a"), other]).warnings == [
+        "who judged differs: no judge in a-0-0; wise (01234567) in b-0-0",
+        "number of verdicts by hand differs: 0 in a-0-0; 2 in b-0-0",
+    ]
+
+
+def test_several_seeds_are_scored_together_and_each_by_itself(
+    make: Make, read: Callable[[str], "Page"]
+) -> None:
+    runs = [make("a", [RIGHT], seed=0), make("a", [RIGHT, WRONG], seed=1)]
+    comparison = compare(runs)
+    [cell] = comparison.cells
+    assert cell.scores == [5.0, 2.5]
+    assert (cell.score, cell.n) == (3.75, 60)
+    assert cell.interval is not None
+    assert cell.interval.holds(3.75)
+    assert cell.spread is not None
+    assert cell.spread.total == pytest.approx(2.5 / 2**0.5)
+    assert cell.spread.agent is None
+    words = read(render_comparison(comparison, {})).words
+    assert "the scores of 2 runs have a standard deviation of 1.77." in words
+    assert "seed 0 5.00" in words.replace("\xa0", " ")
+
+
+def test_an_incomplete_run_has_no_score_and_no_rank_but_its_examples_are_compared(make: Make) -> None:
+    found = compare([make("whole"), make("half", [WRONG, Outcome.NOT_REACHED])])
+    half = found.cell("half", 120_000)
+    assert half is not None
+    assert (half.complete, half.rank, half.interval) == (False, None, None)
+    assert only(found).paired.n == 15
+    assert not only(found).complete
+    assert found.at(120_000)[-1] is half
+
+
+def test_the_frontier_is_who_nobody_beats_in_everything(make: Make, made: "Made") -> None:
+    def priced(agent: str, outcomes: Sequence[Outcome], dollars: float | None, seconds: float) -> Run:
+        run = make(agent, outcomes)
+        costs = run.results.costs.model_copy(update={"dollars": dollars})
+        assert run.results.latency is not None
+        latency = run.results.latency.model_copy(update={"median": seconds})
+        return Run(run.manifest, run.results.model_copy(update={"costs": costs, "latency": latency}))
+
+    found = compare(
+        [
+            priced("best", [RIGHT], 9.0, 2.0),
+            priced("cheap", [WRONG], 0.0, 2.0),
+            priced("dominated", [WRONG], 9.0, 3.0),
+            priced("unknown", [RIGHT], None, 1.0),
+        ]
+    )
+    assert [c.entrant for c in found.cells if c.frontier] == ["best", "cheap"]
+
+
+def test_the_page_shows_all_of_it_and_stays_small(make: Make, read: Callable[[str], "Page"]) -> None:
+    runs = [
+        make(f"agent-{i}", [RIGHT] * i + [WRONG] * (14 - i), span=span)
+        for i in range(14)
+        for span in (2_000, 32_000, 120_000, 200_000, 500_000)
+    ]
+    comparison = compare(runs)
+    html = render_comparison(
+        comparison, {run.results.run: f"../{run.results.run}/report.html" for run in runs}
+    )
+    page = read(html)
+    assert len(html.encode()) < 2_000_000
+    assert [name for name, times in page.ids.items() if times > 1] == []
+    assert page.headings[0] == 1
+    assert page.tables_without_caption == 0
+    assert page.tags["script"] == 0
+    assert "../agent-3-2000-0/report.html#e-colours-0" in page.links
+    assert page.words.count("no difference shown") > 5
+    assert render_comparison(comparison, {}) == render_comparison(comparison, {})
+
+
+def test_what_agents_are_called_is_text_in_the_page(make: Make, read: Callable[[str], "Page"]) -> None:
+    name = "<script>alert(1)</script>\u202e\x1b"
+    page = read(render_comparison(compare([make(name), make("b", [WRONG])]), {}))
+    assert page.tags["script"] == 0
+    assert "<script>alert(1)</script>⟨U+202E⟩␛" in page.words
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_fits_loads_nothing_and_complains_of_nothing(
+    make: Make, browser: "Browser", tmp_path: Any, width: int, dark: bool
+) -> None:
+    runs = [
+        make(name, kind, span=span)
+        for name, kind in (("a" * 90, [RIGHT]), ("b", [WRONG, RIGHT]))
+        for span in (2_000, 500_000)
+    ]
+    runs += [
+        make(f"agent number {i} of very many", [WRONG] * i + [RIGHT], each=2, span=2_000) for i in range(12)
+    ]
+    runs.append(make("c", [Outcome.NOT_REACHED], manifest={"tokenizer": "other"}))
+    file = tmp_path / "compare.html"
+    file.write_text(render_comparison(compare(runs), {}), "utf-8")
+    browser.open(file.as_uri(), width=width, dark=dark, scripts=True)
+    browser.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    assert browser.problems == []
+    assert {each for each in browser.requests if not each.startswith("data:")} == {file.as_uri()}

@@ -1,0 +1,254 @@
+"""Intervals and tests against published figures, against scipy, and against what must hold."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ltm_bench.score.statistics import (
+    bootstrap,
+    clustered_sum_interval,
+    paired,
+    permutation_test,
+    spread,
+    student,
+    sum_interval,
+    wilson,
+)
+
+
+@pytest.mark.parametrize(  # the second to fourth from Newcombe (1998), table I
+    ("right", "n", "low", "high"),
+    [(0, 3, 0.0, 0.5615), (81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)],
+)
+def test_wilsons_interval_is_the_published_one(right: int, n: int, low: float, high: float) -> None:
+    interval = wilson(right / n, n)
+    assert interval.low == pytest.approx(low, abs=5e-5)
+    assert interval.high == pytest.approx(high, abs=5e-5)
+
+
+STRATA = st.dictionaries(
+    st.text(max_size=3),
+    st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=6),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(strata=STRATA)
+@settings(max_examples=40, deadline=None)
+def test_the_interval_of_a_sum_holds_the_sum_and_never_collapses(strata: dict[str, list[float]]) -> None:
+    interval = sum_interval(strata)
+    assert interval is not None
+    total = sum(sum(scores) / len(scores) for scores in strata.values())
+    assert 0 <= interval.low <= total + 1e-9
+    assert total - 1e-9 <= interval.high <= len(strata)
+    assert interval.high - interval.low > 0.05
+    assert interval == sum_interval(strata)
+
+
+def test_a_single_example_has_no_interval() -> None:
+    assert sum_interval({"a": [1.0], "b": [0.0, 1.0]}) is None
+    assert sum_interval({}) is None
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 3), (2, 3), (17, 33), (33, 33), (93, 100)])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_wilsons_interval_is_scipys(right: int, n: int, confidence: float) -> None:
+    ours = wilson(right / n, n, confidence)
+    theirs = stats.binomtest(right, n).proportion_ci(confidence, method="wilson")
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("freedom", [3, 4, 6, 11, 60])
+@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95])
+def test_students_quantile_is_scipys(freedom: int, confidence: float) -> None:
+    theirs = stats.t.ppf(0.5 + confidence / 2, freedom)
+    assert student(freedom, confidence) == pytest.approx(theirs, rel=2e-3)
+
+
+SECONDS = np.random.default_rng(3).lognormal(0.5, 0.8, 60).tolist()
+SHARES = np.random.default_rng(4).choice([0.0, 0.5, 1.0], 33, p=[0.2, 0.1, 0.7]).tolist()
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize(
+    ("values", "statistic"),
+    [(SECONDS, np.mean), (SHARES, np.mean), (SECONDS, np.std)],
+    ids=["skewed", "scores", "deviation"],
+)
+def test_the_bootstraps_are_scipys(
+    values: Sequence[float], statistic: Callable[..., Any], method: Literal["percentile", "bca"]
+) -> None:
+    ours = bootstrap(values, statistic, method=method, resamples=20_000)
+    theirs = stats.bootstrap(
+        (values,),
+        statistic,
+        n_resamples=20_000,
+        method={"percentile": "percentile", "bca": "BCa"}[method],
+        rng=np.random.default_rng(0),
+        vectorized=True,
+    ).confidence_interval
+    assert ours is not None
+    within = 0.03 * (theirs.high - theirs.low)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=within)
+
+
+def test_a_bootstrap_of_one_value_or_of_values_all_alike_says_nothing() -> None:
+    assert bootstrap([1.0], np.mean) is None
+    assert bootstrap([0.5] * 9, np.mean) is None
+
+
+def test_a_bootstrap_draws_the_same_each_time_and_on_every_machine() -> None:
+    interval = bootstrap([0.1, 0.4, 0.2, 0.9, 0.5], np.mean, method="percentile", resamples=100)
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((0.2, 0.6105))
+
+
+def differences(n: int, shift: float, seed: int = 0) -> list[float]:
+    drawn = np.random.default_rng(seed).choice([-1.0, -0.5, 0.0, 0.0, 0.5, 1.0], n)
+    return [float(each) for each in np.clip(drawn + shift, -1, 1)]
+
+
+@pytest.mark.parametrize(("n", "shift"), [(5, 0.3), (10, 0.1), (12, 0.4), (33, 0.2), (100, 0.1), (100, 0.0)])
+def test_the_permutation_test_is_scipys(n: int, shift: float) -> None:
+    sample = differences(n, shift)
+    theirs = stats.permutation_test(
+        (sample,),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=20_000,
+        rng=np.random.default_rng(0),
+        vectorized=True,
+    )
+    assert permutation_test(sample) == pytest.approx(theirs.pvalue, abs=1e-9 if n <= 14 else 0.012)
+
+
+def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent() -> None:
+    rng = np.random.default_rng(5)
+    runs = {seed: (rng.normal(0, 3) + rng.normal(0, 1, 4)).tolist() for seed in range(400)}
+    found = spread(runs)
+    assert found is not None
+    assert found.seeds == pytest.approx(3, rel=0.1)
+    assert found.agent == pytest.approx(1, rel=0.05)
+    few = {0: [1.0, 2.0, 4.0], 1: [6.0, 7.0, 9.0]}  # equal sizes: scipy's F is the ratio that was taken
+    ratio = stats.f_oneway(*few.values()).statistic
+    split = spread(few)
+    assert split is not None
+    assert split.agent is not None
+    assert split.seeds == pytest.approx(split.agent * ((ratio - 1) / 3) ** 0.5)
+
+
+@pytest.mark.parametrize("n", [3, 9, 33])
+@pytest.mark.parametrize("truth", [[0.5] * 8, [0.1, 0.9] * 4, [0.95] * 8])
+def test_the_interval_of_a_sum_holds_the_truth_in_95_of_100_cases(n: int, truth: list[float]) -> None:
+    rng = np.random.default_rng(11)
+    held = 0
+    for _ in range(1000):
+        scores = rng.random((8, n)) < np.array(truth)[:, None]
+        interval = sum_interval({str(i): row.astype(float).tolist() for i, row in enumerate(scores)})
+        assert interval is not None
+        held += interval.holds(sum(truth))
+    assert 920 <= held <= (999 if n == 3 else 985)  # three right-or-wrong scores come in coarse steps
+
+
+def test_one_stratum_has_about_wilsons_interval() -> None:
+    scores = [1.0] * 20 + [0.0] * 13
+    ours, wilsons = sum_interval({"a": scores}), wilson(20 / 33, 33)
+    assert ours is not None
+    assert (ours.low, ours.high) == pytest.approx((wilsons.low, wilsons.high), abs=0.02)
+
+
+def test_what_another_judge_changes_is_a_part_of_its_own() -> None:
+    rng = np.random.default_rng(7)
+    judged = [(base + rng.normal(0, 0.5, 3)).tolist() for base in rng.normal(0, 9, 300)]
+    found = spread({0: [1.0, 3.0]}, judged)
+    assert found is not None
+    assert found.judge == pytest.approx(0.5, rel=0.1)
+    assert found.agent == pytest.approx(2**0.5)
+    alone = spread({0: [1.0]}, [[4.0, 6.0]])
+    assert alone is not None
+    assert (alone.total, alone.agent) == (None, None)
+    assert alone.judge == pytest.approx(2**0.5)
+    assert spread({0: [1.0]}, [[4.0]]) is None
+
+
+def test_what_repeats_do_not_allow_is_not_split() -> None:
+    assert spread({0: [3.0]}) is None
+    alone = spread({0: [3.0], 1: [5.0]})
+    assert alone is not None
+    assert (alone.seeds, alone.agent) == (None, None)
+    assert alone.total == pytest.approx(2**0.5)
+    one_seed = spread({0: [3.0, 5.0]})
+    assert one_seed is not None
+    assert (one_seed.seeds, one_seed.agent) == (None, one_seed.total)
+
+
+def test_pairs_that_do_not_differ_are_no_evidence() -> None:
+    assert permutation_test([]) == permutation_test([0.0] * 40) == 1.0
+    assert permutation_test([1.0] * 5) == permutation_test([1.0] * 5 + [0.0] * 30) == 2 / 2**5
+
+
+def test_a_paired_difference_is_in_points_of_the_sum_and_shown_only_where_it_is_clear() -> None:
+    found = paired([{"a": [1.0] * 10, "b": [0.5, -0.5] * 5}])
+    assert (found.difference, found.n, found.clusters) == (1.0, 20, 1)
+    assert found.interval is not None
+    assert found.interval.holds(1.0)
+    assert found.shown
+    assert not paired([{"a": [0.0] * 3, "b": [1.0, 0.0, -1.0]}]).shown
+    alone = paired([{"a": [1.0]}])
+    assert alone.interval is None
+    assert not alone.shown
+
+
+def width(runs: list[dict[str, list[float]]]) -> float:
+    interval = paired(runs).interval
+    assert interval is not None
+    return interval.high - interval.low
+
+
+def test_runs_that_disagree_widen_the_interval_and_runs_that_agree_do_not_narrow_it() -> None:
+    one = [1.0, 0.0, 0.5, 0.0, 1.0] * 3
+    other = [-d for d in one]
+    pooled = width([{"a": one + other}])
+    agree = width([{"a": one[:8] + other[:8]}, {"a": one[8:] + other[8:]}])
+    disagree = width([{"a": one}, {"a": other}])
+    assert pooled <= agree < 0.6 * disagree
+
+
+def test_several_runs_together_have_an_interval_that_knows_how_much_they_vary() -> None:
+    alike, apart = [{"a": [1.0, 0.0] * 8}] * 2, [{"a": [1.0] * 16}, {"a": [0.0] * 16}]
+    narrow, wide, one = clustered_sum_interval(alike), clustered_sum_interval(apart), sum_interval(alike[0])
+    assert narrow is not None
+    assert wide is not None
+    assert narrow.holds(0.5)
+    assert (wide.low, wide.high) == (0.0, 1.0)
+    assert clustered_sum_interval(alike[:1]) == one
+    assert clustered_sum_interval([{"a": [1.0]}]) is None
+
+
+PAIRS = st.dictionaries(
+    st.text(max_size=2),
+    st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=5),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(runs=st.lists(PAIRS, min_size=1, max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_whoever_is_named_first_a_paired_difference_is_the_same(runs: list[dict[str, list[float]]]) -> None:
+    found = paired(runs)
+    turned = paired([{name: [-d for d in each] for name, each in run.items()} for run in runs])
+    assert found.interval is not None
+    assert turned.interval is not None
+    assert turned.difference == pytest.approx(-found.difference)
+    assert (turned.interval.low, turned.interval.high) == pytest.approx(
+        (-found.interval.high, -found.interval.low)
+    )
+    assert turned.p == pytest.approx(found.p, abs=0.02)
+    assert found.interval.low - 1e-9 <= found.difference <= found.interval.high + 1e-9
