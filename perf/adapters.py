@@ -38,7 +38,9 @@ from typing import TYPE_CHECKING, Any
 
 from ltm_bench.adapters import embedding
 from ltm_bench.core.clock import stamp
-from ltm_bench.log.log import read_events
+from ltm_bench.core.messages import Finish
+from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.reader import read_events
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -224,16 +226,16 @@ class Wanted:
         self.turns: dict[str, int] = {}
         self.replies: list[str] = []
         self.of: dict[str, list[str]] = {}
-        texts: list[tuple[str, str]] = []
+        texts: list[tuple[str, datetime]] = []
         for event in read_events(log):
-            if event["event"] == "sent":
-                texts.append((event["message"], event["at"]))
-            elif event["event"] == "replied":
+            if isinstance(event, Sent):
+                texts.append((event.message, event.at))
+            elif isinstance(event, Replied):
                 message, at = texts[-1]
-                self.of.setdefault(message, []).append(event["reply"])
-                for when in (stamp(datetime.fromisoformat(at)), at):
+                self.of.setdefault(message, []).append(event.reply)
+                for when in (stamp(at), at.isoformat()):
                     self.turns[f"[{when}]\n{message}"] = len(self.replies)
-                self.replies.append(event["reply"])
+                self.replies.append(event.reply)
 
     def turn(self, said: str) -> int | None:
         """Return which turn a dated message is, or the prompt that `vector_memory` makes of one."""
@@ -479,7 +481,10 @@ class Bench:
             if done.returncode:
                 return f"exit {done.returncode}: {_last(done.stderr)}"
             outcomes = self.results(name)["outcomes"]
-            turns = sum(event.get("finish") == "overflow" for event in read_events(self.log(name)))
+            turns = sum(
+                isinstance(event, Replied) and event.finish is Finish.OVERFLOW
+                for event in read_events(self.log(name))
+            )
             if not turns or not set(outcomes) <= {"correct", "overflow"}:
                 return f"{turns} turns of overflow, {outcomes}"
             if (narrow or self.row.base == "chat") and "overflow" not in outcomes:

@@ -48,10 +48,10 @@ from ltm_bench.adapters.embedding import embed
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Message, Reply
-from ltm_bench.log import log
+from ltm_bench.log.recorder import Recorder, start_run
 from ltm_bench.plan.planning import Plan, agent_maker, plan_of
 from ltm_bench.plugins import files as dropins
-from ltm_bench.runner.conversation import run
+from ltm_bench.runner.runs import run_conversations
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -226,13 +226,13 @@ class Torn:
 
 def die_at(size: int, *, late: bool) -> None:
     """Have this process killed when its log has so many bytes; `late`: when it would have more."""
-    begin = log.Recorder.__init__
+    begin = Recorder.__init__
 
-    def init(self: log.Recorder, path: Path) -> None:
+    def init(self: Recorder, path: Path) -> None:
         begin(self, path)
         vars(self)["_file"] = Torn(vars(self)["_file"], size, late=late)
 
-    log.Recorder.__init__ = init  # type: ignore[method-assign]  # in a process that is about to die
+    Recorder.__init__ = init  # type: ignore[method-assign]  # in a process that is about to die
 
 
 def resolve(address: str | None) -> None:
@@ -350,10 +350,12 @@ class Case:
                 die_at(size, late=late)
             plan = self.whole.plan
             self.home.mkdir(parents=True, exist_ok=True)
-            log.start_run(self.home, plan.manifest)
+            start_run(self.home, plan.manifest)
             make = agent_maker(plan.manifest.agent)
             asyncio.run(
-                run(plan, make, self.home, budget=Budget(), observer=Nobody(), clock=time.perf_counter)
+                run_conversations(
+                    plan, make, self.home, budget=Budget(), observer=Nobody(), clock=time.perf_counter
+                )
             )
 
         return within(work, self.place)

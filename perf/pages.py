@@ -21,10 +21,10 @@ from ltm_bench.cli.showing import publish
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.log import start_run
+from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Wish, agent_maker, make_plan
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.runner.conversation import run
+from ltm_bench.runner.runs import run_conversations
 from ltm_bench.score.comparison import Run, compare
 from tests.browser import Browser, find_browser
 
@@ -61,7 +61,9 @@ def held(agent: str, span: str, folder: Path) -> Path:
     place.mkdir()
     start_run(place, plan.manifest)
     make = agent_maker(plan.manifest.agent)
-    asyncio.run(run(plan, make, place, budget=Budget(), observer=_Nobody(), clock=time.perf_counter))
+    asyncio.run(
+        run_conversations(plan, make, place, budget=Budget(), observer=_Nobody(), clock=time.perf_counter)
+    )
     return place
 
 

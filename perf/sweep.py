@@ -18,7 +18,8 @@ from pathlib import Path
 
 from ltm_bench.cli.sweeping import Display, Grid, jobs_of
 from ltm_bench.core.budget import Budget
-from ltm_bench.log.log import read_events
+from ltm_bench.log.events import Sent
+from ltm_bench.log.reader import read_events
 from ltm_bench.runner.sweep import sweep
 
 
@@ -67,7 +68,7 @@ def serve(port: "multiprocessing.Queue[int]", latency: float) -> None:
 
 def live_turns(log: Path) -> int:
     """Return how many messages of a run the agent answered itself."""
-    return sum(event["event"] == "sent" and event["kind"] != "fill" for event in read_events(log))
+    return sum(isinstance(event, Sent) and event.kind != "fill" for event in read_events(log))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.log import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
-from ltm_bench.score.results import (
-    Costs,
-    ExampleResult,
-    Latency,
-    Needle,
-    Question,
-    Results,
-    count_outcomes,
-    example_score,
-    summarise_scenario,
-)
+from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
+from ltm_bench.score.headline import count_outcomes, example_score, summarise_scenario
+from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
 from ltm_bench.score.statistics import sum_interval
 
 if TYPE_CHECKING:

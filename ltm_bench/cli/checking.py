@@ -22,9 +22,9 @@ from ltm_bench.plan import config
 from ltm_bench.plan.planning import rehearsal
 from ltm_bench.plugins import files as dropins
 from ltm_bench.plugins.matchers import load
-from ltm_bench.runner.conversation import score_alone
+from ltm_bench.runner.references import score_alone
 from ltm_bench.schedule import load_of, smallest_span
-from ltm_bench.score.results import judge
+from ltm_bench.score.verdicts import verdict_on
 from ltm_bench.script.scenario import Example, Scenario, Step, ideal_reply
 
 _SEEDS = 20
@@ -134,7 +134,7 @@ def _accepts(expect: Matcher, steps: Sequence[Step], reply: str) -> bool:
         Turn(Message(step.text, _START, i), Reply(said))
         for i, (step, said) in enumerate(zip(steps, replies, strict=True))
     ]
-    return judge(expect, turns[-1].reply, turns).outcome is Outcome.CORRECT
+    return verdict_on(expect, turns[-1].reply, turns).outcome is Outcome.CORRECT
 
 
 def _through_json(data: object) -> dict[str, object]:

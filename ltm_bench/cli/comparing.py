@@ -9,11 +9,11 @@ from pathlib import Path
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.showing import check_output, replace
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.log.log import read_manifest
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.config import spell_span
 from ltm_bench.plan.planning import abouts, all_runs, find_run
 from ltm_bench.score.comparison import Comparison, Pair, Run, compare
-from ltm_bench.score.fold import results_of
+from ltm_bench.score.fold import score_run
 
 MOST_PAIRS = 12
 """Pairs of a span that the terminal shows one by one."""
@@ -22,7 +22,7 @@ MOST_PAIRS = 12
 def read_run(folder: Path) -> Run:
     """Score a run from its log."""
     manifest = read_manifest(folder)
-    return Run(manifest, results_of(folder, abouts(manifest), {}))
+    return Run(manifest, score_run(folder, manifest, about=abouts(manifest)))
 
 
 def _folders(names: Sequence[str]) -> list[Path]:

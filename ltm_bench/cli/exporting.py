@@ -13,10 +13,10 @@ from ltm_bench.cli.showing import check_output, publish, replace
 from ltm_bench.core.errors import ConfigError, LogError, nearest
 from ltm_bench.export.bundle import files, pack, scrub, unpack, verify
 from ltm_bench.export.formats import FORMATS
-from ltm_bench.log.log import read_manifest
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import abouts, find_run
 from ltm_bench.plugins.files import looks_secret
-from ltm_bench.score.fold import results_of
+from ltm_bench.score.fold import score_run
 
 SHORTEST_SECRET = 8
 """Characters of a secret from the environment: a shorter one would be found in every other word."""
@@ -32,7 +32,7 @@ def export_run(name: str | None, form: str, output: Path | None) -> None:
         check_output(output)
     folder = find_run(name)
     make, default = FORMATS[form]
-    content = make(folder, results_of(folder, abouts(read_manifest(folder)), {}))
+    content = make(folder, score_run(folder, about=abouts(read_manifest(folder))))
     if output == Path("-"):
         sys.stdout.buffer.write(content)
         return

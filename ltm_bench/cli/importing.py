@@ -9,7 +9,8 @@ from ltm_bench.cli.showing import publish
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.tokens import counter
 from ltm_bench.datasets import goodai
-from ltm_bench.log.log import encode
+from ltm_bench.log.events import encode
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.planning import REPORTS
 
 
@@ -39,7 +40,10 @@ def import_goodai(folder: Path) -> None:
                 f"{run} is there already, and left as it is; delete it to import it anew", markup=False
             )
             continue
-        log = b"".join(encode(event) for event in goodai.events(published, known, count, complain))
+        log = b"".join(
+            entry.line() if isinstance(entry, Manifest) else encode(entry)
+            for entry in goodai.log_of(published, known, count, complain)
+        )
         if not log:
             continue
         run.mkdir(parents=True)

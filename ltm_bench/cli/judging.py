@@ -16,7 +16,7 @@ from ltm_bench.core.messages import Ask, Matcher, Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.judge.asking import THRESHOLD, Judge, Memory, Trial, calibrate, doubtful, judge_run
 from ltm_bench.judge.rubric import Case
-from ltm_bench.log.log import locked
+from ltm_bench.log.recorder import locked
 from ltm_bench.matchers.lists import ListsAll
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.phrases import Says

@@ -6,7 +6,7 @@ from typing import Any
 
 from ltm_bench.cli.console import out, safe
 from ltm_bench.core.errors import LtmBenchError
-from ltm_bench.log.log import read_manifest
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
 from ltm_bench.plan.planning import all_runs, config_folders
 from ltm_bench.plugins import files as dropins

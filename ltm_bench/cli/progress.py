@@ -15,7 +15,7 @@ from rich.text import Text
 from ltm_bench.cli.console import err
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Turn, Verdict
-from ltm_bench.log.log import Manifest
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.schedule import USABLE, Ended
 from ltm_bench.script.scenario import Example
 

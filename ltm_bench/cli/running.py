@@ -25,7 +25,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.log import locked, start_run
+from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan import config
 from ltm_bench.plan.planning import (
     PLAIN,
@@ -39,8 +39,7 @@ from ltm_bench.plan.planning import (
     plan_of,
     run_folder,
 )
-from ltm_bench.runner.conversation import CONCURRENT, finished
-from ltm_bench.runner.conversation import run as run_plan
+from ltm_bench.runner.runs import CONCURRENT, finished, run_conversations
 from ltm_bench.score.comparison import Run, compare
 from ltm_bench.score.results import Results
 
@@ -176,7 +175,7 @@ def _converse(plan: Plan, folder: Path, budget: Budget, calls: Calls) -> LtmBenc
     ):
         try:
             asyncio.run(
-                run_plan(
+                run_conversations(
                     plan,
                     make,
                     folder,

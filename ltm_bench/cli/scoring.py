@@ -118,11 +118,11 @@ def _predicted(path: Path) -> _Test:
 
 def _played(run: Path) -> list[_Test]:
     """Return what a run of ours has of Counting-Stars; what its page says is scored in the same way."""
-    from ltm_bench.log.log import read_manifest
+    from ltm_bench.log.reader import read_manifest
     from ltm_bench.plan.planning import abouts
-    from ltm_bench.score.fold import results_of
+    from ltm_bench.score.fold import score_run
 
-    results = results_of(run, abouts(read_manifest(run)), {})
+    results = score_run(run, about=abouts(read_manifest(run)))
     tests: dict[str, list[counting_stars.Row]] = {}
     for example in results.examples:
         for question in example.questions:

@@ -14,13 +14,14 @@ from typing import Any
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.log.log import Manifest, conversations, encode, read_events, read_manifest, read_turns
+from ltm_bench.log.lines import to_line
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, read_events, read_manifest, read_turns
 from ltm_bench.plan.planning import REPORTS, abouts, find_run, reference_examples
 from ltm_bench.plugins import files as dropins
 from ltm_bench.report.page import render_page, render_transcript
-from ltm_bench.runner.conversation import score_alone
-from ltm_bench.score.course import course_of
-from ltm_bench.score.fold import results_of
+from ltm_bench.runner.references import score_alone
+from ltm_bench.score.fold import score_run
 from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES, judgements, overrides
 from ltm_bench.score.results import Question, Results
 
@@ -41,9 +42,11 @@ def references(manifest: Manifest) -> dict[str, float]:
 def publish(run: Path) -> Results:
     """Score a run and write verdicts.jsonl, results.json, report.html and transcript.html."""
     manifest = read_manifest(run)
-    results = _with_calibrations(results_of(run, abouts(manifest), references(manifest), explain=True))
+    results = _with_calibrations(
+        score_run(run, manifest, about=abouts(manifest), references=references(manifest), explain=True)
+    )
     verdicts = b"".join(
-        encode(
+        to_line(
             {
                 "example": example.id,
                 "turn": question.turn,
@@ -62,7 +65,7 @@ def publish(run: Path) -> Results:
     replace(run / "results.json", _json(results))
     replace(
         run / "report.html",
-        render_page(results, manifest, _environment(run), course_of(run)).encode("utf-8", "replace"),
+        render_page(results, manifest, results.environment, results.course).encode("utf-8", "replace"),
     )
     render_transcript(run, results, run / "transcript.html")
     return results
@@ -147,14 +150,6 @@ def check_output(path: Path) -> None:
 
 
 _RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES)
-
-
-def _environment(run: Path) -> dict[str, Any]:
-    try:
-        content = json.loads((run / "environment.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
 
 
 def summarise(results: Results, run: Path) -> None:

@@ -25,7 +25,8 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
 from ltm_bench.core.messages import Turn, Verdict
 from ltm_bench.core.tokens import DEFAULT
-from ltm_bench.log.log import AgentEntry, read_manifest
+from ltm_bench.log.manifest import AgentEntry
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
 from ltm_bench.plan.planning import (
     PLAIN,
@@ -38,7 +39,7 @@ from ltm_bench.plan.planning import (
     run_folder,
 )
 from ltm_bench.runner import ray as clusters
-from ltm_bench.runner.conversation import Observer
+from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.sweep import Job, sweep
 from ltm_bench.schedule import Ended
 from ltm_bench.score.comparison import Run, compare

@@ -33,7 +33,7 @@ from ltm_bench.datasets.swim import (
     write_tasks,
 )
 from ltm_bench.datasets.swim.matcher import says_absent
-from ltm_bench.log.log import read_manifest
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
 from ltm_bench.plan.planning import (
     PLAIN,

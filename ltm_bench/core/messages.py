@@ -28,6 +28,8 @@ class Usage:
     always `uncached + cache_read + cache_write`.
     """
 
+    __pydantic_config__: ClassVar = {"extra": "forbid", "strict": True}  # for whoever reads one from JSON
+
     uncached: int = 0
     """Prompt tokens that were neither read from nor written to the provider's cache."""
     cache_read: int = 0

@@ -18,9 +18,10 @@ from pydantic import ValidationError
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.tokens import counter
-from ltm_bench.log.log import conversations, log_digest, read_events, read_manifest
+from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.reader import conversations, log_digest, read_events, read_manifest
 from ltm_bench.report.page import counted
-from ltm_bench.score.fold import results_of
+from ltm_bench.score.fold import score_run
 from ltm_bench.score.results import Results
 
 SUMS = "SHA256SUMS"
@@ -126,7 +127,7 @@ def verify(run: Path) -> Verified:
             "a message or a reply was changed, or more was said since; `ltm-bench rescore` scores it as it is now"
         )
     texts = _count_again(run)
-    found = results_of(run, {}, stated.references)
+    found = score_run(run, references=stated.references)
     differing = list(_differences(stated, found))
     verdicts = _verdicts(run)
     ours = {
@@ -163,14 +164,16 @@ def _count_again(run: Path) -> int:
     texts = 0
     for path in conversations(run):
         for event in read_events(path):
-            text = event.get({"sent": "message", "replied": "reply"}.get(event["event"], ""))
-            if text is None or REMOVED in text:
+            if not isinstance(event, Sent | Replied):
+                continue
+            text = event.message if isinstance(event, Sent) else event.reply
+            if REMOVED in text:
                 continue
             texts += 1
-            if (tokens := count(text)) != event["tokens"]:
+            if (tokens := count(text)) != event.tokens:
                 raise NotVerified(
-                    f"{path.name}: the text of turn {event['turn']} ({event['event']}) has {tokens} tokens, "
-                    f"the log says {event['tokens']}: it was changed"
+                    f"{path.name}: the text of turn {event.turn} ({event.event}) has {tokens} tokens, "
+                    f"the log says {event.tokens}: it was changed"
                 )
     return texts
 

@@ -16,7 +16,10 @@ from xml.etree import ElementTree
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome, Turn
-from ltm_bench.log.log import Manifest, begun_at, conversations, encode, read_manifest, read_turns
+from ltm_bench.log.journal import begun_at
+from ltm_bench.log.lines import to_line
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, read_manifest, read_turns
 from ltm_bench.report.page import visible
 from ltm_bench.score.results import ExampleResult, Question, Results
 
@@ -75,7 +78,7 @@ def _cell(value: Any) -> Any:
 
 def as_jsonl(run: Path, results: Results) -> bytes:
     """Return a JSON object a line."""
-    return b"".join(encode(dict(row)) for row in rows(results))
+    return b"".join(to_line(row) for row in rows(results))
 
 
 def as_parquet(run: Path, results: Results) -> bytes:

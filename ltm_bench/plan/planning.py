@@ -18,7 +18,7 @@ from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.datasets import goodai, swim
 from ltm_bench.filler import filler
-from ltm_bench.log.log import (
+from ltm_bench.log.manifest import (
     FORMAT,
     MOST_EXAMPLES,
     AgentEntry,
@@ -27,8 +27,8 @@ from ltm_bench.log.log import (
     ScenarioEntry,
     SuiteEntry,
     differences,
-    read_manifest,
 )
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
 from ltm_bench.plugins import files as dropins
 from ltm_bench.plugins.matchers import built_in

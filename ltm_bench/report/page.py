@@ -27,7 +27,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.log import Event, Manifest, conversations, read_events, read_manifest
+from ltm_bench.log.events import Event, Jumped, Replied, Sent
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, read_events, read_manifest
 from ltm_bench.score.course import Course, Step
 from ltm_bench.score.figures import bins, heats, matched_parts, points, skills
 from ltm_bench.score.results import FIGURES, ExampleResult, Question, Results, Retrieval, ScenarioResult
@@ -546,34 +548,33 @@ class _Known(NamedTuple):
 
 
 def _lines(events: Iterable[Event], known: _Known) -> Iterator[Line]:
-    sent: Event | None = None
+    sent: Sent | None = None
     for event in events:
-        if event["event"] == "sent":
+        if isinstance(event, Sent):
             sent = event
-        elif event["event"] == "replied" and sent is not None:
+        elif isinstance(event, Replied) and sent is not None:
             yield _line(sent, event, known)
             sent = None
-        elif event["event"] == "jumped":
-            to = datetime.fromisoformat(event["to"])
-            yield Line("", -1, "jump", "", None, to, event["position"], 0, "", None, "", None)
+        elif isinstance(event, Jumped):
+            yield Line("", -1, "jump", "", None, event.to, event.position, 0, "", None, "", None)
     if sent is not None:
         yield _line(sent, None, known)
 
 
-def _line(sent: Event, replied: Event | None, known: _Known) -> Line:
-    example, turn = sent.get("example", ""), sent["turn"]
+def _line(sent: Sent, replied: Replied | None, known: _Known) -> Line:
+    example, turn = sent.example or "", sent.turn
     return Line(
         anchor(turn, example, isolated=known.isolated),
         turn,
-        sent["kind"],
+        sent.kind,
         example,
         known.numbers.get(example),
-        datetime.fromisoformat(sent["at"]),
-        sent["position"],
-        sent["tokens"] + (replied["tokens"] if replied else 0),
-        sent["message"],
-        replied["reply"] if replied else None,
-        replied["finish"] if replied else "",
+        sent.at,
+        sent.position,
+        sent.tokens + (replied.tokens if replied else 0),
+        sent.message,
+        replied.reply if replied else None,
+        replied.finish.value if replied else "",
         known.questions.get((example, turn)),
     )
 

@@ -22,9 +22,9 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage, Verdict
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import Counter
-from ltm_bench.log.log import start_run
+from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.conversation import run
+from ltm_bench.runner.runs import run_conversations
 from ltm_bench.schedule import Ended
 from ltm_bench.script.scenario import Example
 
@@ -166,7 +166,7 @@ def estimate(plan: Plan, asked: Asked, reply_tokens: int) -> Estimate:
     with tempfile.TemporaryDirectory() as folder:
         start_run(Path(folder), plan.manifest)
         asyncio.run(
-            run(
+            run_conversations(
                 plan,
                 lambda: _Counting(asked, reply_tokens, plan.counter, found),
                 Path(folder),

@@ -16,9 +16,10 @@ from typing import Protocol
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError, RunIncomplete
-from ltm_bench.log.log import locked, start_run
+from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.conversation import Observer, finished, run
+from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.runs import finished, run_conversations
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ async def sweep(
                 already = finished(job.plan, job.folder)
                 turns = observer.begun(job, already=already)
                 if not already:
-                    await run(
+                    await run_conversations(
                         job.plan,
                         job.make_agent,
                         job.folder,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.log import Manifest
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,

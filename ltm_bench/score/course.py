@@ -1,16 +1,15 @@
-"""What the agent used along the conversation, and how long its replies took: read from a run's folder."""
+"""What the agent used along the conversation, and how long its replies took."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ltm_bench.core.messages import Usage
-from ltm_bench.core.pricing import dollars
-from ltm_bench.log.log import begun_at, conversations, read_events, read_manifest, reply_of, side_records
+from ltm_bench.log.events import Jumped, Replied, Sent
+from ltm_bench.log.lines import records
 from ltm_bench.score.statistics import Interval, bootstrap
 
 MOST_STEPS = 160
@@ -52,9 +51,9 @@ class Waiting(NamedTuple):
 class Course(NamedTuple):
     """How a run went on."""
 
-    steps: Sequence[Step]
+    steps: Sequence[Step] = ()
     """None of them where the adapter tells no usage."""
-    waiting: Waiting | None
+    waiting: Waiting | None = None
     filler: Sequence[tuple[int, int]] = ()
     """Stretches of filler, from and to which position; short talk between two is passed over. None in isolated runs."""
     jumps: Sequence[Jump] = ()
@@ -117,39 +116,41 @@ def _together(first: _Group, second: _Group | None = None) -> _Group:
     )
 
 
-def course_of(run: Path) -> Course:
-    """Read the course of a run; what is held of it does not grow with the conversation."""
-    manifest = read_manifest(run)
-    live, isolated = manifest.filler.mode == "live", manifest.suite.isolated
-    calls, on = Calls(), begun_at(run)
-    spent: Decimal | None = Decimal()
-    filler: list[tuple[int, int]] = []
-    jumps: list[Jump] = []
-    for path in conversations(run):
-        sent: dict[str, Any] = {}
-        for event in read_events(path):
-            if event["event"] == "sent":
-                sent = event
-            elif event["event"] == "jumped" and sent:
-                passed = datetime.fromisoformat(event["to"]) - datetime.fromisoformat(sent["at"])
-                jumps.append(Jump(event["position"], passed.total_seconds()))
-            if event["event"] == "replied" and sent["kind"] == "fill":
-                end = sent["position"] + sent["tokens"] + event["tokens"]
-                _stretch(filler, sent["position"], end, end)
-            if event["event"] == "replied" and (live or sent["kind"] != "fill"):
-                usage = reply_of(event).usage
-                if usage is None:
-                    continue
-                price = dollars(usage, on)
-                spent = None if price is None or spent is None else spent + price
-                calls.add(calls.count + 1 if isolated else sent["position"], usage, spent)
-    waiting = _waiting(run / "timings.jsonl")
-    if isolated:
-        return Course(calls.steps(), waiting)
-    joined: list[tuple[int, int]] = []
-    for start, end in filler:
-        _stretch(joined, start, end, filler[-1][1])
-    return Course(calls.steps(), waiting, joined, jumps)
+class CourseFold:
+    """Follows a run while its log is read; what it holds does not grow with the conversation."""
+
+    def __init__(self, *, isolated: bool) -> None:
+        self._isolated = isolated
+        self._calls = Calls()
+        self._spent: Decimal | None = Decimal()
+        self._filler: list[tuple[int, int]] = []
+        self._jumps: list[Jump] = []
+
+    def called(self, sent: Sent, usage: Usage | None, price: Decimal | None) -> None:
+        """Take a reply of the agent's own, and its price."""
+        if usage is None:
+            return
+        self._spent = None if price is None or self._spent is None else self._spent + price
+        self._calls.add(self._calls.count + 1 if self._isolated else sent.position, usage, self._spent)
+
+    def filled(self, sent: Sent, replied: Replied) -> None:
+        """Take a turn of filler."""
+        end = sent.position + sent.tokens + replied.tokens
+        _stretch(self._filler, sent.position, end, end)
+
+    def jumped(self, sent: Sent, jumped: Jumped) -> None:
+        """Take a jump of the clock after a message."""
+        self._jumps.append(Jump(jumped.position, (jumped.to - sent.at).total_seconds()))
+
+    def course(self, timings: Path) -> Course:
+        """Return the course of the run, with the latencies in its side file."""
+        waiting = _waiting(timings)
+        if self._isolated:
+            return Course(self._calls.steps(), waiting)
+        joined: list[tuple[int, int]] = []
+        for start, end in self._filler:
+            _stretch(joined, start, end, self._filler[-1][1])
+        return Course(self._calls.steps(), waiting, joined, self._jumps)
 
 
 def _stretch(filler: list[tuple[int, int]], start: int, end: int, length: int) -> None:
@@ -168,7 +169,7 @@ def _waiting(path: Path) -> Waiting | None:
 
     if not path.exists():
         return None
-    said = (record.get("seconds") for record in side_records(path))
+    said = (record.get("seconds") for record in records(path))
     taken = [float(seconds) for seconds in said if isinstance(seconds, int | float)]
     if not taken:
         return None

@@ -1,38 +1,40 @@
-"""Derives verdicts and results from a run's event log, turn by turn: only the turns of open examples are held."""
+"""One fold over a run's log: events in, results out. Only the turns of open examples are held.
+
+The log is read once, by `fold`; whoever writes a page of every turn listens to it.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.messages import Outcome, Turn, Usage
-from ltm_bench.core.pricing import dollars, price_list
-from ltm_bench.log.log import (
-    Event,
-    Manifest,
-    begun_at,
-    conversations,
-    log_digest,
-    message_of,
-    read_events,
-    read_manifest,
-    recalls_of,
-    reply_of,
-    side_records,
-)
+from ltm_bench.core.messages import Matcher, Outcome, Reply, Turn, Verdict
+from ltm_bench.log.events import Ended, Event, Finished, Jumped, Published, Replied, Sent
+from ltm_bench.log.journal import begun_at, environment_of, retrieval_trace_of
+from ltm_bench.log.lines import records
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import EventReader, conversations, join_digests, read_manifest
 from ltm_bench.plan.planning import About
 from ltm_bench.plugins.matchers import load
+from ltm_bench.score.accounts import Bookkeeping
+from ltm_bench.score.course import CourseFold
+from ltm_bench.score.headline import (
+    count_outcomes,
+    decide,
+    example_score,
+    headline,
+    mean,
+    scores_by_judge,
+    summarise_scenario,
+    worth_of_undecided,
+)
 from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides
 from ltm_bench.score.results import (
-    Account,
-    Costs,
     ExampleResult,
     JudgeNote,
     Latency,
@@ -40,16 +42,9 @@ from ltm_bench.score.results import (
     Question,
     Results,
     Retrieval,
-    add_usage,
-    count_outcomes,
-    decide,
-    decisive,
-    example_score,
-    judge,
-    scores_by_judge,
-    summarise_scenario,
 )
 from ltm_bench.score.statistics import sum_interval
+from ltm_bench.score.verdicts import decisive, verdict_on
 
 _NOT_REACHED = Question(
     turn=None,
@@ -65,145 +60,172 @@ _NOT_REACHED = Question(
     at=None,
 )
 
+Explain = Callable[[Matcher, Reply, Sequence[Turn], Verdict], tuple[tuple[int, int], ...]]
 
+
+class Listener(Protocol):
+    """Hears the conversations of a run, one turn after the other, while the log is read."""
+
+    def conversation(self, example: str | None) -> None:
+        """Hear that a conversation begins: that of an isolated example, or (None) the only one."""
+
+    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
+        """Hear a turn; `replied` is None where the agent never answered, `question` where none was asked."""
+
+    def jumped(self, jumped: Jumped) -> None:
+        """Hear that the benchmark's clock jumped."""
+
+
+class Told(NamedTuple):
+    """A needle of an example that is being read."""
+
+    turn: int
+    text: str
+    position: int
+    at: datetime
+    cut: bool
+
+
+@dataclass
 class _Open:
     """An example that is being read."""
 
-    def __init__(self, name: str) -> None:
-        self.id = name
-        self.turns: list[Turn] = []
-        self.needles: list[Needle] = []
-        self.questions: list[Question] = []
-        self.span = 0
-        self.overrun = 0
-        self.published: float | None = None
+    id: str
+    turns: list[Turn] = field(default_factory=list)
+    told: list[Told] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    published: float | None = None
 
-    def close(self, *, ended: bool) -> ExampleResult:
+    def close(self, ended: Ended | None) -> ExampleResult:
         """Return its result; what an unfinished example would still have asked stays in the denominator."""
-        failed = bool(self.questions) and self.questions[-1].outcome is Outcome.AGENT_ERROR
-        if not ended and not failed:  # a question that the agent failed at says as much already
-            self.questions.append(_NOT_REACHED)
-        last = max((q.position for q in self.questions if q.position is not None), default=0)
-        if ended:  # what is told after the last question is nothing to remember: it takes leave
-            self.needles = [needle for needle in self.needles if needle.position <= last]
-        for needle in self.needles:
-            needle.depth = max(0, last - needle.position)
+        questions = list(self.questions)
+        failed = bool(questions) and questions[-1].outcome is Outcome.AGENT_ERROR
+        if ended is None and not failed:  # a question that the agent failed at says as much already
+            questions.append(_NOT_REACHED)
+        last = max((q.position for q in questions if q.position is not None), default=0)
         return ExampleResult(
             id=self.id,
             scenario=self.id.rpartition("/")[0],
-            score=example_score(self.questions),
-            span=self.span,
-            overrun=self.overrun,
-            needles=self.needles,
-            questions=self.questions,
+            score=example_score(questions),
+            span=ended.span if ended else 0,
+            overrun=ended.overrun if ended else 0,
+            needles=[
+                Needle(depth=max(0, last - told.position), **told._asdict())
+                for told in self.told
+                if ended is None or told.position <= last  # what follows the last question is a farewell
+            ],
+            questions=questions,
             published=self.published,
         )
 
 
-class _Reading:
+class _Fold:
     """Sums over all conversations of a run."""
 
     def __init__(
         self,
-        free: bool,
+        manifest: Manifest,
+        *,
         judged: Mapping[Place, Judgement],
         by_hand: Mapping[Place, Override],
-        *,
-        explain: bool,
+        verdicts: Mapping[Place, Verdict],
+        explain: Explain | None,
         on: datetime | None,
     ) -> None:
-        self.free = free
-        self._on = on
+        self._live_filler = manifest.filler.mode == "live"
         self._explain = explain
-        self._judged = judged
-        self._by_hand = by_hand
-        self.open: dict[str, _Open] = {}
+        self._judged, self._by_hand, self._verdicts = judged, by_hand, verdicts
+        self._open: dict[str, _Open] = {}
+        self._trace: Mapping[int, Retrieval] = {}
         self.done: dict[str, ExampleResult] = {}
         self.turns = self.tokens = self.filler_tokens = 0
         self.time = timedelta()
-        self.costs = Costs(price_list=price_list(on))
-        self.accounts: dict[tuple[str, str | None], Account] = {}
-        self._dollars: Decimal | None = Decimal()
+        self.books = Bookkeeping(free=manifest.agent.free, on=on)
+        self.course = CourseFold(isolated=manifest.suite.isolated)
 
-    def conversation(self, path: Path, live_filler: bool) -> None:
-        self._recalls = _recalls(recalls_of(path))
-        sent: Event | None = None
+    def conversation(
+        self, events: Iterator[Event], trace: Mapping[int, Retrieval], listener: Listener | None
+    ) -> None:
+        """Take all events of one conversation."""
+        self._trace = trace
+        sent: Sent | None = None
+        last: Sent | None = None
         begun: datetime | None = None
-        now = begun
-        for event in read_events(path):
-            kind = event["event"]
-            if kind == "sent":
-                sent = event
-                now = datetime.fromisoformat(event["at"])
+        now: datetime | None = None
+        for event in events:
+            if isinstance(event, Sent):
+                sent = last = event
+                now = event.at
                 begun = begun or now
-                self.tokens += event["tokens"]
-            elif kind == "replied" and sent is not None:
-                self._turn(sent, event, live_filler)
+                self.tokens += event.tokens
+            elif isinstance(event, Replied) and sent is not None:
+                question = self._turn(sent, event)
+                if listener is not None:
+                    listener.turn(sent, event, question)
                 sent = None
-            elif kind == "published":
-                self.open[event["example"]].published = event["score"]
-            elif kind == "ended":
-                example = self.open.pop(event["example"])
-                example.span, example.overrun = event["span"], event["overrun"]
-                self.done[example.id] = example.close(ended=True)
-            elif kind == "finished":
-                now = datetime.fromisoformat(event["at"])
-        if sent is not None and sent["kind"] == "ask":  # the agent never answered it
-            self._question(self._example(sent), sent, None)
-        for example in list(self.open.values()):
-            self.done[example.id] = example.close(ended=False)
-        self.open.clear()
+            elif isinstance(event, Jumped):
+                if last is not None:
+                    self.course.jumped(last, event)
+                if listener is not None:
+                    listener.jumped(event)
+            elif isinstance(event, Published):
+                self._open[event.example].published = event.score
+            elif isinstance(event, Ended):
+                self.done[event.example] = self._open.pop(event.example).close(event)
+            elif isinstance(event, Finished):
+                now = event.at
+        if sent is not None:  # the agent never answered it
+            question = self._question(self._example(sent), sent, None) if sent.kind == "ask" else None
+            if listener is not None:
+                listener.turn(sent, None, question)
+        for example in self._open.values():
+            self.done[example.id] = example.close(None)
+        self._open.clear()
         if begun is not None and now is not None:
             self.time += now - begun
 
-    def _example(self, sent: Event) -> _Open:
-        return self.open.setdefault(sent["example"], _Open(sent["example"]))
+    def _example(self, sent: Sent) -> _Open:
+        name = sent.example or ""
+        return self._open.setdefault(name, _Open(name))
 
-    def _turn(self, sent: Event, replied: Event, live_filler: bool) -> None:
+    def _turn(self, sent: Sent, replied: Replied) -> Question | None:
         self.turns += 1
-        self.tokens += replied["tokens"]
-        message, reply = message_of(sent), reply_of(replied)
-        if sent["kind"] == "fill":
-            self.filler_tokens += sent["tokens"] + replied["tokens"]
-        if sent["kind"] != "fill" or live_filler:
-            self._cost(reply.usage)
-        if "example" not in sent:
-            return
+        self.tokens += replied.tokens
+        if sent.kind == "fill":
+            self.filler_tokens += sent.tokens + replied.tokens
+            self.course.filled(sent, replied)
+        if sent.kind != "fill" or self._live_filler:
+            self.course.called(sent, replied.usage, self.books.add(replied.usage))
+        if sent.example is None:
+            return None
         example = self._example(sent)
-        example.turns.append(Turn(message, reply, sent["kind"], example.id))
-        if sent["kind"] == "tell" or "buried" in sent:
-            for text, before in sent.get("buried", [[message.text, 0]]):
-                example.needles.append(
-                    Needle(
-                        turn=message.turn,
-                        text=text,
-                        position=sent["position"] + (before or 0),
-                        depth=0,
-                        at=message.at,
-                        cut=before is None,
-                    )
-                )
-        if sent["kind"] == "ask":
-            self._question(example, sent, replied)
+        example.turns.append(Turn(sent.said, replied.said, sent.kind, example.id))
+        if sent.kind == "tell" or sent.buried is not None:
+            buried = ((sent.message, 0),) if sent.buried is None else sent.buried
+            example.told += [
+                Told(sent.turn, text, sent.position + (before or 0), sent.at, before is None)
+                for text, before in buried
+            ]
+        return self._question(example, sent, replied) if sent.kind == "ask" else None
 
-    def _question(self, example: _Open, sent: Event, replied: Event | None) -> None:
-        expect = load(sent["expect"])
+    def _question(self, example: _Open, sent: Sent, replied: Replied | None) -> Question:
+        expect = load(sent.expect or {})
         try:
             right, chance = expect.right()[0], float(expect.chance)
         except Exception as error:  # a matcher takes whatever the log says for its fields
-            name = type(expect).__name__
             raise LogError(
-                f"the log's matcher {name!r} of turn {sent['turn']} cannot be used: {type(error).__name__}: {error}"
+                f"the log's matcher {type(expect).__name__!r} of turn {sent.turn} cannot be used: "
+                f"{type(error).__name__}: {error}"
             ) from error
         common: dict[str, Any] = {
-            "turn": sent["turn"],
-            "text": _elided(sent["message"]),
-            "expected": sent.get("ideal") or right,
+            "turn": sent.turn,
+            "text": _elided(sent.message),
+            "expected": sent.ideal or right,
             "scorer": f"{type(expect).__name__}@{expect.version}",
             "chance": chance,
             # Where a message brings its own material, the question comes after that.
-            "position": sent["position"] + (sent["tokens"] if "buried" in sent else 0),
-            "at": sent["at"],
+            "position": sent.position + (sent.tokens if sent.buried is not None else 0),
+            "at": sent.at,
         }
         if replied is None:
             question = Question(
@@ -213,44 +235,27 @@ class _Reading:
                 score=None,
                 reason="the agent did not reply",
             )
-        else:
-            reply = reply_of(replied)
-            verdict = judge(expect, reply, example.turns)
-            question = Question(
-                **common,
-                reply=replied["reply"],
-                outcome=verdict.outcome,
-                score=verdict.score,
-                reason=verdict.reason,
-                parts=verdict.parts,
-            )
-            place = (example.id, sent["turn"])
-            question = decide(question, self._judged.get(place), self._by_hand.get(place))
-            if self._explain and question.matched is None:
-                question.decisive = decisive(expect, reply, example.turns, verdict)
-            if question.score is not None and question.score < 1:
-                question = question.model_copy(update={"retrieval": self._recalls.get(sent["turn"])})
+            example.questions.append(question)
+            return question
+        reply, place = replied.said, (example.id, sent.turn)
+        verdict = self._verdicts.get(place) or verdict_on(expect, reply, example.turns)
+        plain = Question(
+            **common,
+            reply=replied.reply,
+            outcome=verdict.outcome,
+            score=verdict.score,
+            reason=verdict.reason,
+            parts=verdict.parts,
+        )
+        question = decide(plain, self._judged.get(place), self._by_hand.get(place))
+        changes: dict[str, Any] = {}
+        if self._explain is not None and question.matched is None:
+            changes["decisive"] = self._explain(expect, reply, example.turns, verdict)
+        if question.score is not None and question.score < 1 and sent.turn in self._trace:
+            changes["retrieval"] = self._trace[sent.turn]
+        question = question.model_copy(update=changes) if changes else question
         example.questions.append(question)
-
-    def _cost(self, usage: Usage | None) -> None:
-        self.costs.calls += 1
-        price = None if usage is None else dollars(usage, self._on)
-        if usage is not None:
-            add_usage(self.costs.usage, usage)
-        own = usage if usage is None else replace(usage, besides=())
-        self._account("agent", own, usage.model if usage else None)
-        for each in usage.besides if usage else ():
-            self._account("beside the agent", each, each.model)
-        if price is None and not self.free:
-            self._dollars = None
-        elif price is not None and self._dollars is not None:
-            self._dollars += price
-        self.costs.dollars = None if self._dollars is None else round(float(self._dollars), 6)
-
-    def _account(self, purpose: str, usage: Usage | None, model: str | None) -> None:
-        account = self.accounts.setdefault((purpose, model), Account(purpose=purpose, model=model))
-        price = Decimal() if self.free else None if usage is None else dollars(usage, self._on)
-        account.add(usage, price)
+        return question
 
 
 _SHOWN = 4000
@@ -264,40 +269,59 @@ def _elided(text: str) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters, see the log …]\n{text[-half:]}"
 
 
-def results_of(
-    run: Path, about: Mapping[str, About], references: Mapping[str, float], *, explain: bool = False
+def score_run(
+    run: Path,
+    manifest: Manifest | None = None,
+    *,
+    about: Mapping[str, About] | None = None,
+    references: Mapping[str, float] | None = None,
+    verdicts: Mapping[Place, Verdict] | None = None,
+    explain: bool = False,
+    listener: Listener | None = None,
 ) -> Results:
-    """Score a run from its log. Questions that were not asked yet count as `not_reached`.
+    """Score a run from its log, which is read once. Questions that were not asked yet count as `not_reached`.
 
     Args:
         run: The run folder.
+        manifest: Its manifest, where that has been read already.
         about: Summary and skills by scenario.
         references: What floor and ceiling score on the same examples.
+        verdicts: What today's matchers said already, by example and turn; the others are asked.
         explain: Whether to look for the words that decided each verdict, which takes as many verdicts as words.
+        listener: Told of every turn.
+
+    Raises:
+        LogError: The log is damaged.
     """
-    manifest = read_manifest(run)
-    reading = _Reading(
-        manifest.agent.free, judgements(run), overrides(run), explain=explain, on=begun_at(run)
+    manifest = manifest or read_manifest(run)
+    about = about or {}
+    fold = _Fold(
+        manifest,
+        judged=judgements(run),
+        by_hand=overrides(run),
+        verdicts=verdicts or {},
+        explain=decisive if explain else None,
+        on=begun_at(run),
     )
-    for path in conversations(run):
-        reading.conversation(path, manifest.filler.mode == "live")
-    examples = [reading.done.get(name) or _Open(name).close(ended=False) for name in _planned(manifest)]
+    digest = _read(run, manifest, fold, listener)
+    examples = [fold.done.get(name) or _Open(name).close(None) for name in planned(manifest)]
+    by_scenario = {
+        entry.name: [e for e in examples if e.scenario == entry.name] for entry in manifest.suite.scenarios
+    }
     scenarios = [
         summarise_scenario(
-            entry.name,
-            about[entry.name].summary if entry.name in about else "",
-            about[entry.name].skills if entry.name in about else (),
-            [e for e in examples if e.scenario == entry.name],
+            name,
+            about[name].summary if name in about else "",
+            about[name].skills if name in about else (),
+            of,
         )
-        for entry in manifest.suite.scenarios
+        for name, of in by_scenario.items()
     ]
-    strata = {
-        s.name: [e.score for e in examples if e.scenario == s.name and e.score is not None] for s in scenarios
-    }
+    strata = {name: [e.score for e in of if e.score is not None] for name, of in by_scenario.items()}
     complete = all(s.score is not None for s in scenarios)
-    given = [[e.published for e in examples if e.scenario == s.name] for s in scenarios]
-    known = [[score for score in each if score is not None] for each in given]
-    so_far = sum(s.score_so_far or 0.0 for s in scenarios)
+    so_far = headline(strata)
+    published = {name: [e.published for e in of] for name, of in by_scenario.items()}
+    any_published = any(mean(scores) is not None for scores in published.values())
     return Results(
         run=run.name,
         agent=manifest.agent.name,
@@ -310,35 +334,58 @@ def results_of(
         out_of=len(scenarios),
         interval=sum_interval(strata) if complete else None,
         chance=sum(s.chance for s in scenarios),
-        references=dict(references),
-        published=sum(sum(each) / len(each) for each in known if each) if any(known) else None,
-        log=log_digest(run),
-        turns=reading.turns,
-        tokens=reading.tokens,
-        filler_tokens=reading.filler_tokens,
-        seconds=reading.time.total_seconds(),
+        references=dict(references or {}),
+        published=headline(published) if any_published else None,
+        log=digest,
+        turns=fold.turns,
+        tokens=fold.tokens,
+        filler_tokens=fold.filler_tokens,
+        seconds=fold.time.total_seconds(),
         overruns=sum(e.overrun > 0 for e in examples),
         undecided=sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),
-        undecided_worth=_worth(examples),
+        undecided_worth=worth_of_undecided(examples),
         overridden=sum(q.override is not None for e in examples for q in e.questions),
         judges=_judges(examples),
         by_judge=scores_by_judge(examples),
         remarks=_remarks(manifest, examples),
-        costs=reading.costs.model_copy(
-            update={
-                "judge_dollars": _judge_dollars(examples),
-                "accounts": [*reading.accounts.values(), *_judge_accounts(examples)],
-            }
-        ),
+        costs=fold.books.costs(examples),
         latency=_latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
         scenarios=scenarios,
         examples=examples,
+        course=fold.course.course(run / "timings.jsonl"),
+        environment=environment_of(run),
     )
 
 
+def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None) -> str:
+    """Read all logs of a run into a fold; return the digest of the run."""
+    digests = {}
+    names = {name.replace("/", "-"): name for name in planned(manifest)}
+    for path in conversations(run, manifest):
+        if listener is not None:
+            listener.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
+        reader = EventReader(path)
+        fold.conversation(iter(reader), _retrievals(retrieval_trace_of(path)), listener)
+        digests[path] = reader.digest
+    first = run / "events.jsonl"
+    if first not in digests:
+        reader = EventReader(first)
+        for _ in reader:
+            pass
+        digests = {first: reader.digest, **digests}
+    return join_digests(list(digests.values()))
+
+
+def planned(manifest: Manifest) -> Iterator[str]:
+    """Yield the ids of all examples of a run."""
+    for entry in manifest.suite.scenarios:
+        for index in range(entry.examples):
+            yield f"{entry.name}/{index}"
+
+
 def _remarks(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
-    """Say what was asked although no person has looked at it, and what nobody could have answered."""
+    """Say what nobody has validated, and what nobody could have answered."""
     found = []
     unseen = max((_whole(e.parameters.get("unvalidated")) for e in manifest.suite.scenarios), default=0)
     if unseen:
@@ -358,19 +405,8 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _worth(examples: Sequence[ExampleResult]) -> float:
-    """Return by how much the score would be higher if every undecided question were right."""
-    count = Counter(example.scenario for example in examples)
-    return sum(
-        (1.0 - (question.score or 0.0)) / len(example.questions) / count[example.scenario]
-        for example in examples
-        for question in example.questions
-        if question.outcome is Outcome.UNDECIDED
-    )
-
-
 def _judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
-    """Return who judged how many replies; whether they have earned it is for others to add."""
+    """Return who judged how many replies; whether they passed calibration is for others to add."""
     said = [opinion for e in examples for q in e.questions for opinion in q.opinions]
     return [
         JudgeNote(
@@ -386,33 +422,12 @@ def _judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
     ]
 
 
-def _judge_dollars(examples: Sequence[ExampleResult]) -> float | None:
-    costs = [opinion.dollars for e in examples for q in e.questions for opinion in q.opinions]
-    return None if None in costs else round(sum(each or 0.0 for each in costs), 6)
-
-
-def _judge_accounts(examples: Sequence[ExampleResult]) -> list[Account]:
-    found: dict[tuple[str, str | None], Account] = {}
-    for opinion in (o for e in examples for q in e.questions for o in q.opinions):
-        key = (f"judge {opinion.judge}", opinion.model)
-        account = found.setdefault(key, Account(purpose=key[0], model=key[1]))
-        price = None if opinion.dollars is None else Decimal(str(opinion.dollars))
-        account.add(opinion.used, price)
-    return list(found.values())
-
-
-def _planned(manifest: Manifest) -> Iterator[str]:
-    for entry in manifest.suite.scenarios:
-        for index in range(entry.examples):
-            yield f"{entry.name}/{index}"
-
-
 def _latency(path: Path) -> Latency | None:
     if not path.exists():
         return None
     taken: list[float] = []
     retries = cached = 0
-    for record in side_records(path):
+    for record in records(path):
         given, seconds = record.get("attempts"), record.get("seconds")
         attempts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         retries += max(0, len(attempts) - 1) if seconds is not None else len(attempts)
@@ -431,10 +446,10 @@ def _latency(path: Path) -> Latency | None:
     )
 
 
-def _recalls(path: Path) -> dict[int, Retrieval]:
+def _retrievals(path: Path) -> dict[int, Retrieval]:
     """Return what is known of retrieval, by turn."""
     found = {}
-    for record in side_records(path):
+    for record in records(path):
         needles = record.get("needles")
         if not isinstance(needles, list) or not all(isinstance(n, list) and len(n) == 3 for n in needles):
             continue

@@ -1,82 +1,28 @@
-"""Turns into verdicts, verdicts into results. Knows no files.
-
-The score of an example is the mean of its questions' verdicts, that of a scenario the mean over its examples, the
-headline the sum over scenarios. Infrastructure errors are never "wrong" and never leave the denominator: a result
-with any of them is incomplete and has no headline score.
-"""
+"""Results: frozen models of everything that a run came to. They know no files."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from ltm_bench.core.messages import Finish, Matcher, Outcome, Reply, Turn, Usage, Verdict
-from ltm_bench.score.judgements import Judgement, Opinion, Override, majority, reply_hash
-from ltm_bench.score.statistics import Interval, wilson
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.course import Course
+from ltm_bench.score.judgements import Opinion, Override
+from ltm_bench.score.statistics import Interval
 
 SCHEMA = 1
 """Version of the form of results.json."""
 
 
-def judge(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
-    """Return the verdict on a reply. Never raises: a matcher that fails is a `judge_error`, not a wrong answer."""
-    if reply.finish is Finish.OVERFLOW:
-        return Verdict(Outcome.OVERFLOW, 0.0, "the conversation did not fit into the agent's window")
-    if reply.finish is Finish.REFUSAL:
-        return Verdict(Outcome.ABSTAINED, 0.0, "the provider or the model declined to answer")
-    try:
-        return expect.verdict(reply.text, turns)
-    except Exception as error:
-        return Verdict(
-            Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
-        )
+class Frozen(BaseModel):
+    """A model that does not change."""
+
+    model_config = ConfigDict(frozen=True)
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+){0,8}")
-
-MOST_WORDS = 80
-"""Different words of a reply up to which it is asked of each whether it decided the verdict."""
-
-MOST_CHARACTERS = 4000
-"""Characters of a reply up to which this is asked."""
-
-
-def decisive(
-    expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verdict
-) -> tuple[tuple[int, int], ...]:
-    """Return where in a reply the words stand without which its verdict would be another one.
-
-    Every word is left out in turn, wherever it stands, and the rest is judged: so it holds for any matcher, and where
-    two different words say the same thing, neither is decisive. Places are character offsets, first and last plus one.
-    Replies of more than MOST_WORDS different words, or MOST_CHARACTERS, have none.
-    """
-    if verdict.outcome.infrastructure or len(reply.text) > MOST_CHARACTERS:
-        return ()
-    places: dict[str, list[tuple[int, int]]] = {}
-    for match in _WORD.finditer(reply.text):
-        places.setdefault(match[0].casefold(), []).append(match.span())
-        if len(places) > MOST_WORDS:
-            return ()
-    found: list[tuple[int, int]] = []
-    for spans in places.values():
-        rest, end = [], 0
-        for start, stop in spans:
-            rest.append(reply.text[end:start])
-            end = stop
-        without = replace(reply, text="".join([*rest, reply.text[end:]]))
-        if judge(expect, without, [*turns[:-1], replace(turns[-1], reply=without)]) != verdict:
-            found += spans
-    return tuple(sorted(found))
-
-
-class Needle(BaseModel):
+class Needle(Frozen):
     """A needle as it stood in the conversation."""
 
     turn: int
@@ -90,7 +36,7 @@ class Needle(BaseModel):
     """Whether its message was cut, and the needle with it, so that nobody can find it."""
 
 
-class Retrieval(BaseModel):
+class Retrieval(Frozen):
     """Where an answer was lost, as far as an agent's own retrieval tells."""
 
     PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
@@ -109,7 +55,7 @@ class Retrieval(BaseModel):
         return self.PLACES[1 if self.retrieved < self.needles else 2]
 
 
-class Question(BaseModel):
+class Question(Frozen):
     """A question, what was expected, what was said, and the verdict."""
 
     turn: int | None
@@ -140,7 +86,7 @@ class Question(BaseModel):
     """What the agent's memory had of the needles, where the reply was not right and the agent can tell."""
 
 
-class ExampleResult(BaseModel):
+class ExampleResult(Frozen):
     """One example: its needles, its questions, its score."""
 
     id: str
@@ -162,7 +108,7 @@ class ExampleResult(BaseModel):
         return [question.outcome for question in self.questions]
 
 
-class ScenarioResult(BaseModel):
+class ScenarioResult(Frozen):
     """A scenario: the mean over its examples."""
 
     name: str
@@ -178,7 +124,7 @@ class ScenarioResult(BaseModel):
     outcomes: dict[Outcome, int]
 
 
-class Account(BaseModel):
+class Account(Frozen):
     """What one model used in a run, for one purpose."""
 
     purpose: str
@@ -197,24 +143,11 @@ class Account(BaseModel):
     dollars: float | None = 0.0
     """None where a price is unknown."""
 
-    def add(self, usage: Usage | None, price: Decimal | None) -> None:
-        """Add a call."""
-        self.calls += 1
-        if usage is None:
-            self.unknown += 1
-        else:
-            for name in FIGURES:
-                setattr(self, name, getattr(self, name) + getattr(usage, name))
-        if price is None or self.dollars is None:
-            self.dollars = None
-        else:
-            self.dollars = round(self.dollars + float(price), 9)
-
 
 FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
 
 
-class Costs(BaseModel):
+class Costs(Frozen):
     """What the agent used and cost."""
 
     calls: int = 0
@@ -226,11 +159,12 @@ class Costs(BaseModel):
     judge_dollars: float | None = 0.0
     """What the judges cost, not among `dollars`; None where a price is unknown."""
     price_list: str = ""
+    """Name and date of the list that prices were taken from."""
     accounts: list[Account] = Field(default_factory=list)
     """All of it by purpose and model."""
 
 
-class Latency(BaseModel):
+class Latency(Frozen):
     """Wall-clock seconds of the agent's own replies."""
 
     total: float
@@ -242,7 +176,7 @@ class Latency(BaseModel):
     """Replies that came from the cache of answers, not from the provider."""
 
 
-class JudgeNote(BaseModel):
+class JudgeNote(Frozen):
     """A judge that had a say in a run, and whether it has earned it."""
 
     name: str
@@ -258,7 +192,7 @@ class JudgeNote(BaseModel):
     """Whether it was checked, and is good enough."""
 
 
-class Results(BaseModel):
+class Results(Frozen):
     """Everything that the page shows, but for the transcript."""
 
     schema_version: int = SCHEMA
@@ -302,100 +236,16 @@ class Results(BaseModel):
     outcomes: dict[Outcome, int]
     scenarios: list[ScenarioResult]
     examples: list[ExampleResult]
+    course: Course = Course()
+    """What the agent used along the conversation, and how long its replies took."""
+    environment: dict[str, Any] = Field(default_factory=dict)
+    """Where and when it ran: package and Python versions, platform, start times."""
 
-
-def example_score(questions: Sequence[Question]) -> float | None:
-    """Return the mean over an example's questions, or None if one of them has no score."""
-    scores = [q.score for q in questions if not q.outcome.infrastructure]
-    known = [s for s in scores if s is not None]
-    return sum(known) / len(known) if known and len(known) == len(questions) else None
-
-
-def summarise_scenario(
-    name: str, summary: str, skills: Sequence[str], examples: Sequence[ExampleResult]
-) -> ScenarioResult:
-    """Average the examples of one scenario."""
-    scores = [e.score for e in examples if e.score is not None]
-    mean = sum(scores) / len(scores) if scores else None
-    complete = len(scores) == len(examples) and mean is not None
-    chances = [q.chance for e in examples for q in e.questions]
-    return ScenarioResult(
-        name=name,
-        summary=summary,
-        skills=tuple(skills),
-        n=len(examples),
-        score=mean if complete else None,
-        score_so_far=mean,
-        interval=wilson(mean, len(scores)) if mean is not None else None,
-        chance=sum(chances) / len(chances) if chances else 0.0,
-        outcomes=count_outcomes(examples),
-    )
-
-
-def decide(question: Question, judgement: Judgement | None, override: Override | None) -> Question:
-    """Return a question with the last word on it: a person's, else the judges', else the matcher's.
-
-    What was said of another reply than this one is left aside.
-    """
-    said = reply_hash(question.reply or "")
-    changes: dict[str, Any] = {}
-    if question.outcome is Outcome.UNDECIDED:
-        changes |= {"matched": question.outcome, "doubt": question.reason}
-        if judgement is not None and judgement.reply == said:
-            verdict = majority(judgement.opinions)
-            changes |= {
-                "outcome": verdict.outcome,
-                "score": verdict.score,
-                "reason": verdict.reason,
-                "opinions": judgement.opinions,
-            }
-    if override is not None and override.reply == said:
-        changes |= {
-            "matched": question.outcome,
-            "outcome": override.outcome,
-            "score": override.score,
-            "reason": f"{override.reviewer}, by hand: {override.reason}",
-            "override": override,
-        }
-    return question.model_copy(update=changes) if changes else question
-
-
-def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
-    """Return the sum over scenarios by each judge alone, of those judges that decided every doubtful reply."""
-    doubtful = [q for e in examples for q in e.questions if q.opinions and q.override is None]
-    names = dict.fromkeys(o.judge for q in doubtful for o in q.opinions)
-    heard = [
-        {o.judge for o in q.opinions if o.outcome is not Outcome.JUDGE_ERROR and o.judge in names}
-        for q in doubtful
-    ]
-    found = {}
-    for judge in names:
-        if not all(judge in each for each in heard):
-            continue
-        sums: dict[str, list[float]] = {}
-        for example in examples:
-            scores = [_by_judge(question, judge) for question in example.questions]
-            known = [score for score in scores if score is not None]
-            if not known or len(known) < len(scores):
-                return {}
-            sums.setdefault(example.scenario, []).append(sum(known) / len(known))
-        found[judge] = sum(sum(each) / len(each) for each in sums.values())
-    return found
-
-
-def _by_judge(question: Question, judge: str) -> float | None:
-    if question.override is None and question.opinions:
-        return max(float(o.outcome is Outcome.CORRECT) for o in question.opinions if o.judge == judge)
-    return None if question.outcome.infrastructure else question.score
-
-
-def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:
-    """Count the outcomes of all questions, in the order in which they are defined."""
-    counts = Counter(outcome for example in examples for outcome in example.outcomes)
-    return {outcome: counts[outcome] for outcome in Outcome if counts[outcome]}
-
-
-def add_usage(total: dict[str, int], usage: Usage) -> None:
-    """Add one reply's token figures to a sum."""
-    for name in FIGURES:
-        total[name] = total.get(name, 0) + getattr(usage, name)
+    @property
+    def verdict(self) -> str:
+        """The headline in words: what the score shows, compared with guessing."""
+        if self.score is None or self.interval is None:
+            return "incomplete" if not self.complete else "too few examples to say"
+        if self.interval.low > self.chance:
+            return "above chance"
+        return "below chance" if self.interval.high < self.chance else "not distinguishable from guessing"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.core.messages import Turn
-from ltm_bench.log.log import conversations, is_finished, read_manifest, read_turns
+from ltm_bench.log.reader import conversations, is_finished, read_manifest, read_turns
 from ltm_bench.report.page import anchor, embedded, short_tokens, templates
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ def test_another_process_agrees_under_any_hash_seed(seed: str):
         "import sys; sys.path.insert(0, sys.argv[1]); import test_embedding; print(test_embedding.digest())"
     )
     environment = {**os.environ, "PYTHONHASHSEED": seed}
-    command = [sys.executable, "-c", code, str(Path(__file__).parents[1])]
+    command = [sys.executable, "-c", code, str(Path(__file__).parent)]
     root = Path(__file__).parents[2]
     said = subprocess.run(
         command, env=environment, cwd=root, capture_output=True, text=True, check=True

@@ -337,7 +337,7 @@ DAMAGE: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [
     (lambda a: edited(a, "sent/ask", expect=None), "expect is missing"),
     (lambda a: edited(a, "sent/ask", expect=5), "expect = 5"),
     (lambda a: edited(a, "replied", finish="x"), "finish = 'x'"),
-    (lambda a: edited(a, "replied", usage={"tokens": 1}), "usage = {'tokens': 1}"),
+    (lambda a: edited(a, "replied", usage={"tokens": 1}), "usage.tokens = 1"),
     (lambda a: edited(a, "replied", reply=5), "reply = 5"),
     (lambda a: edited(a, "manifest", span=10**30), "span"),
     (lambda a: edited(a, "manifest", suite=5), "suite"),

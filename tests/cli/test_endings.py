@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.log.log import read_events
+from ltm_bench.log.events import Replied
+from ltm_bench.log.reader import read_events
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -281,7 +282,7 @@ def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
     os.close(theirs)
     os.close(ours)
     events = read_events(Path("reports/r/events.jsonl"))
-    assert "I shall." in [event["reply"] for event in events if event["event"] == "replied"]
+    assert "I shall." in [event.reply for event in events if isinstance(event, Replied)]
     assert b"Traceback" not in said
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.cli.sweeping import provider_of
-from ltm_bench.log.log import AgentEntry
+from ltm_bench.log.manifest import AgentEntry
 from tests.provider import Said, provider, quote
 
 if TYPE_CHECKING:

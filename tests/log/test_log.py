@@ -1,5 +1,6 @@
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,26 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged
-from ltm_bench.core.messages import Usage
-from ltm_bench.log import log
-from ltm_bench.log.log import (
+from ltm_bench.core.messages import Finish, Usage
+from ltm_bench.log import recorder
+from ltm_bench.log.events import Event, Finished, Replied, Sent, decode, encode, usage_data
+from ltm_bench.log.journal import Journal
+from ltm_bench.log.lines import to_line
+from ltm_bench.log.manifest import (
     FORMAT,
     AgentEntry,
     FillerEntry,
-    Journal,
     Manifest,
-    Recorder,
     ScenarioEntry,
     SuiteEntry,
     differences,
-    encode,
-    is_finished,
-    read_events,
-    read_manifest,
-    reply_of,
-    start_run,
-    usage_data,
 )
+from ltm_bench.log.reader import is_finished, read_events, read_manifest
+from ltm_bench.log.recorder import Recorder, start_run
 
 ENTRY = ScenarioEntry(name="colours", version=1, hash="ab", examples=2, parameters={"changes": 3})
 
@@ -51,40 +48,45 @@ def manifest(**changes: Any) -> Manifest:
     return Manifest(**(fields | changes))
 
 
-AT = "2026-01-05T09:00:00+00:00"
-SENT = {"event": "sent", "kind": "fill", "tokens": 3, "position": 0, "at": AT}
-EVENTS: list[dict[str, Any]] = [
-    {**SENT, "turn": 0, "message": "é 🦔 \ud800"},
-    {"event": "replied", "turn": 0, "reply": 'line\nbreak "quoted"', "tokens": 2, "finish": "stop"},
-    {"event": "finished", "turns": 1, "tokens": 5, "at": AT},
+AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+def sent(turn: int, message: str) -> Sent:
+    return Sent(turn=turn, kind="fill", message=message, tokens=3, position=0, at=AT)
+
+
+EVENTS: list[Event] = [
+    sent(0, "é 🦔 \ud800"),
+    Replied(turn=0, reply='line\nbreak "quoted"', tokens=2, finish=Finish.STOP),
+    Finished(turns=1, tokens=5, at=AT),
 ]
 
 
 def test_a_log_cut_at_any_byte_goes_on_with_what_was_whole(tmp_path: Path) -> None:
-    content = b"".join(map(encode, [manifest().event(), *EVENTS]))
-    first = len(encode(manifest().event()))
+    content = manifest().line() + b"".join(map(encode, EVENTS))
+    first = len(manifest().line())
     ends = [first + sum(len(encode(e)) for e in EVENTS[:k]) for k in range(len(EVENTS) + 1)]
     path = tmp_path / "events.jsonl"
     for size in range(first, len(content) + 1):
         path.write_bytes(content[:size])
         whole = sum(size >= end - 1 for end in ends[1:])  # a line that lacks only its end is whole
-        with Recorder(path) as recorder:
-            assert recorder.cut == (
+        with Recorder(path) as writer:
+            assert writer.cut == (
                 0 if size >= ends[whole] - 1 and size <= ends[whole] else size - ends[whole]
             )
             for event in EVENTS:
-                recorder.put(event)
-            assert recorder.logged is None
+                writer.put(event)
+            assert writer.logged is None
         assert path.read_bytes() == content
 
 
 def test_damage_in_the_middle_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    path.write_bytes(encode(manifest().event()) + b'{"event": "sent", \n' + encode(EVENTS[1]))
+    path.write_bytes(manifest().line() + b'{"event": "sent", \n' + encode(EVENTS[1]))
     with pytest.raises(LogError, match=r"events\.jsonl:2: damaged line .*restore the file from a copy"):
         list(read_events(path))
-    path.write_bytes(encode(manifest().event()) + b"[1]\n")
-    with pytest.raises(LogError, match=r"events\.jsonl:2: not an event: '\[1\]"):
+    path.write_bytes(manifest().line() + b"[1]\n")
+    with pytest.raises(LogError, match=r"events\.jsonl:2: not an event: \[1\]"):
         list(read_events(path))
 
 
@@ -93,8 +95,8 @@ def test_damage_in_the_middle_is_named_with_its_line(tmp_path: Path) -> None:
     [
         (b"", "the first line is no manifest"),
         (encode(EVENTS[0]), "the first line is no manifest"),
-        (encode({"event": "manifest", "format": 99}), "log format 99; this version reads format 1"),
-        (encode({"event": "manifest", "format": 1, "seed": "x"}), "the manifest's version"),
+        (to_line({"event": "manifest", "format": 99}), "log format 99; this version reads format 1"),
+        (to_line({"event": "manifest", "format": 1, "seed": "x"}), "the manifest's version"),
     ],
 )
 def test_what_is_no_run_is_said(tmp_path: Path, content: bytes, complaint: str) -> None:
@@ -140,19 +142,19 @@ def test_a_manifest_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     )
 )
 def test_a_line_is_read_as_it_was_written_whatever_it_holds(value: Any) -> None:
-    line = encode({"event": "sent", "held": value})
+    line = to_line({"event": "sent", "held": value})
     assert line.count(b"\n") == 1
     assert json.loads(line) == {"event": "sent", "held": value}
 
 
 def test_half_a_surrogate_pair_is_written_and_read() -> None:
-    assert json.loads(encode({"message": "\ud800é"})) == {"message": "\ud800é"}
+    assert json.loads(to_line({"message": "\ud800é"})) == {"message": "\ud800é"}
 
 
 def test_a_log_is_finished_when_its_last_line_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    before = encode(manifest().event())
-    last = encode({"event": "finished", "turns": 5, "tokens": 9, "at": "2026-01-05T09:00:00+00:00"})
+    before = manifest().line()
+    last = encode(Finished(turns=5, tokens=9, at=AT))
     for size in range(len(last) + 1):
         path.write_bytes(before + last[:size])
         assert is_finished(path) == (size >= len(last) - 1)
@@ -165,15 +167,15 @@ def test_the_last_filler_is_found_from_the_end_wherever_it_stands(
     path = tmp_path / "events.jsonl"
 
     def sent(turn: int, kind: str, message: str) -> bytes:
-        return encode({"event": "sent", "turn": turn, "kind": kind, "message": message, "tokens": 1})
+        return to_line({"event": "sent", "turn": turn, "kind": kind, "message": message, "tokens": 1})
 
     told = '\n{"event":"sent","turn":99,"kind":"fill"'
-    lines = [encode(manifest().event()), sent(1, "fill", told), sent(7, "fill", told)]
+    lines = [manifest().line(), sent(1, "fill", told), sent(7, "fill", told)]
     lines += [sent(8 + i, "tell", told + "x" * size) for i, size in enumerate(sizes)]
     path.write_bytes(b"".join(lines))
-    assert log._last_filler(path) == 7
+    assert recorder._last_filler(path) == 7
     path.write_bytes(lines[0])
-    assert log._last_filler(path) is None
+    assert recorder._last_filler(path) is None
 
 
 def test_differences_are_found_wherever_they_are() -> None:
@@ -189,13 +191,13 @@ def test_differences_are_found_wherever_they_are() -> None:
 
 def test_a_replay_that_diverges_shows_both_texts(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    with Recorder(path) as recorder:
-        recorder.put({**SENT, "turn": 4, "message": "red"})
+    with Recorder(path) as writer:
+        writer.put(sent(4, "red"))
     with (
-        Recorder(path) as recorder,
+        Recorder(path) as writer,
         pytest.raises(ReplayDiverged, match=r"turn 4 .*message = 'red', .*'blue'.*--fresh"),
     ):
-        recorder.put({**SENT, "turn": 4, "message": "blue"})
+        writer.put(sent(4, "blue"))
 
 
 def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:
@@ -216,6 +218,6 @@ def test_a_usage_keeps_what_was_used_besides() -> None:
         "model": "a",
         "besides": [{"output": 2, "model": "b"}, {"cache_read": 3, "provider": "c"}],
     }
-    event = {"event": "replied", "turn": 0, "reply": "", "tokens": 0, "finish": "stop", "usage": data}
-    assert reply_of(event).usage == usage
+    event = Replied(turn=0, reply="", tokens=0, finish=Finish.STOP, usage=usage)
+    assert decode(encode(event)) == event
     assert (usage + usage).besides == usage.besides * 2

@@ -322,7 +322,7 @@ def test_a_suite_with_a_large_pool_does_not_swell_the_page(made: "Made") -> None
 RENDER = """
 import json, sys
 from pathlib import Path
-from ltm_bench.log.log import Manifest
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.page import render_page
 from ltm_bench.score.results import Results, Retrieval
 

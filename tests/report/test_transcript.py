@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.log import encode, read_events, read_manifest
+from ltm_bench.log.events import Sent
+from ltm_bench.log.lines import to_line
+from ltm_bench.log.reader import read_events, read_manifest
 from ltm_bench.report.page import LONGEST_TURN, render_transcript, visible
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ Read = Callable[[str], "Page"]
 def transcript_of(made: "Made", tmp_path: Path, replies: list[str | None]) -> str:
     """The transcript of a conversation about a colour; None is a message that was never answered."""
     results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 2000)])
-    events: list[dict[str, Any]] = [made.manifest(results).event()]
+    events: list[dict[str, Any]] = []
     for turn, reply in enumerate(replies):
         sent = {"event": "sent", "turn": turn, "kind": "tell", "example": "colours/0", "position": 10 * turn}
         at = made.at(10 * turn).isoformat()
@@ -25,8 +27,8 @@ def transcript_of(made: "Made", tmp_path: Path, replies: list[str | None]) -> st
         if reply is not None:
             events.append({"event": "replied", "turn": turn, "reply": reply, "finish": "stop", "tokens": 8})
     jump = made.at(0) + timedelta(days=2)
-    events.insert(1, {"event": "jumped", "to": jump.isoformat(), "position": 0})
-    (tmp_path / "events.jsonl").write_bytes(b"".join(map(encode, events)))
+    events.insert(0, {"event": "jumped", "to": jump.isoformat(), "position": 0})
+    (tmp_path / "events.jsonl").write_bytes(made.manifest(results).line() + b"".join(map(to_line, events)))
     render_transcript(tmp_path, results, tmp_path / "transcript.html")
     return (tmp_path / "transcript.html").read_text("utf-8")
 
@@ -34,15 +36,15 @@ def transcript_of(made: "Made", tmp_path: Path, replies: list[str | None]) -> st
 def test_every_turn_of_a_real_run_is_in_the_transcript_once(hostile_run: Path, read: Read) -> None:
     html = (hostile_run / "transcript.html").read_text("utf-8")
     page = read(html)
-    sent = [event for event in read_events(hostile_run / "events.jsonl") if event["event"] == "sent"]
-    assert [page.ids[f"turn-{event['turn']}"] for event in sent] == [1] * len(sent)
+    sent = [event for event in read_events(hostile_run / "events.jsonl") if isinstance(event, Sent)]
+    assert [page.ids[f"turn-{event.turn}"] for event in sent] == [1] * len(sent)
     assert page.tags["article"] == len(sent)
     assert page.tags["h1"] == page.tags["main"] == 1
     assert page.tags["script"] == page.tags["img"] == 0
     assert page.tags["style"] == 1
     assert not [name for name in page.attributes if name.startswith("on")]
     for event in sent:
-        assert " ".join(visible(event["message"]).split()) in page.words
+        assert " ".join(visible(event.message).split()) in page.words
 
 
 def test_links_between_the_pages_lead_somewhere(hostile_run: Path, read: Read) -> None:

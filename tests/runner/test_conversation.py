@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.tokens import counter
-from ltm_bench.log.log import encode
-from ltm_bench.runner import conversation as runner
+from ltm_bench.log.lines import to_line
+from ltm_bench.runner import calls
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
@@ -261,8 +261,8 @@ def test_whether_a_lost_call_was_refused_is_read_from_its_own_conversation(
     tries = [("a-0", [{"status": 500}]), ("b-0", [{"status": 500}]), ("b-0", [{"error": "ReadTimeout"}])]
     for name, attempts in tries:
         with timings.open("ab") as file:
-            file.write(encode({"turn": 3, "conversation": name, "failed_after": 1.0, "attempts": attempts}))
-    assert runner._refused(timings, {"turn": 3, "conversation": conversation}) is refused
+            file.write(to_line({"turn": 3, "conversation": name, "failed_after": 1.0, "attempts": attempts}))
+    assert calls.refused(timings, {"turn": 3, "conversation": conversation}) is refused
 
 
 def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: Path, run: Run) -> None:
@@ -285,7 +285,7 @@ def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
     most: int,
 ) -> None:
     synced: list[int] = []
-    monkeypatch.setattr("ltm_bench.log.log.SYNC_SECONDS", seconds)
+    monkeypatch.setattr("ltm_bench.log.recorder.SYNC_SECONDS", seconds)
     monkeypatch.setattr(os, "fsync", synced.append)
     assert run(agent).exit_code == 0
     assert least <= len(synced) <= most
@@ -531,7 +531,7 @@ def test_filler_in_a_log_that_is_not_ours_is_refused(
     place = next(k for k, i in enumerate(fills) if events[i]["message"].count("\n") >= 3)
     edited = events[fills[place] + (key == "reply")]
     edited[key] = edit(edited[key])
-    log.write_bytes(b"".join(encode(event) for event in events[: fills[place + more] + 2]))
+    log.write_bytes(b"".join(to_line(event) for event in events[: fills[place + more] + 2]))
     refused = command("resume", "r")
     assert refused.exit_code == 1, refused.output
     assert f"the log says {key} = " in refused.output

@@ -20,7 +20,7 @@ import pytest
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.plan.planning import agent_maker, plan_of
-from ltm_bench.runner.conversation import run as run_plan
+from ltm_bench.runner.runs import run_conversations as run_plan
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -159,7 +159,7 @@ def test_a_second_process_is_refused_and_a_dead_one_holds_nothing(place: Path) -
     home = place / "reports" / "r"
     hold = textwrap.dedent("""
         import pathlib, sys, time
-        from ltm_bench.log.log import locked
+        from ltm_bench.log.recorder import locked
         with locked(pathlib.Path(sys.argv[1])):
             print("held", flush=True)
             time.sleep(60)

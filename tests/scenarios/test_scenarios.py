@@ -16,7 +16,7 @@ from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.datasets.counting_stars.matcher import StarCounts
 from ltm_bench.plugins.files import find, load, scenario
-from ltm_bench.score.results import judge
+from ltm_bench.score.verdicts import verdict_on
 from ltm_bench.script.scenario import Example, ideal_reply, rehearse
 
 FILES = [
@@ -49,7 +49,7 @@ def talk(one: Example, answer: dict[int, str] | None = None) -> Iterator[tuple[L
 
 def scores(one: Example, answer: dict[int, str] | None = None) -> list[float | None]:
     return [
-        judge(line.expect, turns[-1].reply, turns).score
+        verdict_on(line.expect, turns[-1].reply, turns).score
         for line, _, turns in talk(one, answer)
         if isinstance(line, Ask)
     ]
@@ -179,7 +179,7 @@ def test_the_last_colour_is_new_and_a_stale_one_is_told_apart() -> None:
         assert all(isinstance(each[0], Tell) for each in told)
         assert isinstance(line, Ask)
         stale = line.expect.wrong()[1]
-        assert judge(line.expect, Reply(stale), turns).outcome is Outcome.STALE
+        assert verdict_on(line.expect, Reply(stale), turns).outcome is Outcome.STALE
 
 
 def test_a_spy_meeting_names_each_person_and_each_group_once() -> None:
@@ -202,8 +202,8 @@ def test_sally_looks_where_she_believes_the_thing_to_be() -> None:
         assert moved is not None
         unseen = "leaves" in story and ("at the window" not in story or "think that" in question)
         wanted = placed[2] if unseen else moved[1]
-        assert judge(line.expect, Reply(json.dumps({"answer": wanted})), []).outcome is Outcome.CORRECT
-        assert judge(line.expect, Reply('{"answer": null}'), []).score == 0
+        assert verdict_on(line.expect, Reply(json.dumps({"answer": wanted})), []).outcome is Outcome.CORRECT
+        assert verdict_on(line.expect, Reply('{"answer": null}'), []).score == 0
         answers.add((unseen, "think that" in question))
     assert len(answers) == 4
 

@@ -9,7 +9,8 @@ import pytest
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.report.page import filler_path, going_on, jump_path
-from ltm_bench.score.course import MOST_STEPS, Calls, Course, Jump, course_of
+from ltm_bench.score.course import MOST_STEPS, Calls, Course, Jump
+from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -26,7 +27,7 @@ def test_filler_and_jumps_are_those_of_the_log(command: "Command") -> None:
         == 0
     )
     events = [json.loads(line) for line in Path("reports/r/events.jsonl").read_text().splitlines()]
-    course = course_of(Path("reports/r"))
+    course = score_run(Path("reports/r")).course
     filled = sum(end - start for start, end in course.filler)
     total = events[-1]["tokens"]
     replies = {e["turn"]: e["tokens"] for e in events if e["event"] == "replied"}
@@ -44,7 +45,7 @@ def test_filler_and_jumps_are_those_of_the_log(command: "Command") -> None:
 def test_an_isolated_run_has_neither(command: "Command") -> None:
     run = ("run", "--span", "2k", "--scenario", "jokes", "--agent", "goldfish", "--name", "r", "--isolated")
     assert command(*run).exit_code == 0
-    course = course_of(Path("reports/r"))
+    course = score_run(Path("reports/r")).course
     assert (course.filler, course.jumps) == ((), ())
     assert "filler and time" not in Path("reports/r/report.html").read_text()
 

@@ -8,8 +8,9 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.page import render_page
-from ltm_bench.score.course import MOST_STEPS, course_of
+from ltm_bench.score.course import MOST_STEPS
 from ltm_bench.score.figures import Point, bins, heats, points, skills
+from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
     from tests.browser import Browser
@@ -112,7 +113,7 @@ def metered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command")
 
 def test_what_was_used_is_told_along_the_conversation_to_the_cent(metered: Path) -> None:
     results = json.loads((metered / "results.json").read_text("utf-8"))
-    course = course_of(metered)
+    course = score_run(metered).course
     assert 10 < len(course.steps) <= MOST_STEPS
     positions = [step.position for step in course.steps]
     assert positions == sorted(positions)
@@ -128,7 +129,7 @@ def test_what_was_used_is_told_along_the_conversation_to_the_cent(metered: Path)
 
 
 def test_an_agent_that_tells_no_usage_has_no_charts_of_it(hostile_run: Path) -> None:
-    course = course_of(hostile_run)
+    course = score_run(hostile_run).course
     assert list(course.steps) == []
     assert "Prompt tokens of a call" not in (hostile_run / "report.html").read_text("utf-8")
 

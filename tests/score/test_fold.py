@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.log import read_manifest
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import About
 from ltm_bench.report.page import render_page, render_transcript
-from ltm_bench.score.fold import results_of
+from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
     from tests.made import Page
@@ -33,7 +33,7 @@ def test_a_run_that_was_cut_off_anywhere_has_pages_that_say_incomplete(
     total = (hostile_run / "events.jsonl").read_bytes().count(b"\n")
     run = cut(hostile_run, tmp_path / "cut", max(1, int(share * total)), torn)
     manifest = read_manifest(run)
-    results = results_of(run, {}, {})
+    results = score_run(run)
     assert not results.complete
     assert results.score is None
     assert results.interval is None
@@ -52,7 +52,7 @@ def test_a_question_that_the_agent_failed_at_is_no_second_question_that_was_not_
 ) -> None:
     lines = (hostile_run / "events.jsonl").read_bytes().splitlines()
     first = next(number for number, line in enumerate(lines) if b'"kind":"ask"' in line)
-    results = results_of(cut(hostile_run, tmp_path / "cut", first + 1), {}, {})
+    results = score_run(cut(hostile_run, tmp_path / "cut", first + 1))
     assert results.outcomes[Outcome.AGENT_ERROR] == 1
     failed = next(e for e in results.examples if Outcome.AGENT_ERROR in e.outcomes)
     assert failed.outcomes == [Outcome.AGENT_ERROR]
@@ -61,7 +61,9 @@ def test_a_question_that_the_agent_failed_at_is_no_second_question_that_was_not_
 
 
 def test_results_tell_what_they_were_told_of_scenarios_and_references(hostile_run: Path) -> None:
-    results = results_of(hostile_run, {"jokes": About("Some jokes.", ("time",))}, {"goldfish": 0.25})
+    results = score_run(
+        hostile_run, about={"jokes": About("Some jokes.", ("time",))}, references={"goldfish": 0.25}
+    )
     assert results.complete
     assert results.references == {"goldfish": 0.25}
     told = {each.name: (each.summary, each.skills) for each in results.scenarios}
@@ -76,8 +78,8 @@ def test_latency_comes_from_the_timings_and_is_unknown_without_them(
     shutil.copytree(hostile_run, run, ignore=shutil.ignore_patterns("*.html", "agent"))
     timings = "".join(f'{{"turn":{i},"seconds":{i}.5}}\n' for i in range(20)) + '{"turn":20,"sec'
     (run / "timings.jsonl").write_text(timings, "utf-8")
-    latency = results_of(run, {}, {}).latency
+    latency = score_run(run).latency
     assert latency is not None
     assert (latency.total, latency.median, latency.p95) == (200.0, 10.0, 19.5)
     (run / "timings.jsonl").unlink()
-    assert results_of(run, {}, {}).latency is None
+    assert score_run(run).latency is None

@@ -8,15 +8,9 @@ from hypothesis import strategies as st
 
 from ltm_bench import Finish, Matcher, Message, Outcome, Reply, Turn, Verdict, item_counts, names_only, picks
 from ltm_bench.matchers.lists import lists_all
-from ltm_bench.score.results import (
-    MOST_WORDS,
-    ExampleResult,
-    Question,
-    decisive,
-    example_score,
-    judge,
-    summarise_scenario,
-)
+from ltm_bench.score.headline import example_score, summarise_scenario
+from ltm_bench.score.results import ExampleResult, Question
+from ltm_bench.score.verdicts import MOST_WORDS, decisive, verdict_on
 
 EXPECT = names_only("red", among=("red", "blue"))
 
@@ -66,12 +60,12 @@ class Fails(Matcher):
 def test_how_a_reply_finished_counts_before_what_it_says(
     reply: Reply, outcome: Outcome, score: float
 ) -> None:
-    verdict = judge(EXPECT, reply, [])
+    verdict = verdict_on(EXPECT, reply, [])
     assert (verdict.outcome, verdict.score) == (outcome, score)
 
 
 def test_a_matcher_that_fails_is_an_error_of_the_judge_and_no_wrong_answer() -> None:
-    verdict = judge(Fails(), Reply("x"), [])
+    verdict = verdict_on(Fails(), Reply("x"), [])
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_ERROR, None)
     assert "Fails failed: KeyError: 'x'" in verdict.reason
 
@@ -96,7 +90,7 @@ def test_what_could_not_be_scored_leaves_no_score_and_is_not_left_out() -> None:
 def decided_by(expect: Matcher, said: str) -> list[str]:
     reply = Reply(said)
     turns = [Turn(Message("Which colour?", datetime(2026, 1, 5, tzinfo=UTC), 0), reply)]
-    places = decisive(expect, reply, turns, judge(expect, reply, turns))
+    places = decisive(expect, reply, turns, verdict_on(expect, reply, turns))
     return [said[start:stop] for start, stop in places]
 
 
@@ -126,7 +120,7 @@ def test_decisive_are_the_words_without_which_the_verdict_is_another(
 def test_decisive_places_are_words_of_the_reply_in_order(said: str) -> None:
     reply = Reply(said)
     turns = [Turn(Message("Which colour?", datetime(2026, 1, 5, tzinfo=UTC), 0), reply)]
-    places = decisive(EXPECT, reply, turns, judge(EXPECT, reply, turns))
+    places = decisive(EXPECT, reply, turns, verdict_on(EXPECT, reply, turns))
     assert list(places) == sorted(places)
     ends = [0, *(stop for _, stop in places)]
     assert all(end <= start < stop <= len(said) for end, (start, stop) in zip(ends, places, strict=False))

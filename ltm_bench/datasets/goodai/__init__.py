@@ -12,7 +12,7 @@ from ltm_bench.datasets.goodai.files import (
     find_definition,
     results,
 )
-from ltm_bench.datasets.goodai.importing import ADAPTER, events, run_name, runs
+from ltm_bench.datasets.goodai.importing import ADAPTER, log_of, run_name, runs
 from ltm_bench.datasets.goodai.suite import Recipe, plays, recipes
 
 __all__ = [
@@ -22,9 +22,9 @@ __all__ = [
     "Published",
     "Recipe",
     "definitions",
-    "events",
     "expectations",
     "find_definition",
+    "log_of",
     "plays",
     "recipes",
     "results",

@@ -13,12 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 
-from ltm_bench.core.messages import Matcher
+from ltm_bench.core.messages import Finish, Matcher
 from ltm_bench.core.tokens import DEFAULT, Counter
 from ltm_bench.datasets.goodai.expectations import expectations
 from ltm_bench.datasets.goodai.files import Definition, OnBad, Published, find_definition, span_of
 from ltm_bench.datasets.goodai.matcher import Published as PublishedScore
-from ltm_bench.log.log import FORMAT, AgentEntry, Event, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
+from ltm_bench.log import events
+from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent
+from ltm_bench.log.manifest import FORMAT, AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
 from ltm_bench.matchers.forms import dump
 
 ADAPTER = "imported"
@@ -38,9 +40,9 @@ def run_name(benchmark: str, agent: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", f"goodai-{benchmark}-{agent}").strip("-.")[:100]
 
 
-def events(
+def log_of(
     published: Sequence[Published], known: Sequence[Definition], counter: Counter, on_bad: OnBad
-) -> Iterator[Event]:
+) -> Iterator[Manifest | Event]:
     """Give the event log of one run; an example that does not fit its definition is told and left out."""
     readable = []
     for each in sorted(published, key=lambda each: (each.scenario, each.example)):
@@ -58,48 +60,36 @@ def events(
         names[each.scenario, each.example] = f"{each.scenario}/{counts[each.scenario]}"
         counts[each.scenario] += 1
     first = min(exchange.at for each, _, _ in readable for exchange in each.exchanges)
-    yield _manifest([each for each, _, _ in readable], counts, known, first).event()
+    yield _manifest([each for each, _, _ in readable], counts, known, first)
     turn = tokens = 0
     base: dict[str, int] = defaultdict(int)
     for each, definition, asked in readable:
         name = names[each.scenario, each.example]
         for i, exchange in enumerate(each.exchanges):
             expect = asked.get(i)
-            sent: Event = {
-                "event": "sent",
-                "turn": turn,
-                "kind": "ask" if expect is not None else "tell" if i <= max(asked) else "chat",
-                "example": name,
-                "message": exchange.message,
-                "tokens": counter.count(exchange.message),
-                "position": base[each.scenario] + _place(i, each, definition),
-                "at": exchange.at.isoformat(),
-            }
-            if expect is not None:
-                sent["expect"] = dump(expect)
+            sent = Sent(
+                turn=turn,
+                kind="ask" if expect is not None else "tell" if i <= max(asked) else "chat",
+                example=name,
+                message=exchange.message,
+                tokens=counter.count(exchange.message),
+                position=base[each.scenario] + _place(i, each, definition),
+                at=exchange.at,
+                expect=None if expect is None else dump(expect),
+            )
             reply = counter.count(exchange.reply)
             yield sent
-            yield {
-                "event": "replied",
-                "turn": turn,
-                "reply": exchange.reply,
-                "tokens": reply,
-                "finish": "stop",
-            }
-            tokens += sent["tokens"] + reply
+            yield Replied(turn=turn, reply=exchange.reply, tokens=reply, finish=Finish.STOP)
+            tokens += sent.tokens + reply
             turn += 1
-        yield {
-            "event": "published",
-            "example": name,
-            "score": round(each.score, 6),
-            "reason": each.reason,
-            "by_hand": each.by_hand,
-        }
+        yield events.Published(
+            example=name, score=round(each.score, 6), reason=each.reason, by_hand=each.by_hand
+        )
         over = max(0, each.span - span_of(each.benchmark)) if span_of(each.benchmark) else 0
-        yield {"event": "ended", "example": name, "span": each.span, "overrun": over}
+        yield Ended(example=name, span=each.span, overrun=over)
         base[each.scenario] += each.span
     last = max(exchange.at for each, _, _ in readable for exchange in each.exchanges)
-    yield {"event": "finished", "turns": turn, "tokens": tokens, "at": last.isoformat()}
+    yield Finished(turns=turn, tokens=tokens, at=last)
 
 
 def _asked(

@@ -17,13 +17,13 @@ from typing import Any, Protocol
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
-from ltm_bench.log.log import locked, start_run
-from ltm_bench.runner.conversation import finished
+from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.runner.ray.desk import Desk
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
 from ltm_bench.runner.ray.worker import LEASE, OFTEN, Order, hold
+from ltm_bench.runner.runs import finished
 from ltm_bench.runner.sweep import Job, SweepObserver
 
 RETRIES = 5

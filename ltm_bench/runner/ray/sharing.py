@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
-from ltm_bench.log.log import conversations, is_finished, read_manifest
+from ltm_bench.log.reader import conversations, is_finished, read_manifest
 
 
 def is_url(place: str) -> bool:

@@ -19,10 +19,13 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, LtmBenchError, RunIncomplete, RunLocked
 from ltm_bench.core.messages import Turn, Verdict
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.log import Manifest, conversations, locked, read_events, reply_of, start_run
-from ltm_bench.runner.conversation import finished, run
+from ltm_bench.log.events import Replied
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, read_events
+from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
+from ltm_bench.runner.runs import finished, run_conversations
 from ltm_bench.runner.sweep import Job
 from ltm_bench.schedule import Ended
 from ltm_bench.script.scenario import Example
@@ -125,7 +128,7 @@ def _logged(folder: Path) -> Decimal:
     cost = Decimal()
     for path in conversations(folder):
         for event in read_events(path):
-            if event["event"] == "replied" and (usage := reply_of(event).usage) is not None:
+            if isinstance(event, Replied) and (usage := event.usage) is not None:
                 cost += dollars(usage) or Decimal()
     return cost
 
@@ -182,7 +185,7 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, desk: Any) -> Lt
         try:
             if not already:
                 asyncio.run(
-                    run(
+                    run_conversations(
                         job.plan,
                         job.make_agent,
                         folder,

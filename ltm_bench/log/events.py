@@ -1,0 +1,213 @@
+"""The events of a log: frozen values with one JSON form each, told apart by `event`.
+
+`sent` is written before the agent is called and `replied` after, so a log says what a killed run was doing. `jumped`,
+`ended` and `finished` record the scheduler's decisions; `published` is the score that an imported result came with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
+
+from ltm_bench.core.messages import Finish, Kind, Message, Reply, Usage
+from ltm_bench.log.lines import LARGEST, to_line
+
+Count = Annotated[int, Field(ge=0, lt=LARGEST)]
+
+
+class NotAnEvent(ValueError):
+    """A line of a log is not an event. Its text says what is wrong with it."""
+
+
+def is_usage(usage: object) -> bool:
+    """Whether this is a usage whose figures are all whole numbers from 0."""
+    if not isinstance(usage, Usage) or not isinstance(usage.besides, tuple):
+        return False
+    figures = (usage.uncached, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
+    names = (usage.model, usage.provider)
+    return (
+        all(type(n) is int and 0 <= n < LARGEST for n in figures)
+        and all(name is None or isinstance(name, str) for name in names)
+        and all(map(is_usage, usage.besides))
+    )
+
+
+def _check_usage(usage: Usage) -> Usage:
+    if not is_usage(usage):
+        raise ValueError("its figures are whole numbers from 0")
+    return usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A message goes out to the agent."""
+
+    event: Literal["sent"] = "sent"
+    turn: Count
+    kind: Kind
+    example: str | None = None
+    """The example that speaks; None for filler."""
+    message: str
+    tokens: Count
+    """Of the message."""
+    position: Count
+    """Tokens of the conversation before it."""
+    due: Count | None = None
+    """The position at which the scheduler wanted it."""
+    at: AwareDatetime
+    """Benchmark time."""
+    expect: dict[str, Any] | None = None
+    """The JSON form of a question's matcher."""
+    ideal: str | None = None
+    buried: tuple[tuple[str, Count | None], ...] | None = None
+    """Needles inside the message: their texts, and how many of its tokens come before each (None: cut off)."""
+
+    @property
+    def said(self) -> Message:
+        """The message as the agent receives it."""
+        return Message(self.message, self.at, self.turn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """The agent replied, or a script did for it (scripted filler)."""
+
+    event: Literal["replied"] = "replied"
+    turn: Count
+    reply: str
+    tokens: Count
+    """Of the reply."""
+    finish: Finish
+    usage: Annotated[Usage, AfterValidator(_check_usage)] | None = None
+
+    @property
+    def said(self) -> Reply:
+        """The reply as the adapter returned it."""
+        return Reply(self.reply, self.usage, self.finish)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jumped:
+    """The benchmark's clock jumped."""
+
+    event: Literal["jumped"] = "jumped"
+    to: AwareDatetime
+    position: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """An example said its last message."""
+
+    event: Literal["ended"] = "ended"
+    example: str
+    span: Count
+    """Tokens from its first message to its last question."""
+    overrun: Count
+    """Tokens by which the last question missed the span."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """An imported example came with a score."""
+
+    event: Literal["published"] = "published"
+    example: str
+    score: Annotated[int | float, Field(ge=0, le=1)]
+    reason: str | None = None
+    """What was published with it."""
+    by_hand: bool | None = None
+    """Whether a person corrected it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """Everything was said. The last event of a conversation."""
+
+    event: Literal["finished"] = "finished"
+    turns: Count
+    tokens: Count
+    at: AwareDatetime
+
+
+Event = Annotated[Sent | Replied | Jumped | Ended | Published | Finished, Field(discriminator="event")]
+
+_FIELDS: Mapping[type[Any], tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind))
+    for kind in (Sent, Replied, Jumped, Ended, Published, Finished, Usage)
+}
+
+_EVENTS: TypeAdapter[Any] = TypeAdapter(Event, config=ConfigDict(strict=True))
+
+
+def decode(line: bytes) -> Event:
+    """Return the event on a line of a log. Raises NotAnEvent."""
+    try:
+        return _read(line)
+    except ValidationError as error:
+        if error.errors(include_url=False)[0]["type"] != "json_invalid":
+            raise NotAnEvent(_problem(error)) from error
+    # Lone surrogates are escaped in the log, and only `json` reads them.
+    try:
+        raw = json.loads(line)
+        event = _read(json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace"))
+    except ValidationError as error:
+        raise NotAnEvent(_problem(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise NotAnEvent(f"damaged line ({error})") from error
+    texts = {name: raw[name] for name in ("message", "reply", "example", "ideal", "expect") if name in raw}
+    return replace(event, **texts)
+
+
+def _read(line: bytes) -> Event:
+    event = _EVENTS.validate_json(line)
+    if isinstance(event, Sent):
+        if event.kind != "fill" and event.example is None:
+            raise NotAnEvent(f"damaged event, sent: example is missing: kind = {event.kind!r} has one")
+        if event.kind == "ask" and event.expect is None:
+            raise NotAnEvent("damaged event, sent: expect is missing: kind = 'ask' has one")
+    return event  # type: ignore[no-any-return]  # the adapter of an annotated union is typed Any
+
+
+def _problem(error: ValidationError) -> str:
+    found = error.errors(include_url=False)[0]
+    where = ".".join(map(str, found["loc"][1:]))
+    if found["type"] == "union_tag_invalid":
+        known = ", ".join(kind.__name__.lower() for kind in _FIELDS if kind is not Usage)
+        name = found["input"]["event"]
+        return f"damaged event, event = {name!r:.60}: there is no such event here (known: {known})"
+    if not found["loc"]:  # not an object, or one without an event
+        return f"not an event: {found['input']!r:.60}"
+    if found["type"] == "missing":
+        return f"damaged event, {found['loc'][0]}: {where} is missing"
+    return f"damaged event, {found['loc'][0]}: {where} = {found['input']!r:.60}: {found['msg']}"
+
+
+def encode(event: Event) -> bytes:
+    """Return an event as one line; what is None is left out."""
+    return to_line(dict(_items(event)))
+
+
+def _items(event: Event) -> Iterator[tuple[str, object]]:
+    for name in _FIELDS[type(event)]:
+        value = getattr(event, name)
+        if value is None:
+            continue
+        if isinstance(value, datetime):
+            value = value.isoformat()
+        elif isinstance(value, Usage):
+            value = usage_data(value)
+        yield name, value
+
+
+def usage_data(usage: Usage) -> Mapping[str, Any]:
+    """Return the JSON form of a usage: figures of 0 and unknown names are left out."""
+    data = {name: getattr(usage, name) for name in _FIELDS[Usage] if name != "besides"}
+    if usage.besides:
+        data["besides"] = [usage_data(each) for each in usage.besides]
+    return {name: value for name, value in data.items() if value}

@@ -1,0 +1,64 @@
+"""Side files: evidence beside the log that differs between equal runs, such as wall-clock times. Never the truth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from io import FileIO
+from pathlib import Path
+from typing import Any, Self
+
+from ltm_bench.log.lines import append, mend, to_line
+
+
+def retrieval_trace_of(log: Path) -> Path:
+    """Return the side file that says what retrieval had for questions that failed."""
+    return log.with_suffix(".recalls")
+
+
+def environment_of(run: Path) -> dict[str, Any]:
+    """Return where and when a run ran; empty where its side file does not say, or cannot be read."""
+    try:
+        content = json.loads((run / "environment.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def begun_at(run: Path) -> datetime | None:
+    """Return when a run was first started in the real world; None where its side file does not say."""
+    started = environment_of(run).get("started")
+    first = started[0] if isinstance(started, list) and started else None
+    try:
+        found = datetime.fromisoformat(first) if isinstance(first, str) else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None
+
+
+class Journal:
+    """A side file of JSON lines for what differs between equal runs, such as wall-clock times.
+
+    It is there once something was put, and is held open from then on: of every reply there is a record.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float]) -> None:
+        self.path = path
+        self.clock = clock
+        """Seconds from any fixed moment, for measuring durations."""
+        self._file: FileIO | None = None
+        mend(path)
+
+    def put(self, record: Mapping[str, Any]) -> None:
+        """Append a record."""
+        self._file = self._file or self.path.open("ab", buffering=0)
+        append(self._file, to_line(record))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,0 +1,79 @@
+"""Lines of JSON in files that only grow: how one is written, and how a torn last one is mended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_json
+
+LARGEST = 1 << 53
+"""Above this a whole number is damage, and readers of JSON disagree about its value."""
+
+
+def to_line(record: Mapping[str, Any]) -> bytes:
+    """Return a record as one line of UTF-8. Lone surrogates, which UTF-8 cannot hold, are escaped."""
+    try:
+        return to_json(record, inf_nan_mode="constants") + b"\n"
+    except ValueError:
+        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a file of evidence beside the log; a line that cannot be read is skipped."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(record, dict):
+                yield record
+
+
+def append(file: FileIO, line: bytes) -> None:
+    """Write a line. A full disk can take part of one silently; the next write then raises OSError."""
+    while line:
+        line = line[file.write(line) :]
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that no reader, whatever happens, finds a part of it."""
+    draft = path.with_name(f".{path.name}.new")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+
+
+def mend(path: Path) -> int:
+    """Cut a torn last line off, or complete one that lacks only its end; return the number of bytes cut."""
+    if not path.exists() or not path.stat().st_size:
+        return 0
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        tail, start = b"", size
+        while start > 0 and b"\n" not in tail:
+            start = max(0, start - 65536)
+            file.seek(start)
+            tail = file.read(size - start)
+        if tail.endswith(b"\n"):
+            return 0
+        last = tail.rpartition(b"\n")[2]
+        try:
+            whole = isinstance(json.loads(last), dict)
+        except ValueError:
+            whole = False
+        if whole:
+            file.seek(size)
+            file.write(b"\n")
+            return 0
+        file.truncate(size - len(last))
+        return len(last)

@@ -1,0 +1,157 @@
+"""Reads the event log, front to back and once: the manifest, the events, and the hash of what was read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from ltm_bench.core.errors import LogError
+from ltm_bench.core.messages import Turn
+from ltm_bench.log.events import Ended, Event, NotAnEvent, Published, Replied, Sent, decode
+from ltm_bench.log.manifest import FORMAT, Manifest
+
+
+class EventReader:
+    """Yields the events of one conversation's log, one by one; its manifest line and a torn last line are skipped.
+
+    Raises LogError for any other damage. Whoever reads can rely on an event's fields, and on everything that it refers
+    to having come before.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._hash = hashlib.sha256()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what has been read, in hexadecimal; of the whole log once all events have been."""
+        return self._hash.hexdigest()
+
+    def __iter__(self) -> Iterator[Event]:
+        """Read the log from its beginning."""
+        self._hash = hashlib.sha256()
+        asked: int | None = None
+        speaking: set[str] = set()
+        try:
+            with self.path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    self._hash.update(line)
+                    try:
+                        event = decode(line)
+                    except NotAnEvent as error:
+                        if not line.endswith(b"\n"):
+                            return
+                        if number == 1 and _manifest_of(line) is not None:
+                            continue
+                        raise self._damaged(number, str(error)) from error
+                    if isinstance(event, Sent):
+                        asked = event.turn
+                        if event.example is not None:
+                            speaking.add(event.example)
+                    elif isinstance(event, Replied):
+                        if asked != event.turn:
+                            problem = f"damaged event, replied: turn = {event.turn}: no message of that turn is waiting"
+                            raise self._damaged(number, problem)
+                        asked = None
+                    elif isinstance(event, Ended | Published):
+                        if event.example not in speaking:
+                            where = f"{event.event}: example = {event.example!r:.60}"
+                            raise self._damaged(number, f"damaged event, {where}: it is not under way")
+                        if isinstance(event, Ended):
+                            speaking.remove(event.example)
+                    yield event
+        except OSError as error:
+            raise LogError(f"{self.path}: {error.strerror or error}") from error
+
+    def _damaged(self, number: int, problem: str) -> LogError:
+        return LogError(f"{self.path}:{number}: {problem}; restore the file from a copy")
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    """Yield the events of a log one by one, as `EventReader` does."""
+    return iter(EventReader(path))
+
+
+def read_manifest(run: Path) -> Manifest:
+    """Return the manifest of a run. Raises LogError if it has none, or one of another format."""
+    path = run / "events.jsonl"
+    try:
+        with path.open("rb") as file:
+            line = file.readline()
+    except OSError as error:
+        raise LogError(f"{path}: {error.strerror or error}") from error
+    first = _manifest_of(line)
+    if first is None:
+        raise LogError(f"{path}:1: the first line is no manifest; this is not a run of ltm-bench")
+    if first.get("format") != FORMAT:
+        raise LogError(f"{path}: log format {first.get('format')!r}; this version reads format {FORMAT}")
+    try:
+        return Manifest.model_validate(first)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise LogError(f"{path}: the manifest's {where}: {problem['msg']}") from error
+
+
+def _manifest_of(line: bytes) -> dict[str, Any] | None:
+    """Return the content of a manifest's line; None if it is another one."""
+    try:
+        first = from_json(line)
+    except ValueError:
+        return None
+    if not isinstance(first, dict) or first.pop("event", None) != "manifest":
+        return None
+    return first
+
+
+def conversations(run: Path, manifest: Manifest | None = None) -> list[Path]:
+    """Return the logs of a run's conversations: one, or one per example in an isolated run."""
+    if (manifest or read_manifest(run)).suite.isolated:
+        return sorted((run / "isolated").glob("*.jsonl"))
+    return [run / "events.jsonl"]
+
+
+def log_digest(run: Path) -> str:
+    """Return the SHA-256 of a run's event log; of an isolated run, that of the hashes of all its logs, by name."""
+    return join_digests([_file_digest(path) for path in logs(run)])
+
+
+def join_digests(digests: list[str]) -> str:
+    """Return the digest of a run whose logs have these digests."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def logs(run: Path, manifest: Manifest | None = None) -> list[Path]:
+    """Return all logs of a run: the one with the manifest first, then those of its conversations."""
+    return list(dict.fromkeys([run / "events.jsonl", *conversations(run, manifest)]))
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_finished(path: Path) -> bool:
+    """Whether a conversation came to its end. Reads the last line only."""
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 400))
+        last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        return last.startswith(b'{"event":"finished"') and last.endswith(b"}")
+
+
+def read_turns(path: Path) -> Iterator[Turn]:
+    """Yield the answered turns of a log one by one."""
+    sent: Sent | None = None
+    for event in read_events(path):
+        if isinstance(event, Sent):
+            sent = event
+        elif isinstance(event, Replied) and sent is not None:
+            yield Turn(sent.said, event.said, sent.kind, sent.example)

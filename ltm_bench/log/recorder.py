@@ -1,0 +1,179 @@
+"""Writes the event log. While the log still holds events, what happens is compared with them instead."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from filelock import FileLock, Timeout
+
+from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
+from ltm_bench.log.events import Event, encode
+from ltm_bench.log.lines import append, mend, write_whole
+from ltm_bench.log.manifest import Manifest, differences
+from ltm_bench.log.reader import read_events, read_manifest
+
+SYNC_SECONDS = 1.0
+"""Most seconds of paid replies that a power failure can cost, roughly."""
+
+
+@contextmanager
+def locked(run: Path) -> Iterator[None]:
+    """Hold a run for this process. A dead process holds nothing. Raises RunLocked."""
+    lock = FileLock(run / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunLocked(
+            f"{run}: another process is working on this run; wait for it, or use --fresh"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def start_run(run: Path, manifest: Manifest) -> None:
+    """Write a run's manifest, or check it against the one that is there. Raises ManifestDiffers."""
+    path = run / "events.jsonl"
+    if path.exists() and path.stat().st_size:
+        found = differences(read_manifest(run).identity(), manifest.identity())
+        if found:
+            raise ManifestDiffers(
+                f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); "
+                "use --fresh to start beside it, or --name"
+            )
+        return
+    if path.is_symlink() and not path.exists():
+        raise LogError(f"{path} is a link that leads nowhere; remove it")
+    write_whole(path, manifest.line())
+
+
+class Recorder:
+    """Writes a conversation's events, once those that the log holds already have been gone through.
+
+    A conversation is resumed by running it again: as long as the log has events, `put` compares instead of
+    writing, and what was replied is read instead of asked.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.cut = mend(path)
+        """Bytes of a torn last line that were cut off."""
+        self._replay = read_events(path) if path.exists() else iter(())
+        self._logged: Event | None = next(self._replay, None)
+        self._following: Event | None = None
+        self._file = path.open("ab", buffering=0)
+        self._syncing: asyncio.Task[None] | None = None
+        self.last_filler = _last_filler(path)
+        """The turn of the last filler that the log holds already; None where there is none."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._syncing is not None and not self._syncing.cancel() and not self._syncing.cancelled():
+            self._syncing.exception()  # looked at; if it lasts, the next line raises it
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    @property
+    def logged(self) -> Event | None:
+        """The next event that the log holds already; None once it is all gone through."""
+        return self._logged
+
+    def peek(self) -> Event | None:
+        """Return the logged event after that; None where there is none."""
+        if self._following is None:
+            self._following = next(self._replay, None)
+        return self._following
+
+    def put(self, event: Event) -> None:
+        """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
+        if self._logged is None:
+            try:
+                append(self._file, encode(event))
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self.path)) from error
+            return
+        if self._logged != event:
+            raise self._difference(self._logged, event)
+        self.skip()
+
+    def skip(self) -> None:
+        """Go on to the next logged event."""
+        following, self._following = self._following, None
+        self._logged = following or next(self._replay, None)
+
+    def sync_soon(self) -> None:
+        """Let what was written be brought to the disk within SYNC_SECONDS, while the conversation goes on.
+
+        Raises OSError, which names the file, where that did not succeed the last time.
+        """
+        if self._syncing is not None and self._syncing.done():
+            done, self._syncing = self._syncing, None
+            done.result()
+        if self._syncing is None:
+            self._syncing = asyncio.create_task(self._sync_later())
+
+    async def _sync_later(self) -> None:
+        await asyncio.sleep(SYNC_SECONDS)
+        await asyncio.to_thread(_sync, self.path)
+
+    def _difference(self, old: Event, new: Event) -> ReplayDiverged:
+        turn = getattr(old, "turn", None)
+        where = f"event {old.event}" if turn is None else f"turn {turn}"
+        names = [field.name for field in (*fields(old), *fields(new))]
+        name = next((n for n in names if getattr(old, n, None) != getattr(new, n, None)), "event")
+        return self.diverged(
+            f"{where} the log says {name}", getattr(old, name, None), getattr(new, name, None)
+        )
+
+    def diverged(self, what: str, old: object, new: object) -> ReplayDiverged:
+        """Return the error that says what the log has, and what the scripts now say instead."""
+        return ReplayDiverged(
+            f"{self.path}: at {what} = {old!r:.300}, the scripts now say "
+            f"{new!r:.300}. A scenario, the filler or ltm-bench has changed since; install the version "
+            "of the manifest, or start again with --fresh"
+        )
+
+
+def _sync(path: Path) -> None:
+    """Flush a file to the disk. Uses its own descriptor; the recorder's may already be closed."""
+    file = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        os.close(file)
+
+
+_FILLER = re.compile(rb'\n\{"event":"sent","turn":(\d{1,15}),"kind":"fill"')
+_BLOCK = 1 << 20
+
+
+def _last_filler(path: Path) -> int | None:
+    """Return the turn of the last filler in a log, which is looked for from its end."""
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        start, later = file.seek(0, os.SEEK_END), b""
+        while start > 0:
+            end, start = start, max(0, start - _BLOCK)
+            file.seek(start)
+            block = file.read(end - start) + later
+            if found := _FILLER.findall(block):
+                return int(found[-1])
+            later = block[:100]  # a line can begin in one block and go on in the next
+    return None

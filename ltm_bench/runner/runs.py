@@ -1,0 +1,108 @@
+"""Runs all conversations of a plan in its folder: one, or one for each example of an isolated run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Verdict
+from ltm_bench.log.journal import Journal
+from ltm_bench.log.reader import is_finished
+from ltm_bench.log.recorder import Recorder
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.calls import Calls, lost_before
+from ltm_bench.runner.conversation import Conversation, Verdicts
+from ltm_bench.runner.observer import Observer
+from ltm_bench.script.scenario import Example
+
+CONCURRENT = 8
+"""Isolated examples that run at the same time."""
+
+
+def _ignore(_: object) -> None:
+    """Hear of something, and do nothing."""
+
+
+async def run_conversations(
+    plan: Plan,
+    make_agent: Callable[[], Agent],
+    folder: Path,
+    *,
+    budget: Budget,
+    observer: Observer,
+    clock: Callable[[], float],
+    on_cut: Callable[[int], None] = _ignore,
+    on_doubt: Callable[[str], None] = _ignore,
+    places: asyncio.Semaphore | None = None,
+    concurrent: int = CONCURRENT,
+) -> Verdicts:
+    """Run or resume all conversations of a plan in a run folder whose manifest has been written.
+
+    Args:
+        plan: What to run.
+        make_agent: Makes the agent of each conversation.
+        folder: The run's.
+        budget: What may be spent.
+        observer: Told of every turn.
+        clock: Wall-clock seconds from any fixed moment, for measuring durations.
+        on_cut: Told of the bytes of a torn last line that were cut off a log.
+        on_doubt: Told of a turn that the agent may get twice, because its message was under way when the run stopped.
+        places: Calls to agents that may be under way at a time; several runs may share them.
+        concurrent: Examples of an isolated run that are under way at a time.
+
+    Returns:
+        What the matchers said of every reply.
+
+    Raises:
+        RunIncomplete, BudgetReached: One of the conversations had to stop; the others were brought to their end.
+    """
+    budget.spent += lost_before(folder / "timings.jsonl")
+    home = folder / "agent"
+    places = places or asyncio.Semaphore(concurrent)
+    open_ones = asyncio.Semaphore(concurrent)
+    verdicts: dict[tuple[str, int], Verdict] = {}
+
+    async def converse(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> Verdicts:
+        with Recorder(log) as recorder:
+            if recorder.cut:
+                on_cut(recorder.cut)
+            calls = Calls(
+                make_agent(),
+                recorder,
+                journal,
+                home=home,
+                budget=budget,
+                places=places,
+                conversation=log.stem if plan.manifest.suite.isolated else None,
+                on_doubt=on_doubt,
+            )
+            conversation = Conversation(plan, examples, calls, recorder, observer)
+            await conversation.run()
+            return conversation.verdicts
+
+    async def alone(example: Example, journal: Journal) -> Verdicts:
+        name = example.id.replace("/", "-")
+        async with open_ones:
+            return await converse(folder / "isolated" / f"{name}.jsonl", [example], home / name, journal)
+
+    with Journal(folder / "timings.jsonl", clock) as journal:
+        if not plan.manifest.suite.isolated:
+            return await converse(folder / "events.jsonl", plan.examples, home, journal)
+        talks = (alone(example, journal) for example in plan.examples)
+        outcomes = await asyncio.gather(*talks, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        verdicts |= outcome
+    return verdicts
+
+
+def finished(plan: Plan, folder: Path) -> bool:
+    """Whether all conversations of a plan have come to their end."""
+    if not plan.manifest.suite.isolated:
+        return is_finished(folder / "events.jsonl")
+    names = (example.id.replace("/", "-") for example in plan.examples)
+    return all(is_finished(folder / "isolated" / f"{name}.jsonl") for name in names)

@@ -1,0 +1,128 @@
+"""From verdicts to the headline: the one place where its formula stands.
+
+The score of an example is the mean of its questions' verdicts, that of a scenario the mean over its examples, the
+headline the sum over scenarios. Infrastructure errors are never "wrong" and never leave the denominator: a result with
+any of them is incomplete and has no headline score.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.judgements import Judgement, Override, majority, reply_hash
+from ltm_bench.score.results import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.statistics import wilson
+
+
+def mean(scores: Iterable[float | None]) -> float | None:
+    """Return the mean of the scores that are known; None where none is."""
+    known = [score for score in scores if score is not None]
+    return sum(known) / len(known) if known else None
+
+
+def headline(by_scenario: Mapping[str, Iterable[float | None]]) -> float:
+    """Return the sum over scenarios of the mean over the examples whose scores are known."""
+    return sum(mean(scores) or 0.0 for scores in by_scenario.values())
+
+
+def example_score(questions: Sequence[Question]) -> float | None:
+    """Return the mean over an example's questions, or None if one of them has no score."""
+    scores = [None if q.outcome.infrastructure else q.score for q in questions]
+    return None if None in scores else mean(scores)
+
+
+def summarise_scenario(
+    name: str, summary: str, skills: Sequence[str], examples: Sequence[ExampleResult]
+) -> ScenarioResult:
+    """Average the examples of one scenario."""
+    scores = [e.score for e in examples if e.score is not None]
+    so_far = mean(scores)
+    complete = len(scores) == len(examples) and so_far is not None
+    chances = [q.chance for e in examples for q in e.questions]
+    return ScenarioResult(
+        name=name,
+        summary=summary,
+        skills=tuple(skills),
+        n=len(examples),
+        score=so_far if complete else None,
+        score_so_far=so_far,
+        interval=None if so_far is None else wilson(so_far, len(scores)),
+        chance=sum(chances) / len(chances) if chances else 0.0,
+        outcomes=count_outcomes(examples),
+    )
+
+
+def decide(question: Question, judgement: Judgement | None, override: Override | None) -> Question:
+    """Return a question with the last word on it: a person's, else the judges', else the matcher's.
+
+    What was said of another reply than this one is left aside.
+    """
+    said = reply_hash(question.reply or "")
+    changes: dict[str, Any] = {}
+    if question.outcome is Outcome.UNDECIDED:
+        changes |= {"matched": question.outcome, "doubt": question.reason}
+        if judgement is not None and judgement.reply == said:
+            verdict = majority(judgement.opinions)
+            changes |= {
+                "outcome": verdict.outcome,
+                "score": verdict.score,
+                "reason": verdict.reason,
+                "opinions": judgement.opinions,
+            }
+    if override is not None and override.reply == said:
+        changes |= {
+            "matched": question.outcome,
+            "outcome": override.outcome,
+            "score": override.score,
+            "reason": f"{override.reviewer}, by hand: {override.reason}",
+            "override": override,
+        }
+    return question.model_copy(update=changes) if changes else question
+
+
+def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
+    """Return by how much the headline would be higher if every undecided question were right."""
+    count = Counter(example.scenario for example in examples)
+    return sum(
+        (1.0 - (question.score or 0.0)) / len(example.questions) / count[example.scenario]
+        for example in examples
+        for question in example.questions
+        if question.outcome is Outcome.UNDECIDED
+    )
+
+
+def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
+    """Return the sum over scenarios by each judge alone, of those judges that decided every doubtful reply."""
+    doubtful = [q for e in examples for q in e.questions if q.opinions and q.override is None]
+    names = dict.fromkeys(o.judge for q in doubtful for o in q.opinions)
+    heard = [
+        {o.judge for o in q.opinions if o.outcome is not Outcome.JUDGE_ERROR and o.judge in names}
+        for q in doubtful
+    ]
+    found = {}
+    for judge in names:
+        if not all(judge in each for each in heard):
+            continue
+        by_scenario: dict[str, list[float | None]] = {}
+        for example in examples:
+            scores = [_by_judge(question, judge) for question in example.questions]
+            if not scores or None in scores:
+                return {}
+            by_scenario.setdefault(example.scenario, []).append(mean(scores))
+        found[judge] = headline(by_scenario)
+    return found
+
+
+def _by_judge(question: Question, judge: str) -> float | None:
+    if question.override is None and question.opinions:
+        return max(float(o.outcome is Outcome.CORRECT) for o in question.opinions if o.judge == judge)
+    return None if question.outcome.infrastructure else question.score
+
+
+def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:
+    """Count the outcomes of all questions, in the order in which they are defined."""
+    counts = Counter(outcome for example in examples for outcome in example.outcomes)
+    return {outcome: counts[outcome] for outcome in Outcome if counts[outcome]}

@@ -1,0 +1,60 @@
+"""What a matcher says of a reply, and which words of the reply decided it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ltm_bench.core.messages import Finish, Matcher, Outcome, Reply, Turn, Verdict
+
+
+def verdict_on(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
+    """Return the verdict on a reply. Never raises: a matcher that fails is a `judge_error`, not a wrong answer."""
+    if reply.finish is Finish.OVERFLOW:
+        return Verdict(Outcome.OVERFLOW, 0.0, "the conversation did not fit into the agent's window")
+    if reply.finish is Finish.REFUSAL:
+        return Verdict(Outcome.ABSTAINED, 0.0, "the provider or the model declined to answer")
+    try:
+        return expect.verdict(reply.text, turns)
+    except Exception as error:
+        return Verdict(
+            Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
+        )
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+){0,8}")
+
+MOST_WORDS = 80
+"""Different words of a reply up to which it is asked of each whether it decided the verdict."""
+
+MOST_CHARACTERS = 4000
+"""Characters of a reply up to which this is asked."""
+
+
+def decisive(
+    expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verdict
+) -> tuple[tuple[int, int], ...]:
+    """Return where in a reply the words stand without which its verdict would be another one.
+
+    Every word is left out in turn, wherever it stands, and the rest is judged: so it holds for any matcher, and where
+    two different words say the same thing, neither is decisive. Places are character offsets, first and last plus one.
+    Replies of more than MOST_WORDS different words, or MOST_CHARACTERS, have none.
+    """
+    if verdict.outcome.infrastructure or len(reply.text) > MOST_CHARACTERS:
+        return ()
+    places: dict[str, list[tuple[int, int]]] = {}
+    for match in _WORD.finditer(reply.text):
+        places.setdefault(match[0].casefold(), []).append(match.span())
+        if len(places) > MOST_WORDS:
+            return ()
+    found: list[tuple[int, int]] = []
+    for spans in places.values():
+        rest, end = [], 0
+        for start, stop in spans:
+            rest.append(reply.text[end:start])
+            end = stop
+        without = replace(reply, text="".join([*rest, reply.text[end:]]))
+        if verdict_on(expect, without, [*turns[:-1], replace(turns[-1], reply=without)]) != verdict:
+            found += spans
+    return tuple(sorted(found))
