@@ -27,7 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 from ltm_bench.cli.estimating import with_defaults
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import Wish, config_folders, make_plan
+from ltm_bench.plan.request import Wish
+from ltm_bench.plan.tables import config_folders
+from ltm_bench.plan.planning import make_plan
 from ltm_bench.runner.estimate import REPLIES, Asked, Estimate, asked_of, estimate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

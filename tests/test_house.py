@@ -13,7 +13,7 @@ import pytest
 import ltm_bench
 from ltm_bench.cli.checking import check_adapter, check_scenario
 from ltm_bench.core import errors
-from ltm_bench.plan.config import presets
+from ltm_bench.plan.presets import presets
 from ltm_bench.plugins.files import Kind, agent_class, catalogue, make_agent, summary
 
 if TYPE_CHECKING:

@@ -158,7 +158,7 @@ def run(
     """Hold one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
     from ltm_bench.cli.demands import Demands
     from ltm_bench.cli.running import start
-    from ltm_bench.plan.planning import Calls, Wish
+    from ltm_bench.plan.request import Calls, Wish
 
     start(
         Wish(
@@ -294,7 +294,8 @@ def sweep(
 ) -> None:
     """Hold many runs at the same time: every agent, span, seed and suite. The same command again goes on."""
     from ltm_bench.cli.sweeping import Cluster, Grid, read_grid, run_sweep, with_resources
-    from ltm_bench.plan.planning import PLAIN, Calls
+    from ltm_bench.plan.planning import PLAIN
+    from ltm_bench.plan.request import Calls
 
     if on not in (None, "ray"):
         raise ConfigError(f"--on {on}: there is ray, and without --on this process")
@@ -345,7 +346,7 @@ def resume(
     """Go on with a run that was interrupted, exactly where it stopped."""
     from ltm_bench.cli.demands import Demands
     from ltm_bench.cli.running import go_on
-    from ltm_bench.plan.planning import Calls
+    from ltm_bench.plan.request import Calls
 
     go_on(
         run,
@@ -704,7 +705,7 @@ def estimate(
 ) -> None:
     """Say what a run would use and cost, with and without prompt caching. Simulates the schedule; no call is made."""
     from ltm_bench.cli.estimating import print_estimate
-    from ltm_bench.plan.planning import Wish
+    from ltm_bench.plan.request import Wish
 
     print_estimate(
         Wish(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ltm_bench.cli.comparing import read_run
 from ltm_bench.cli.console import err, safe
 from ltm_bench.core.errors import ConfigError, ThresholdMissed
-from ltm_bench.plan.planning import find_run
+from ltm_bench.plan.folders import find_run
 from ltm_bench.score.comparison import Run, compare
 
 

@@ -11,7 +11,8 @@ from ltm_bench.cli.console import err, out
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.pricing import price_list
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import Wish, left_out, make_plan
+from ltm_bench.plan.request import Wish
+from ltm_bench.plan.planning import left_out, make_plan
 from ltm_bench.plugins import files as dropins
 from ltm_bench.runner.estimate import REPLIES, asked_of, estimate
 

@@ -14,7 +14,8 @@ from ltm_bench.core.errors import ConfigError, LogError, nearest
 from ltm_bench.export.bundle import files, pack, scrub, unpack, verify
 from ltm_bench.export.formats import FORMATS
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.planning import abouts, find_run
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plan.folders import find_run
 from ltm_bench.plugins.files import looks_secret
 from ltm_bench.score.fold import score_run
 

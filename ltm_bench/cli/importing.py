@@ -11,7 +11,7 @@ from ltm_bench.core.tokens import counter
 from ltm_bench.datasets import goodai
 from ltm_bench.log.events import encode
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.plan.planning import REPORTS
+from ltm_bench.plan.folders import REPORTS
 
 
 def import_goodai(folder: Path) -> None:

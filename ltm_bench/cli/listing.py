@@ -8,7 +8,8 @@ from ltm_bench.cli.console import out, safe
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import all_runs, config_folders
+from ltm_bench.plan.folders import all_runs
+from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins import files as dropins
 
 Row = Mapping[str, Any]

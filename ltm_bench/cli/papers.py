@@ -291,7 +291,7 @@ def swim_run(
 ) -> None:
     """Ask about documents: at every depth, among more and more others, without the one that counts, several times."""
     from ltm_bench.cli.swimming import Tests, run
-    from ltm_bench.plan.planning import Wish
+    from ltm_bench.plan.request import Wish
 
     run(
         tasks,

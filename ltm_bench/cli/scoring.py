@@ -119,7 +119,7 @@ def _predicted(path: Path) -> _Test:
 def _played(run: Path) -> list[_Test]:
     """Return what a run of ours has of Counting-Stars; what its page says is scored in the same way."""
     from ltm_bench.log.reader import read_manifest
-    from ltm_bench.plan.planning import abouts
+    from ltm_bench.plan.scenarios import abouts
     from ltm_bench.score.fold import score_run
 
     results = score_run(run, about=abouts(read_manifest(run)))

@@ -17,7 +17,9 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events, read_manifest, read_turns
-from ltm_bench.plan.planning import REPORTS, abouts, find_run, reference_examples
+from ltm_bench.plan.folders import REPORTS, find_run
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plan.planning import reference_examples
 from ltm_bench.plugins import files as dropins
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.runner.references import score_alone

@@ -28,16 +28,10 @@ from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import (
-    PLAIN,
-    REPORTS,
-    Calls,
-    Wish,
-    agent_maker,
-    make_plan,
-    plan_of,
-    run_folder,
-)
+from ltm_bench.plan.planning import PLAIN, make_plan, plan_of
+from ltm_bench.plan.folders import REPORTS, run_folder
+from ltm_bench.plan.request import Calls, Wish
+from ltm_bench.plan.agents import agent_maker
 from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.sweep import Job, sweep

@@ -35,15 +35,10 @@ from ltm_bench.datasets.swim import (
 from ltm_bench.datasets.swim.matcher import says_absent
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import (
-    PLAIN,
-    Wish,
-    agent_entry,
-    agent_maker,
-    find_run,
-    make_plan,
-    run_folder,
-)
+from ltm_bench.plan.planning import PLAIN, make_plan
+from ltm_bench.plan.request import Wish
+from ltm_bench.plan.agents import agent_entry, agent_maker
+from ltm_bench.plan.folders import find_run, run_folder
 from ltm_bench.score.comparison import Run, compare
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import wilson

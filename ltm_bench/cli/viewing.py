@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ltm_bench.cli.console import out
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.planning import REPORTS
+from ltm_bench.plan.folders import REPORTS
 
 
 def view(host: str, port: int, token: str | None) -> None:

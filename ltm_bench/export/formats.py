@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome, Turn
-from ltm_bench.log.journal import begun_at
+from ltm_bench.log.environment import begun_at
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_manifest, read_turns

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple, Protocol
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher, Outcome, Reply, Turn, Verdict
 from ltm_bench.log.events import Ended, Event, Finished, Jumped, Published, Replied, Sent
-from ltm_bench.log.journal import begun_at, environment_of, retrieval_trace_of
+from ltm_bench.log.environment import begun_at, environment_of
+from ltm_bench.log.journal import retrieval_trace_of
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations, join_digests, read_manifest
-from ltm_bench.plan.planning import About
+from ltm_bench.plan.scenarios import About
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
 from ltm_bench.score.course import CourseFold

@@ -19,7 +19,8 @@ from unittest.mock import Mock
 import pytest
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.plan.planning import agent_maker, plan_of
+from ltm_bench.plan.agents import agent_maker
+from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.runs import run_conversations as run_plan
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import pytest
 
 from ltm_bench.adapters.endpoint import SYSTEM
 from ltm_bench.cli.estimating import with_defaults
-from ltm_bench.plan.planning import Wish, make_plan
+from ltm_bench.plan.request import Wish
+from ltm_bench.plan.planning import make_plan
 from ltm_bench.runner.estimate import Asked, Estimate, asked_of, estimate
 
 if TYPE_CHECKING:

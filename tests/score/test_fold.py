@@ -7,7 +7,7 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.planning import About
+from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.score.fold import score_run
 

@@ -1,0 +1,96 @@
+"""What judges said before: opinions and calibrations, in a small database that runs share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.rubric import Case
+from ltm_bench.score.judgements import Opinion
+
+FILE = "judgements.sqlite"
+"""The name of the database in a folder of reports."""
+
+THRESHOLD = 0.95
+"""Sensitivity and specificity that a judge must reach to pass calibration."""
+
+
+class Calibration(BaseModel):
+    """How a judge did on replies of which it is known what they are."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judge: str
+    key: str
+    cases: int
+    sensitivity: float
+    """Share of right replies that it calls right."""
+    specificity: float
+    """Share of other replies that it does not call right."""
+    unreadable: int
+    """Cases in which it could not be heard; they count as failures of both."""
+    dollars: float | None
+
+    @property
+    def believed(self) -> bool:
+        """Whether it is good enough."""
+        return self.sensitivity >= THRESHOLD and self.specificity >= THRESHOLD
+
+
+class Memory:
+    """The database of opinions and calibrations. Kept in the folder of all runs, since runs share it."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(path, timeout=30)
+        with self._database as database:
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS opinions (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
+            )
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS calibrations (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
+            )
+
+    @staticmethod
+    def _key(judge: Judge, case: Case) -> str:
+        content = json.dumps([judge.key, case.question, case.expected, case.doubt, case.reply])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def opinion(self, judge: Judge, case: Case) -> Opinion | None:
+        """Return what a judge said of a case before."""
+        row = self._database.execute(
+            "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case),)
+        ).fetchone()
+        return Opinion.model_validate_json(row[0]) if row else None
+
+    def keep(self, judge: Judge, case: Case, opinion: Opinion) -> None:
+        """Keep what a judge said; what could not be read is asked again another time."""
+        if opinion.outcome is not Outcome.JUDGE_ERROR:
+            with self._database as database:
+                database.execute(
+                    "INSERT OR REPLACE INTO opinions VALUES (?, ?)",
+                    (self._key(judge, case), opinion.model_dump_json()),
+                )
+
+    def calibration(self, key: str) -> Calibration | None:
+        """Return how a judge did when it was last checked."""
+        row = self._database.execute("SELECT content FROM calibrations WHERE key = ?", (key,)).fetchone()
+        return Calibration.model_validate_json(row[0]) if row else None
+
+    def keep_calibration(self, calibration: Calibration) -> None:
+        """Keep how a judge did."""
+        with self._database as database:
+            database.execute(
+                "INSERT OR REPLACE INTO calibrations VALUES (?, ?)",
+                (calibration.key, calibration.model_dump_json()),
+            )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
