@@ -408,9 +408,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
 
 
 async def _judged(run: Run, plan: Plan | None, judges: Sequence[Judge], options: Options) -> Run:
-    if not await have_judged(
-        run.folder, run.results, judges, budget=options.budget, notify=options.notify
-    ):
+    if not await have_judged(run.folder, run.results, judges, budget=options.budget, notify=options.notify):
         return run
     return Run(run.folder, run.manifest, await published(run.folder, plan, {}, run.manifest))
 

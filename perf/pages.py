@@ -22,9 +22,9 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.recorder import start_run
-from ltm_bench.plan.request import Wish
 from ltm_bench.plan.agents import agent_maker
 from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Wish
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.runner.runs import run_conversations
 from ltm_bench.score.comparison import Run, compare

@@ -10,9 +10,9 @@ from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.showing import check_output, replace
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.values import spell_span
-from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plan.folders import all_runs, find_run
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plan.values import spell_span
 from ltm_bench.score.comparison import Comparison, Pair, Run, compare
 from ltm_bench.score.fold import score_run
 

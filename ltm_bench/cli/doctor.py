@@ -17,8 +17,8 @@ from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.core.tokens import counter
 from ltm_bench.filler.filler import shipped
 from ltm_bench.plan import config
-from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.agents import agent_entry, agent_maker
+from ltm_bench.plan.folders import REPORTS
 
 _BYTES_PER_TOKEN = 60
 """Of a run folder: log, transcript and an agent's own store."""

@@ -14,10 +14,9 @@ from ltm_bench.core.errors import ConfigError, LogError, nearest
 from ltm_bench.export.bundle import files, pack, scrub, unpack, verify
 from ltm_bench.export.formats import FORMATS
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plan.folders import find_run
-from ltm_bench.plugins.files import looks_secret
-from ltm_bench.score.fold import score_run
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plugins.agents import looks_secret
 
 SHORTEST_SECRET = 8
 """Characters of a secret from the environment: a shorter one would be found in every other word."""

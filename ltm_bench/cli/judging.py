@@ -21,8 +21,8 @@ from ltm_bench.matchers.lists import ListsAll
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.phrases import Says
 from ltm_bench.matchers.quotes import Retells
-from ltm_bench.plan.folders import REPORTS, find_run
 from ltm_bench.plan.agents import agent_entry, agent_maker
+from ltm_bench.plan.folders import REPORTS, find_run
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plugins import files as dropins
 from ltm_bench.score.judgements import Override, append, reply_hash

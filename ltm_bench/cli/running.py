@@ -27,10 +27,10 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import PLAIN, Plan, left_out, make_plan, plan_of
-from ltm_bench.plan.request import Calls, Wish
 from ltm_bench.plan.agents import agent_maker
 from ltm_bench.plan.folders import find_run, run_folder
+from ltm_bench.plan.planning import PLAIN, Plan, left_out, make_plan, plan_of
+from ltm_bench.plan.request import Calls, Wish
 from ltm_bench.runner.runs import CONCURRENT, finished, run_conversations
 from ltm_bench.score.comparison import Run, compare
 from ltm_bench.score.results import Results

@@ -14,13 +14,12 @@ from typing import Any
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events, read_manifest, read_turns
 from ltm_bench.plan.folders import REPORTS, find_run
-from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plan.planning import reference_examples
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plugins.agents import agent_class
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.runner.references import score_alone
 from ltm_bench.score.fold import score_run
@@ -36,7 +35,7 @@ def references(manifest: Manifest) -> dict[str, float]:
     if not examples:
         return {}
     return {
-        name: asyncio.run(score_alone(examples, dropins.agent_class(name), manifest.suite.start))
+        name: asyncio.run(score_alone(examples, agent_class(name), manifest.suite.start))
         for name in REFERENCES
     }
 

@@ -28,10 +28,10 @@ from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import PLAIN, make_plan, plan_of
-from ltm_bench.plan.folders import REPORTS, run_folder
-from ltm_bench.plan.request import Calls, Wish
 from ltm_bench.plan.agents import agent_maker
+from ltm_bench.plan.folders import REPORTS, run_folder
+from ltm_bench.plan.planning import PLAIN, make_plan, plan_of
+from ltm_bench.plan.request import Calls, Wish
 from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.sweep import Job, sweep
@@ -106,18 +106,8 @@ def with_resources(grid: Grid, given: str | None) -> Grid:
 
 
 def provider_of(entry: AgentEntry) -> str:
-    """Return whose connections an agent takes: those of a server, or of a vendor, whose adapters begin alike."""
-    if base_url := entry.settings.get("base_url"):
-        return str(base_url)
-    core = str(entry.settings.get("core", ""))
-    embedder = str(entry.settings.get("embedder", ""))
-    asked = next((each for each in (core, embedder) if ":" in each), entry.adapter)
-    return _vendor(asked.partition(":")[0])
-
-
-def _vendor(adapter: str) -> str:
-    vendor = adapter.partition("_")[0]
-    return vendor if vendor in ("openai", "anthropic") else adapter
+    """Return whose connections an agent takes."""
+    return agent_maker(entry)().connections
 
 
 def remake(folder: Path) -> Job:

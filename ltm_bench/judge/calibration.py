@@ -71,8 +71,6 @@ def _trials_of(question: str, expect: Matcher, place: int) -> Iterator[Trial]:
         yield Trial(kind, Case(question, right, doubt, reply))
 
 
-
-
 @dataclass(frozen=True)
 class Trial:
     """A case of which it is known whether its reply is right."""

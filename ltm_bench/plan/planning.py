@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, DropInError, nearest
+from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError, ManifestDiffers, nearest
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.datasets import goodai

@@ -40,5 +40,3 @@ def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
             if found.setdefault(name, preset) != preset:
                 raise ConfigError(f"{path}: the agent {name!r} is preset already; rename yours")
     return found
-
-

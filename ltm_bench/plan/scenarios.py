@@ -157,5 +157,3 @@ def _digest(scenario: str, places: Sequence[Path]) -> str:
             what = f"{error.filename or place}: {error.strerror or error}"
             raise ConfigError(f"scenario {scenario}: {what}") from error
     return digest.hexdigest()[:16]
-
-

@@ -96,5 +96,3 @@ def read_suite(path: Path) -> Suite:
                 f"{path}: scenarios.{name}.least_span = {least!r}: write a number of tokens such as 8k"
             ) from None
     return suite
-
-

@@ -47,5 +47,3 @@ def config_files(folders: Iterable[Path]) -> list[Path]:
     return [
         path for each in dict.fromkeys(f.resolve() for f in folders) for path in sorted(each.glob("*.toml"))
     ]
-
-

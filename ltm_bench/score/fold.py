@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher, Outcome, Reply, Turn, Verdict
-from ltm_bench.log.events import Ended, Event, Finished, Jumped, Published, Replied, Sent
 from ltm_bench.log.environment import begun_at, environment_of
+from ltm_bench.log.events import Ended, Event, Finished, Jumped, Published, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest

@@ -9,8 +9,8 @@ import pytest
 
 from ltm_bench.cli import running
 from ltm_bench.core.budget import Budget
-from ltm_bench.plan.request import Calls
 from ltm_bench.plan.planning import Plan
+from ltm_bench.plan.request import Calls
 from ltm_bench.score.results import Results
 
 if TYPE_CHECKING:
