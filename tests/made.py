@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
@@ -50,6 +53,13 @@ SUMMARIES = {
 SCORES = {Outcome.CORRECT: 1.0, Outcome.PARTIAL: 0.5}
 
 Build = Callable[..., Results]
+
+ENVIRONMENT: Mapping[str, Any] = {
+    "python": "3.11.2",
+    "platform": "Linux-6.1-x86_64",
+    "started": "2026-11-20T22:18:00Z",
+    "packages": {"openai": "3.50.0", "tiktoken": "0.12.0"},
+}
 
 
 def needle(turn: int, position: int, last: int, text: str) -> Needle:
@@ -163,6 +173,7 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
         "outcomes": count_outcomes(examples),
         "scenarios": scenarios,
         "examples": list(examples),
+        "environment": ENVIRONMENT,
     }
     return Results(**(fields | changes))
 
@@ -210,19 +221,10 @@ def manifest_of(results: Results, **suite: Any) -> Manifest:
     )
 
 
-ENVIRONMENT: Mapping[str, Any] = {
-    "python": "3.11.2",
-    "platform": "Linux-6.1-x86_64",
-    "started": "2026-11-20T22:18:00Z",
-    "packages": {"openai": "3.50.0", "tiktoken": "0.12.0"},
-}
-
-
 class Made:
     """The builders above, as tests find them."""
 
     outcomes = SOME
-    environment = ENVIRONMENT
     at = staticmethod(at)
     needle = staticmethod(needle)
     question = staticmethod(question)
@@ -330,6 +332,23 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LTM_BENCH_")}
     subprocess.run(command, cwd=place, env=environment, check=True, capture_output=True, timeout=120)
     return place / "reports" / "hostile"
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[int]:
+    """Serve an application on a free port, and give the port."""
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join()
 
 
 @pytest.fixture(scope="session")

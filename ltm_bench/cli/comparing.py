@@ -39,7 +39,7 @@ def _folders(names: Sequence[str]) -> list[Path]:
 
 def plot_runs(names: Sequence[str], kind: str, output: Path) -> None:
     """Draw a picture of runs, by default of all."""
-    from ltm_bench.report.plots import draw
+    from ltm_bench.report.charts import draw
 
     check_output(output)
     picture = draw(kind, [read_run(folder) for folder in _folders(names)], output.suffix.removeprefix("."))
@@ -84,7 +84,7 @@ def _print_cells(comparison: Comparison, span: int) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ltm_bench.report.page import cost, seconds
+    from ltm_bench.report.words import cost, seconds
 
     table = Table(box=box.SIMPLE_HEAD, title=f"span {spell_span(span)}", title_justify="left")
     table.add_column("rank", no_wrap=True)

@@ -10,9 +10,12 @@ from pathlib import Path
 
 from ltm_bench.cli.console import out
 from ltm_bench.cli.showing import check_output, publish, replace
-from ltm_bench.core.errors import ConfigError, LogError, nearest
-from ltm_bench.export.bundle import files, pack, scrub, unpack, verify
-from ltm_bench.export.formats import FORMATS
+from ltm_bench.core.errors import LogError
+from ltm_bench.export.bundle import files, pack, unpack
+from ltm_bench.export.formats import format_named
+from ltm_bench.export.scrub import scrub
+from ltm_bench.export.source import source_of
+from ltm_bench.export.verify import verify
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.scenarios import abouts
@@ -24,19 +27,16 @@ SHORTEST_SECRET = 8
 
 def export_run(name: str | None, form: str, output: Path | None) -> None:
     """Write a run in another form, to a file or, as `-`, to standard output."""
-    if form not in FORMATS:
-        raise ConfigError(
-            f"--format {form}: there is none{nearest(form, FORMATS)} (known: {', '.join(FORMATS)})"
-        )
+    chosen = format_named(form)
     if output is not None and output != Path("-"):
         check_output(output)
     folder = find_run(name)
-    make, default = FORMATS[form]
-    content = make(folder, score_run(folder, about=abouts(read_manifest(folder))))
+    results = score_run(folder, about=abouts(read_manifest(folder)))
+    content = chosen.write(source_of(folder, results))
     if output == Path("-"):
         sys.stdout.buffer.write(content)
         return
-    target = output or folder / "exports" / default
+    target = output or folder / "exports" / chosen.file
     target.parent.mkdir(parents=True, exist_ok=True)
     replace(target, content)
     out().print(f"{form}: {target}", markup=False)
@@ -89,7 +89,12 @@ def _verify(run: Path) -> None:
     score = f"{found.results.score_so_far:.2f} / {found.results.out_of}"
     by_hand = f" ({found.results.overridden} by hand)" if found.results.overridden else ""
     out().print(
-        f"{run.name} agrees: {found.verdicts} verdicts given again{by_hand}, {found.texts:,} texts counted again, "
+        f"{run.name} agrees: {found.verdicts} verdicts checked{by_hand}, {found.texts:,} texts counted again, "
         f"{'score' if found.results.complete else 'incomplete, so far'} {score}",
         markup=False,
     )
+    for then, today in found.changed_scorers.items():
+        out().print(
+            f"scored with {then}; today's version is {today}: `ltm-bench rescore` shows what it says",
+            markup=False,
+        )

@@ -17,10 +17,11 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events, read_manifest, read_turns
 from ltm_bench.plan.folders import REPORTS, find_run
-from ltm_bench.plan.planning import reference_examples
 from ltm_bench.plan.scenarios import abouts
-from ltm_bench.plugins.agents import agent_class
-from ltm_bench.report.page import render_page, render_transcript
+from ltm_bench.plan.planning import reference_examples
+from ltm_bench.plugins import files as dropins
+from ltm_bench.report.page import render_page
+from ltm_bench.report.transcript import render_transcript
 from ltm_bench.runner.references import score_alone
 from ltm_bench.score.fold import score_run
 from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES, judgements, overrides
@@ -66,7 +67,7 @@ def publish(run: Path) -> Results:
     replace(run / "results.json", _json(results))
     replace(
         run / "report.html",
-        render_page(results, manifest, results.environment, results.course).encode("utf-8", "replace"),
+        render_page(results, manifest).encode("utf-8", "replace"),
     )
     render_transcript(run, results, run / "transcript.html")
     return results

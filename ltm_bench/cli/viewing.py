@@ -12,7 +12,8 @@ def view(host: str, port: int, token: str | None) -> None:
     try:
         import uvicorn
 
-        from ltm_bench.viewer.server import application, is_free, is_loopback
+        from ltm_bench.viewer.access import is_free, is_loopback
+        from ltm_bench.viewer.server import application
 
         app = application(REPORTS, token)
     except ImportError as error:

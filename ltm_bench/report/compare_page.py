@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ltm_bench.report.page import short_tokens, templates
+from ltm_bench.report.templating import templates
+from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Cell, Comparison, Pair, Row
 
 WIDTH, HEIGHT = 260, 130

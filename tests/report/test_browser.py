@@ -49,9 +49,9 @@ def test_names_without_a_break_do_not_widen_the_page(
 ) -> None:
     name = "W" * 200
     examples = [made.example(f"{name}{i}/0", outcome, i, 120_000) for i, outcome in enumerate(Outcome)]
-    results = made.results(examples, agent=name, run=name, suite=name)
+    results = made.results(examples, agent=name, run=name, suite=name, environment={name: name})
     page = tmp_path / "report.html"
-    page.write_text(render_page(results, made.manifest(results), {name: name}), "utf-8")
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
     for width in (390, 1280):
         browser.open(page.as_uri(), width=width)
         browser.ask(UNFOLD)
@@ -118,7 +118,7 @@ def test_on_paper_everything_is_unfolded_and_dark_on_light(
 def test_bars_are_as_long_as_the_scores_are_high(made: "Made", browser: "Browser", tmp_path: Path) -> None:
     results = made.results(made.many(list(Outcome), each=4))
     page = tmp_path / "report.html"
-    page.write_text(render_page(results, made.manifest(results), made.environment), "utf-8")
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
     browser.open(page.as_uri())
     share = "e.getBoundingClientRect().width / e.closest('svg').getBoundingClientRect().width"
     drawn = browser.ask(f"[...document.querySelectorAll('.bars rect.fill')].map(e => {share})")

@@ -16,17 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.report.page import (
-    LONGEST,
-    SHORTEST,
-    figure,
-    held_on,
-    marked,
-    render_page,
-    shortened,
-    slug,
-    visible,
-)
+from ltm_bench.report.anchors import slug
+from ltm_bench.report.page import LONGEST, SHORTEST, render_page, started_on
+from ltm_bench.report.text import marked, shortened, visible
+from ltm_bench.report.words import figure
 from ltm_bench.score.results import Results, Retrieval
 
 if TYPE_CHECKING:
@@ -38,7 +31,7 @@ MEGABYTE = 1_000_000
 
 
 def page_of(made: "Made", results: Results, *, isolated: bool = False, free: bool = False) -> str:
-    return render_page(results, made.manifest(results, isolated=isolated, free=free), made.environment)
+    return render_page(results, made.manifest(results, isolated=isolated, free=free))
 
 
 def first_screen(html: str) -> str:
@@ -266,7 +259,7 @@ def test_words_that_decided_are_marked_as_far_as_the_reply_is_shown() -> None:
     ],
 )
 def test_the_day_of_a_run_is_that_of_its_beginning(environment: dict[str, object], day: str | None) -> None:
-    assert held_on(environment) == day
+    assert started_on(environment) == day
 
 
 def test_where_retrieval_lost_it_is_counted_by_scenario(made: "Made", read: Read) -> None:
@@ -314,7 +307,7 @@ def test_a_suite_with_a_large_pool_does_not_swell_the_page(made: "Made") -> None
         for entry in manifest.suite.scenarios
     ]
     manifest = manifest.model_copy(update={"suite": manifest.suite.model_copy(update={"scenarios": entries})})
-    html = render_page(results, manifest, made.environment)
+    html = render_page(results, manifest)
     assert len(html) < MEGABYTE // 2
     assert "see the first line of events.jsonl" in html
 
@@ -327,7 +320,7 @@ from ltm_bench.report.page import render_page
 from ltm_bench.score.results import Results, Retrieval
 
 content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-page = render_page(Results(**content["results"]), Manifest(**content["manifest"]), content["environment"])
+page = render_page(Results(**content["results"]), Manifest(**content["manifest"]))
 sys.stdout.buffer.write(page.encode())
 """
 
@@ -338,7 +331,6 @@ def test_the_same_results_give_the_same_bytes_in_any_process(made: "Made", tmp_p
     content = {
         "results": results.model_dump(mode="json"),
         "manifest": made.manifest(results).model_dump(mode="json"),
-        "environment": made.environment,
     }
     file.write_text(json.dumps(content), "utf-8")
     zones = {"1": "Asia/Tokyo", "2": "America/Lima"}

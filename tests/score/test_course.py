@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.core.messages import Usage
-from ltm_bench.report.page import filler_path, going_on, jump_path
+from ltm_bench.report.drawing import filler_path, jump_path
+from ltm_bench.report.words import filler_and_time
 from ltm_bench.score.course import MOST_STEPS, Calls, Course, Jump
 from ltm_bench.score.fold import score_run
 
@@ -37,7 +38,7 @@ def test_filler_and_jumps_are_those_of_the_log(command: "Command") -> None:
         e["position"] for e in events if e["event"] == "jumped"
     ]
     assert all(jump.seconds > 0 for jump in course.jumps)
-    words = going_on(course, total)
+    words = filler_and_time(course, total)
     assert words in Path("reports/r/report.html").read_text()
     assert f"{len(course.jumps)} jumps of benchmark time" in words
 
@@ -56,7 +57,7 @@ def test_a_long_conversation_has_no_more_in_its_picture_than_can_be_seen() -> No
     )
     assert jump_path(course, 400_000).count("M") < 200
     assert filler_path(course, 400_000).count("M") == 400
-    assert "5,000 jumps of benchmark time, 83 hours in all" in going_on(course, 400_000)
+    assert "5,000 jumps of benchmark time, 83 hours in all" in filler_and_time(course, 400_000)
 
 
 def test_a_conversation_of_any_length_is_averaged_in_as_many_steps_as_can_be_seen() -> None:

@@ -160,7 +160,7 @@ def test_examples_are_filtered_by_scenario_outcome_and_text(
     ]
     results = made.results(examples)
     page = tmp_path / "report.html"
-    page.write_text(render_page(results, made.manifest(results), {}), "utf-8")
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
     browser.open(page.as_uri(), scripts=True)
     everything = [example.id for example in examples]
     assert browser.ask(SHOWN) == everything
@@ -179,7 +179,7 @@ def test_examples_are_filtered_by_scenario_outcome_and_text(
 def test_a_link_to_a_hidden_example_shows_it(made: "Made", browser: "Browser", tmp_path: Path) -> None:
     results = made.results(made.many())
     page = tmp_path / "report.html"
-    page.write_text(render_page(results, made.manifest(results), {}), "utf-8")
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
     browser.open(page.as_uri(), scripts=True)
     browser.ask(SET.format("scenario", "jokes"))
     assert "colours/1" not in browser.ask(SHOWN)
@@ -194,7 +194,7 @@ def test_without_scripts_everything_is_there_and_no_filter(
 ) -> None:
     results = made.results(made.many())
     page = tmp_path / "report.html"
-    page.write_text(render_page(results, made.manifest(results), {}), "utf-8")
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
     browser.open(page.as_uri())
     assert browser.ask(SHOWN) == [example.id for example in results.examples]
     assert browser.ask("document.getElementById('filter').checkVisibility()") is False

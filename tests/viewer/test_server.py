@@ -4,21 +4,23 @@ import http.client
 import json
 import os
 import shutil
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.viewer.server import application, find_file
+from ltm_bench.viewer.access import find_file
+from ltm_bench.viewer.server import application
 
 if TYPE_CHECKING:
     from tests.browser import Browser
     from tests.conftest import Command
+    from tests.made import serving
+else:
+    from made import serving
 
-uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
 
@@ -47,14 +49,8 @@ def reports(hostile_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="module")
 def port(reports: Path) -> Iterator[int]:
-    server = uvicorn.Server(uvicorn.Config(application(reports), host="127.0.0.1", port=0, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = server.force_exit = True
-    thread.join()
+    with serving(application(reports)) as port:
+        yield port
 
 
 def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, str, Any]:
@@ -191,15 +187,8 @@ def test_a_port_that_is_taken_is_refused(port: int, command: "Command") -> None:
 
 @pytest.fixture(scope="module")
 def guarded(reports: Path) -> Iterator[int]:
-    app = application(reports, "correct horse battery")
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = server.force_exit = True
-    thread.join()
+    with serving(application(reports, "correct horse battery")) as port:
+        yield port
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
-from ltm_bench.report.plots import KINDS, OUTCOME_COLOURS, draw
+from ltm_bench.report.charts import draw, known
 from ltm_bench.score.comparison import Run
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _single(run: Run) -> list[Any]:
     return [e.model_copy(update={"needles": e.needles[:1]}) for e in run.results.examples]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", known())
 def test_every_kind_of_picture_is_drawn_and_loads_nothing(make: Make, kind: str) -> None:
     runs = [make(agent, span=span) for agent in ("gpt-4o", "goldfish") for span in (32_000, 120_000)]
     if kind == "depth":  # of examples with one needle each
@@ -74,6 +74,8 @@ def test_spans_are_drawn_where_the_scores_are(made: "Made") -> None:
 
 
 def test_every_outcome_has_a_colour_of_its_own() -> None:
+    from ltm_bench.report.plotting import OUTCOME_COLOURS
+
     assert list(OUTCOME_COLOURS) == [outcome.value for outcome in Outcome]
     assert len(set(OUTCOME_COLOURS.values())) == len(Outcome)
 
@@ -81,9 +83,9 @@ def test_every_outcome_has_a_colour_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("kind", "form", "complaint"),
     [
-        ("spam", "svg", "--kind spam: there is none; did you mean 'spans'?"),
+        ("spam", "svg", "--kind spam: unknown; did you mean 'spans'?"),
         ("spans", "jpg", "a picture ends in .svg, .png, .pdf, not in 'jpg'"),
-        ("needles", "svg", "--kind needles: these runs have nothing to be drawn"),
+        ("needles", "svg", "--kind needles: these runs have nothing to draw"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(made: "Made", kind: str, form: str, complaint: str) -> None:
