@@ -41,7 +41,7 @@ from ltm_bench.plan.folders import REPORTS, find_run, run_folder
 from ltm_bench.plan.planning import Plan, make_plan, plan_of, reference_examples
 from ltm_bench.plan.request import CallSettings, Request
 from ltm_bench.plan.scenarios import abouts
-from ltm_bench.plugins.files import agent_class
+from ltm_bench.plugins.agents import agent_class
 from ltm_bench.runner.holding import Held, hold
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker

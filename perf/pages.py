@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ltm_bench.cli.comparing import read_run
 from ltm_bench.cli.showing import publish
+
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Outcome

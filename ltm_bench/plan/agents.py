@@ -9,9 +9,10 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.plan.presets import presets
-from ltm_bench.plan.request import CallSettings
+from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.plan.tables import config_folders
-from ltm_bench.plugins.files import catalogue, content_hash, find, make_agent
+from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.files import catalogue, content_hash, find
 
 _PYTHON = "python:"
 """What the name of an agent begins with that is a function or a class of a module."""
@@ -44,7 +45,7 @@ def resolve_agent(
     settings: Mapping[str, Any] | None = None,
     base_url: str | None = None,
     *,
-    calls: CallSettings = CallSettings(),
+    calls: CallSettings = PLAIN,
     role: str = "agent",
 ) -> Resolved:
     """Find an agent, and make the first of its kind.
@@ -94,6 +95,6 @@ def resolve_agent(
     return Resolved(entry, source)
 
 
-def source_of(entry: AgentEntry, calls: CallSettings = CallSettings()) -> AgentSource:
+def source_of(entry: AgentEntry, calls: CallSettings = PLAIN) -> AgentSource:
     """Return what makes the agents that a manifest names. Raises ConfigError."""
     return AgentSource(entry.adapter, {**entry.settings, **calls.settings})

@@ -23,7 +23,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
-from ltm_bench.plan.request import CallSettings, Request
+from ltm_bench.plan.request import PLAIN, CallSettings, Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
 from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import spell_span
@@ -212,7 +212,7 @@ def _file_of(scenario: str) -> str:
         return f"scenario {scenario}"
 
 
-def plan_of(run: Path, calls: CallSettings = CallSettings()) -> Plan:
+def plan_of(run: Path, calls: CallSettings = PLAIN) -> Plan:
     """Return the plan of an existing run. Raises ManifestDiffers if its files have changed since."""
     manifest = read_manifest(run)
     if manifest.agent.adapter == goodai.ADAPTER:

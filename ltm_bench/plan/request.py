@@ -67,3 +67,7 @@ class CallSettings:
         """What replaces settings of the agent."""
         given = {"timeout": self.timeout, "max_retries": self.max_retries}
         return {name: value for name, value in given.items() if value is not None}
+
+
+PLAIN = CallSettings()
+"""Every call as the agent's own settings have it."""

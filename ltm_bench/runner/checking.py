@@ -1,4 +1,4 @@
-"""`check FILE`: does a scenario or an adapter of a user's own keep the rules? Executes that file, and no other."""
+"""Checks whether a scenario or an adapter keeps the rules. Executes that file, and no other."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from ltm_bench.cli.console import out, safe
 from ltm_bench.core.agent import Agent, Finding
 from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError
 from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.core.tokens import counter
 from ltm_bench.matchers.forms import dump
-from ltm_bench.plan import config
 from ltm_bench.plan.planning import rehearsal
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.matchers import load
 from ltm_bench.runner.references import score_alone
@@ -32,41 +31,30 @@ _SEEDS = 20
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
-def check_file(file: Path, settings: list[str]) -> None:
-    """Print what there is to say of a file. Raises ConfigError where it breaks a rule."""
-    if not file.is_file():
-        raise ConfigError(f"{file}: there is no such file")
-    path = file.resolve()
-    if path.suffix == ".toml":
-        _report(file, check_scenario(path, None))
+def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the findings about a scenario or an adapter. Raises PluginError where the file cannot be read.
+
+    Args:
+        path: Of the file; it is executed, and no other.
+        settings: Of the adapter.
+    """
+    if not path.is_file():
+        raise ConfigError(f"{path}: there is no such file")
+    real = path.resolve()
+    if real.suffix == ".toml":
+        yield from check_scenario(real, None)
         return
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(real.read_bytes())
     except (SyntaxError, ValueError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else error
-        raise DropInError(f"{file}{line}: not valid Python: {what}") from error
-    module = dropins.load(path)
-    is_scenario = path.parent.name == "scenarios" or any(
+        raise DropInError(f"{path}{line}: not valid Python: {what}") from error
+    module = plugins.load(real)
+    is_scenario = real.parent.name == "scenarios" or any(
         isinstance(value, Scenario) for value in vars(module).values()
     )
-    _report(file, check_scenario(path, tree) if is_scenario else check_adapter(path, tree, settings))
-
-
-def _report(file: Path, findings: Iterable[Finding]) -> None:
-    failed = 0
-    for finding in findings:
-        failed += not finding.ok
-        print_finding(finding)
-    if failed:
-        rules = "1 rule is" if failed == 1 else f"{failed} rules are"
-        raise ConfigError(f"{file}: {rules} not kept; see the lines marked FAIL")
-
-
-def print_finding(finding: Finding) -> None:
-    """Print what was found in one line."""
-    line = " ".join(safe(finding.text).split())
-    out().print(f"{'ok  ' if finding.ok else 'FAIL'}  {line}", markup=False)
+    yield from (check_scenario(real, tree) if is_scenario else check_adapter(real, tree, settings))
 
 
 def _docstring(tree: ast.Module) -> Finding:
@@ -88,7 +76,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
         yield _docstring(tree)
         foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
         yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
-    scenario = dropins.scenario(str(path))
+    scenario = plugins.scenario(str(path))
     if tree is None:
         yield Finding(True, f"can be read: {scenario.summary}")
     yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
@@ -152,7 +140,7 @@ _ELSEWHERE = """
 import sys
 from ltm_bench import Ask
 from ltm_bench.matchers.forms import dump
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins import files as plugins
 from ltm_bench.script.scenario import Example, rehearse
 
 
@@ -163,7 +151,7 @@ class Letters:
         return len(text)
 
 
-scenario = dropins.scenario(sys.argv[1])
+scenario = plugins.scenario(sys.argv[1])
 for index in range(int(sys.argv[2])):
     for line, text, *_ in rehearse(Example(scenario, index, 0, {}), Letters()):
         print(ascii((text, line.at, line.after, dump(line.expect) if isinstance(line, Ask) else None)))
@@ -204,15 +192,11 @@ _TALK = (
 )
 
 
-def check_adapter(path: Path, tree: ast.Module, settings: list[str]) -> Iterator[Finding]:
-    """Give the findings about an adapter."""
+def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the findings about an adapter, which is talked to for three turns."""
     yield _docstring(tree)
-    values = {}
-    for each in settings:
-        key, _, value = each.partition("=")
-        values[key] = config.parse_value(value)
     try:
-        agent = make_agent(str(path), values)
+        agent = make_agent(str(path), settings)
     except LtmBenchError as error:
         yield Finding(False, str(error))
         return
@@ -223,7 +207,7 @@ def check_adapter(path: Path, tree: ast.Module, settings: list[str]) -> Iterator
         turns, findings = asyncio.run(_converse(agent, Path(folder) / "first"))
         yield from findings
         if turns:
-            yield asyncio.run(_restored(make_agent(str(path), values), turns, Path(folder) / "second"))
+            yield asyncio.run(_restored(make_agent(str(path), settings), turns, Path(folder) / "second"))
 
 
 async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]]:
@@ -240,7 +224,7 @@ async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]
         seen = Turn(Message("By the way, it rains.", _START, len(_TALK)), Reply("Okay."))
         await agent.observe(seen)
         await agent.settle()
-    except Exception as error:
+    except Exception as error:  # anybody's code
         return [], [Finding(False, f"failed in a short talk: {type(error).__name__}: {error}")]
     finally:
         await agent.close()
@@ -254,7 +238,7 @@ async def _restored(agent: Agent, turns: list[Turn], home: Path) -> Finding:
         await agent.restore(turns[:-1])
         message = turns[-1].message
         again = await agent.reply(message)
-    except Exception as error:
+    except Exception as error:  # anybody's code
         return Finding(False, f"cannot be restored: {type(error).__name__}: {error}")
     finally:
         await agent.close()

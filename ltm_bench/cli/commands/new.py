@@ -1,15 +1,18 @@
-"""`new agent` and `new scenario`: a commented file to start from, which passes `check` as it is."""
+"""Write a commented scenario or adapter to start from."""
 
 from __future__ import annotations
 
 import keyword
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from ltm_bench.cli.console import out
+from ltm_bench.cli.options import examples_of, group
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.files import catalogue
 
 SCENARIO = '''"""{title}: something is told, changes once, and is asked for at the end."""
 
@@ -72,10 +75,8 @@ def create(kind: Literal["scenarios", "agents"], name: str) -> None:
         raise ConfigError(
             f"new {one} {name}: a name is of small letters, digits and _, and begins with a letter"
         )
-    if name in dropins.catalogue(kind):
-        raise ConfigError(
-            f"new {one} {name}: there is one of that name already, {dropins.catalogue(kind)[name]}"
-        )
+    if name in catalogue(kind):
+        raise ConfigError(f"new {one} {name}: there is one of that name already, {catalogue(kind)[name]}")
     path = Path(kind) / f"{name}.py"
     words = name.split("_")
     template = SCENARIO if kind == "scenarios" else AGENT
@@ -85,4 +86,25 @@ def create(kind: Literal["scenarios", "agents"], name: str) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(content, "utf-8")
     ask = f"run --span 2k --scenario {name}" if kind == "scenarios" else f"run --span 2k --agent {name}"
-    out().print(f"{path} is written. Next:\n  ltm-bench check {path}\n  ltm-bench {ask}", markup=False)
+    out().print(f"{path} is written. Next:\n  ltm-bench check {path}\n  ltm-bench {ask}")
+
+
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, and the file's stem.")]
+
+
+def new_agent(name: NewName) -> None:
+    """Write agents/NAME.py, a commented adapter that passes the check as it is."""
+    create("agents", name)
+
+
+def new_scenario(name: NewName) -> None:
+    """Write scenarios/NAME.py, a commented scenario that passes the check as it is."""
+    create("scenarios", name)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    new = group("Write a file to start from.")
+    new.command("agent", epilog=examples_of("new agent notebook"))(new_agent)
+    new.command("scenario", epilog=examples_of("new scenario ladder"))(new_scenario)
+    app.add_typer(new, name="new")

@@ -1,35 +1,45 @@
-"""`doctor`: can this agent run this span here? Keys, model and its retirement, window, price, tokenizer, disk."""
+"""Say whether an agent would work here, before it costs anything."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from ltm_bench.cli.checking import print_finding
+import typer
+
+from ltm_bench.cli.findings import print_finding
+from ltm_bench.cli.options import AgentName, BaseUrl, Settings, Span, Tokenizer, examples_of
 from ltm_bench.core.agent import Agent, Finding
 from ltm_bench.core.errors import ConfigError, LtmBenchError
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars, price_list
-from ltm_bench.core.tokens import counter
+from ltm_bench.core.tokens import DEFAULT, counter
 from ltm_bench.filler.filler import shipped
-from ltm_bench.plan import config
-from ltm_bench.plan.agents import agent_entry, agent_maker
+from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.values import parse_settings, parse_span
 
 _BYTES_PER_TOKEN = 60
 """Of a run folder: log, transcript and an agent's own store."""
 _ROUNDS = 3
 
 
-def examine(agent: str, span: str, tokenizer: str, settings: list[str], base_url: str | None) -> None:
-    """Print the findings. Raises ConfigError where one of them would stop a run."""
-    tokens = config.parse_span(span)
+def doctor(
+    agent: AgentName = "vector_memory",
+    span: Span = "32k",
+    tokenizer: Tokenizer = DEFAULT,
+    setting: Settings = None,
+    base_url: BaseUrl = None,
+) -> None:
+    """Say whether a run would work, before it costs anything. Asks the provider, but makes no paid call."""
+    tokens = parse_span(span)
     failed = False
-    for finding in _findings(agent, tokens, tokenizer, settings, base_url):
+    for finding in _findings(agent, tokens, tokenizer, parse_settings(setting or []), base_url):
         failed = failed or not finding.ok
         print_finding(finding)
     if failed:
@@ -40,7 +50,7 @@ _RESUME = re.compile(r"[;,] then resume the run")
 
 
 def _findings(
-    agent: str, span: int, tokenizer: str, settings: list[str], base_url: str | None
+    agent: str, span: int, tokenizer: str, settings: Mapping[str, Any], base_url: str | None
 ) -> Iterator[Finding]:
     try:
         counter(tokenizer)
@@ -50,13 +60,13 @@ def _findings(
     yield Finding(True, f"filler: {len(shipped().items):,} questions ship with ltm-bench")
     yield _disk(span)
     try:
-        entry = agent_entry(agent, settings, base_url)
+        entry, source = resolve_agent(agent, settings, base_url)
     except LtmBenchError as error:
         yield Finding(False, str(error))
         return
     shown = ", ".join(f"{key}={value}" for key, value in entry.settings.items()) or "defaults"
     yield Finding(True, f"agent {agent}: adapter {entry.adapter}, {shown}")
-    made = agent_maker(entry)()
+    made = source()
     yield _price(made)
     window = entry.settings.get("window")
     if isinstance(window, int):
@@ -71,7 +81,7 @@ def _findings(
 async def _examine(agent: Agent) -> list[Finding]:
     try:
         found = await agent.examine()
-    except Exception as error:
+    except Exception as error:  # an adapter is anybody's code
         return [Finding(False, f"{type(error).__name__}: {error}")]
     finally:
         await agent.close()
@@ -96,3 +106,8 @@ def _price(agent: Agent) -> Finding:
             True, f"price: unknown to {price_list()}; cost will show as unknown, --max-cost cannot be used"
         )
     return Finding(True, f"price: known to {price_list()}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("doctor", "doctor --agent gpt-4o --span 120k"))(doctor)

@@ -1,14 +1,40 @@
-"""`view`: the runs folder in a browser."""
+"""Show the runs in a browser."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from ltm_bench.cli.console import out
+from ltm_bench.cli.options import examples_of, whole
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.folders import REPORTS
 
 
-def view(host: str, port: int, token: str | None) -> None:
-    """Serve the runs folder until it is interrupted. Raises ConfigError for others' machines without a token."""
+def view(
+    port: Annotated[
+        int,
+        typer.Option(metavar="N", parser=whole("--port", 1), envvar="LTM_BENCH_PORT", help="The port."),
+    ] = 7700,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="LTM_BENCH_HOST",
+            help="The address to listen on; one that others can reach needs --token.",
+        ),
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            envvar="LTM_BENCH_TOKEN",
+            help="What visitors must bring, as ?token=TEXT; best given through the variable.",
+        ),
+    ] = None,
+) -> None:
+    """Show the runs in reports/ in a browser, with live progress and search. Needs the extra `view`."""
     try:
         import uvicorn
 
@@ -32,9 +58,14 @@ def view(host: str, port: int, token: str | None) -> None:
         )
     shown = f"[{host}]" if ":" in host else host
     ask = "?token=…" if token is not None else ""
-    out().print(f"http://{shown}:{port}/{ask} shows {REPORTS.resolve()}; stop with Ctrl-C", markup=False)
+    out().print(f"http://{shown}:{port}/{ask} shows {REPORTS.resolve()}; stop with Ctrl-C")
     uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
 
 
 _SHORTEST = 12
 """Characters of a token."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("view", "view --port 8001"))(view)

@@ -1,37 +1,58 @@
-"""`estimate`: what a run would use and cost, before it does."""
+"""Say what a run would use and cost; no call is made."""
 
 from __future__ import annotations
 
 import os
 from decimal import Decimal
 
+import typer
+from rich import box
+from rich.table import Table
+
 from ltm_bench.cli.console import err, out
+from ltm_bench.cli.options import AgentName, BaseUrl, Seed, Settings, Span, Suite, Tokenizer, examples_of
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.pricing import price_list
-from ltm_bench.plan import config
-from ltm_bench.plan.agents import agent_maker
-from ltm_bench.plan.planning import left_out, make_plan
-from ltm_bench.plan.request import Wish
-from ltm_bench.runner.estimate import REPLIES, estimate
+from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.plan.values import parse_settings, spell_span
+from ltm_bench.runner.estimate import REPLIES
+from ltm_bench.runner.estimate import estimate as simulate
 
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
-def print_estimate(wish: Wish) -> None:
-    """Simulate a run for curt, usual and talkative replies, and print what it uses. Raises ConfigError."""
-    from rich import box
-    from rich.table import Table
-
+def estimate(
+    span: Span = "32k",
+    agent: AgentName = "gpt-4o",
+    suite: Suite = "standard",
+    seed: Seed = 0,
+    tokenizer: Tokenizer = DEFAULT,
+    setting: Settings = None,
+    base_url: BaseUrl = None,
+) -> None:
+    """Say what a run would use and cost, with and without prompt caching. Simulates the schedule; no call is made."""
     for key in _KEYS:  # adapters insist on one, and nobody is called
         os.environ.setdefault(key, "estimate")
-    plan = make_plan(wish)
-    for line in left_out(wish):
-        err().print(line, markup=False)
+    plan = make_plan(
+        Request(
+            span=span,
+            agent=agent,
+            suite=suite,
+            seed=seed,
+            tokenizer=tokenizer,
+            settings=parse_settings(setting or ()),
+            base_url=base_url,
+        )
+    )
+    for line in plan.notes:
+        err().print(line)
     manifest = plan.manifest
     if manifest.agent.free:
-        out().print(f"{manifest.agent.name} runs on this machine and costs nothing.", markup=False)
+        out().print(f"{manifest.agent.name} runs on this machine and costs nothing.")
         return
-    model = agent_maker(manifest.agent)().usage_model()
+    model = plan.agents.sample.usage_model()
     if model is None:
         raise ConfigError(
             f"estimate --agent {manifest.agent.name}: only chat models in a window can be estimated, "
@@ -40,7 +61,7 @@ def print_estimate(wish: Wish) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for column in ("", *REPLIES):
         table.add_column(column, justify="right" if column else "left")
-    found = {name: estimate(plan, model, tokens) for name, tokens in REPLIES.items()}
+    found = {name: simulate(plan, model, tokens) for name, tokens in REPLIES.items()}
     rows = {
         "tokens of a reply": [f"{tokens}" for tokens in REPLIES.values()],
         "turns": [f"{each.turns:,}" for each in found.values()],
@@ -55,7 +76,7 @@ def print_estimate(wish: Wish) -> None:
     }
     for name, cells in rows.items():
         table.add_row(name, *cells)
-    span = config.spell_span(manifest.span)
+    span = spell_span(manifest.span)
     out().print(
         f"{manifest.agent.name} · {manifest.suite.name} · span {span} · no call is made", markup=False
     )
@@ -63,7 +84,6 @@ def print_estimate(wish: Wish) -> None:
     out().print(
         f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few per "
         "cent. Reasoning counts as output and is not in it.",
-        markup=False,
     )
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
@@ -71,3 +91,8 @@ def print_estimate(wish: Wish) -> None:
 
 def _dollars(amount: Decimal | None) -> str:
     return "unknown" if amount is None else f"${amount:.2f}"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("estimate --span 120k --agent gpt-4o"))(estimate)
