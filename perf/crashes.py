@@ -49,6 +49,7 @@ from ltm_bench.adapters.testing import Fault, FaultKind, Handler, Provider, Requ
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Message, Reply
+from ltm_bench.log.recorder import Recorder, start_run
 from ltm_bench.plan.agents import agent_maker
 from ltm_bench.plan.planning import Plan, plan_of
 from ltm_bench.plugins import agents

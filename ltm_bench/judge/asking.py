@@ -1,6 +1,6 @@
 """Asks judges, over the log, when the conversation is over. Never inside it.
 
-A judge is asked only where a matcher cannot tell. Its answers are kept by everything that went into the question, so that
+A judge is asked only where a matcher cannot tell. Its answers are kept by everything that went into the question, so
 scoring a run again costs nothing.
 """
 

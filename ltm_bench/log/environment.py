@@ -1,4 +1,4 @@
-"""environment.json: what differs between machines and moments. Kept out of the log, so that equal runs have equal logs."""
+"""environment.json: what differs between machines and moments; kept out of the log, so equal runs have equal logs."""
 
 from __future__ import annotations
 

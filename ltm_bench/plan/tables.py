@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.files import bundled
 
 PRESETS = "agents"
 """The stem of the file that holds agent presets; every other file in configs/ is a suite."""
@@ -18,7 +18,7 @@ PRESETS = "agents"
 
 def config_folders() -> list[Path]:
     """Return the folders in which suites and presets are looked for."""
-    return [dropins.bundled("configs"), Path("configs")]
+    return [bundled("configs"), Path("configs")]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -32,6 +32,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def explain(path: Path, error: ValidationError, known: Iterable[str], table: str = "") -> ConfigError:
+    """Return the error that names the first mistake in a file: key, value, and what is expected."""
     problem = error.errors()[0]
     where = ".".join(map(str, (*filter(None, [table]), *problem["loc"])))
     if problem["type"] == "extra_forbidden":
@@ -44,6 +45,7 @@ def explain(path: Path, error: ValidationError, known: Iterable[str], table: str
 
 
 def config_files(folders: Iterable[Path]) -> list[Path]:
+    """Return the TOML files in these folders, by name within each."""
     return [
         path for each in dict.fromkeys(f.resolve() for f in folders) for path in sorted(each.glob("*.toml"))
     ]

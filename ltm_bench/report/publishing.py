@@ -15,7 +15,6 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Verdict
 from ltm_bench.judge.memory import FILE, Memory
-from ltm_bench.log.events import Jumped, Replied, Sent
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
@@ -26,33 +25,6 @@ from ltm_bench.score.results import Question, Results
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """The files that `publish` writes."""
-
-
-class _Listener:
-    """Writes the transcript while the log is read."""
-
-    def __init__(self, writer: TranscriptWriter) -> None:
-        self._writer = writer
-
-    def conversation(self, example: str | None) -> None:
-        self._writer.conversation(example or "The conversation")
-
-    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        self._writer.turn(
-            sent.turn,
-            kind=sent.kind,
-            at=sent.at,
-            position=sent.position,
-            tokens=sent.tokens + (replied.tokens if replied else 0),
-            message=sent.message,
-            reply=replied.reply if replied else None,
-            example=sent.example,
-            finish=replied.finish.value if replied else "stop",
-            question=question,
-        )
-
-    def jumped(self, jumped: Jumped) -> None:
-        self._writer.jump(jumped.to)
 
 
 def publish(
@@ -85,7 +57,7 @@ def publish(
                 references=references,
                 verdicts=verdicts,
                 explain=True,
-                listener=_Listener(writer),
+                listener=writer,
             )
             results = _with_calibrations(results, run.parent / FILE)
             writer.finish(results)

@@ -1,7 +1,7 @@
 """Holds many runs at the same time, in one process: connections are shared by provider, the budget by all.
 
-A run that fails stops nothing but itself. What is finished already is not begun again, so a sweep is resumed by starting
-it again.
+A run that fails stops nothing but itself. What is finished is not begun again, so a sweep is resumed by starting it
+again.
 """
 
 from __future__ import annotations

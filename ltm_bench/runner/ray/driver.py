@@ -135,8 +135,8 @@ def shares(
     """
     cpus = sum(node.get("Resources", {}).get("CPU", 0) for node in nodes if node.get("Alive"))
     found = {}
-    for provider, many in Counter(job.provider for job in jobs).items():
-        own = [job for job in jobs if job.provider == provider]
+    for provider, many in Counter(job.connections for job in jobs).items():
+        own = [job for job in jobs if job.connections == provider]
         if all(job.plan.manifest.agent.free for job in own):
             found[provider] = (many, terms.connections)
             continue
@@ -230,8 +230,8 @@ class _Driver:
             if await asyncio.to_thread(_prepare, job, shared):
                 self._begin(number, already=True)
             else:
-                places = self._shares[job.provider][1]
-                async with self._open[job.provider]:
+                places = self._shares[job.connections][1]
+                async with self._open[job.connections]:
                     problem = await self._handed_over(number, job, places, shared)
                 await self._look()
                 if shared is not None:

@@ -187,7 +187,7 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, desk: Any) -> Lt
                 asyncio.run(
                     run_conversations(
                         job.plan,
-                        job.make_agent,
+                        job.plan.agents,
                         folder,
                         budget=budget,
                         observer=watcher,
