@@ -26,7 +26,7 @@ from ltm_bench.judge import rubric
 from ltm_bench.matchers.forms import dump
 from ltm_bench.matchers.phrases import SaidIn
 from ltm_bench.matchers.reading import number, words
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import examples
 from ltm_bench.script.scenario import Example, ideal_reply, rehearse
 
@@ -59,11 +59,11 @@ class Place:
 
 def places() -> list[Place]:
     """Return the questions of two examples of every scenario, then the matchers that these do not use."""
-    count, found = counter(), []
-    for name in dropins.catalogue("scenarios"):
+    count, found, catalogue = counter(), [], Catalogue.open()
+    for name in catalogue.scenarios:
         for index in range(2):
             turns: list[Turn] = []
-            steps = rehearse(Example(dropins.scenario(name), index, 17, {}), count)
+            steps = rehearse(Example(catalogue.scenario(name), index, 17, {}), count)
             late = any(isinstance(step.line, Ask) and isinstance(step.line.expect, SaidIn) for step in steps)
             for step in steps:
                 if isinstance(step.line, Ask):

@@ -14,13 +14,14 @@ from pathlib import Path
 
 from ltm_bench.cli.console import out, safe
 from ltm_bench.core.agent import Agent, Finding
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
 from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.core.tokens import counter
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan import config
 from ltm_bench.plan.planning import rehearsal
 from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins import scenarios as plugins
 from ltm_bench.plugins.matchers import load
 from ltm_bench.runner.references import score_alone
 from ltm_bench.schedule import load_of, smallest_span
@@ -44,7 +45,7 @@ def check_file(file: Path, settings: list[str]) -> None:
     except (SyntaxError, ValueError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else error
-        raise DropInError(f"{file}{line}: not valid Python: {what}") from error
+        raise PluginError(f"{file}{line}: not valid Python: {what}") from error
     module = dropins.load(path)
     is_scenario = path.parent.name == "scenarios" or any(
         isinstance(value, Scenario) for value in vars(module).values()
@@ -87,7 +88,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
         yield _docstring(tree)
         foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
         yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
-    scenario = dropins.scenario(str(path))
+    scenario = plugins.scenario(str(path))
     if tree is None:
         yield Finding(True, f"can be read: {scenario.summary}")
     yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
@@ -151,7 +152,7 @@ _ELSEWHERE = """
 import sys
 from ltm_bench import Ask
 from ltm_bench.matchers.forms import dump
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins import scenarios
 from ltm_bench.script.scenario import Example, rehearse
 
 
@@ -162,7 +163,7 @@ class Letters:
         return len(text)
 
 
-scenario = dropins.scenario(sys.argv[1])
+scenario = scenarios.scenario(sys.argv[1])
 for index in range(int(sys.argv[2])):
     for line, text, *_ in rehearse(Example(scenario, index, 0, {}), Letters()):
         print(ascii((text, line.at, line.after, dump(line.expect) if isinstance(line, Ask) else None)))

@@ -22,7 +22,7 @@ from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.phrases import Says
 from ltm_bench.matchers.quotes import Retells
 from ltm_bench.plan.planning import REPORTS, agent_entry, agent_maker, find_run, find_suite
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.score.judgements import Override, append, reply_hash
 from ltm_bench.score.results import Question, Results
 from ltm_bench.script.scenario import Example, rehearse
@@ -89,7 +89,7 @@ def trials(most: int) -> list[Trial]:
     count = counter()
     found: list[Trial] = []
     examples = [
-        Example(dropins.scenario(name), index, 4711, {})
+        Example(scenario(name), index, 4711, {})
         for index in range(4)
         for name in find_suite("standard").scenarios
     ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError, ManifestDiffers, nearest
+from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.datasets import goodai, swim
@@ -32,6 +32,7 @@ from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
 from ltm_bench.plugins import files as dropins
 from ltm_bench.plugins.matchers import built_in
+from ltm_bench.plugins.scenarios import scenario, scenario_at
 from ltm_bench.schedule import Rehearsals, rehearse_all
 from ltm_bench.script.scenario import Example, Scenario, Step, rehearse
 
@@ -101,9 +102,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
         Path(folder)
     ):  # the one scenario of theirs that has no script: ours is played
         ours = dropins.find("scenarios", "restaurant")
-        found["restaurant"] = goodai.Recipe(
-            dropins.scenario("restaurant"), examples, dropins.content_hash(ours)
-        )
+        found["restaurant"] = goodai.Recipe(scenario("restaurant"), examples, dropins.content_hash(ours))
     return found
 
 
@@ -117,7 +116,7 @@ def find_scenario(suite: str, name: str) -> tuple[Scenario, str]:
             )
         return known[name].scenario, known[name].hash
     path = dropins.find("scenarios", name)
-    return dropins.scenario_at(path), dropins.content_hash(path)
+    return scenario_at(path), dropins.content_hash(path)
 
 
 def find_suite(name: str) -> config.Suite:
@@ -310,7 +309,7 @@ def make_plan(wish: Wish) -> Plan:
         raise
     for example in plan.examples:
         if not any(isinstance(step.line, Ask) for step in rehearsals[example.id]):
-            raise DropInError(
+            raise PluginError(
                 f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
                 "score; let it yield an Ask"
             )
@@ -319,7 +318,7 @@ def make_plan(wish: Wish) -> Plan:
 
 
 def rehearsal(example: Example, count: Counter) -> list[Step]:
-    """Rehearse one example. Raises DropInError, with the file's line, where its script fails."""
+    """Rehearse one example. Raises PluginError, with the file's line, where its script fails."""
     try:
         return rehearse(example, count)
     except LtmBenchError:
@@ -327,7 +326,7 @@ def rehearsal(example: Example, count: Counter) -> list[Step]:
     except Exception as error:
         blamed = dropins.blame(error)
         if blamed is None:  # the script is fine, but not what it yields
-            blamed = DropInError(
+            blamed = PluginError(
                 f"{_file_of(example.scenario.name)}: {type(error).__name__}: {error}; "
                 "a script yields Tell, Ask or Chat, and an Ask expects a matcher"
             )
@@ -338,7 +337,7 @@ def _file_of(scenario: str) -> str:
     """Return where a scenario is written, for an error about it."""
     try:
         return str(dropins.find("scenarios", scenario))
-    except DropInError:
+    except PluginError:
         return f"scenario {scenario}"
 
 

@@ -16,8 +16,8 @@ from ltm_bench.datasets.infinitebench.files import label_of
 from ltm_bench.datasets.infinitebench.generating import LAYERS, TARGETS, Order, found, signed_numbers
 from ltm_bench.datasets.infinitebench.scorer import MODES
 from ltm_bench.matchers.forms import dump
-from ltm_bench.plugins.files import scenario
 from ltm_bench.plugins.matchers import load
+from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.script.scenario import Example, Step, ideal_reply, rehearse
 
 
