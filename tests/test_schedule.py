@@ -17,7 +17,7 @@ from ltm_bench.core.errors import ConfigError, SpanTooSmall
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.plan.suites import read_suite
-from ltm_bench.plugins.files import scenario as find_scenario
+from ltm_bench.plugins.scenarios import scenario as find_scenario
 from ltm_bench.schedule import NEAR, Ended, Fill, Finish, Jump, Scheduler, Send, due_position
 from ltm_bench.script.scenario import Example, Scenario, ideal_reply
 

@@ -2,7 +2,7 @@
 
     LtmBenchError                   exit 1   all errors of ours: one line, no traceback
       ConfigError                            a flag, a suite, a preset or a setting is wrong
-        DropInError                          a file in scenarios/ or agents/ cannot be used
+        PluginError                          a file in scenarios/ or agents/ cannot be used
         SpanTooSmall                         a script does not fit into the span
       LogError                               the event log cannot be used
         ManifestDiffers                      the run exists already, with another manifest
@@ -33,7 +33,7 @@ class ConfigError(LtmBenchError):
     """A flag, a suite, a preset or a setting has a value that cannot be used."""
 
 
-class DropInError(ConfigError):
+class PluginError(ConfigError):
     """A file in scenarios/ or agents/ is missing, ambiguous or broken."""
 
 

@@ -151,3 +151,7 @@ def _whole(value: Any) -> int | None:
 def picks(option: int, *, of: int) -> Picks:
     """Expect option number `option` of `of`, counted from 1."""
     return Picks(option, of)
+
+
+EXAMPLES: tuple[Matcher, ...] = (picks(3, of=6),)
+"""What the guards over all matchers are run with."""

@@ -109,3 +109,12 @@ def decodes(expected: Mapping[str, str], groups: Mapping[str, Mapping[str, Seque
             for group, meanings in groups.items()
         ),
     )
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    decodes(
+        {"when": "noon", "what": "rope"},
+        {"when": {"noon": ("noon",), "dusk": ("dusk",)}, "what": {"rope": ("rope",), "lamp": ("lamp",)}},
+    ),
+)
+"""What the guards over all matchers are run with."""

@@ -68,3 +68,7 @@ def _spelt(east: int, north: int) -> str:
 def displaced(*, east: int, north: int) -> Displaced:
     """Expect this distance in kilometres; negative numbers lead west and south."""
     return Displaced(east, north)
+
+
+EXAMPLES: tuple[Matcher, ...] = (displaced(east=-2, north=3), displaced(east=3, north=4))
+"""What the guards over all matchers are run with."""

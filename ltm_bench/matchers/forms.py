@@ -1,11 +1,14 @@
 """The JSON form in which the event log holds a matcher: the name of its class, its version, its fields."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher
+
+Upgrade = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Turns an old JSON form of a matcher into a newer one, `matcher` and `version` included."""
 
 
 def dump(matcher: Matcher) -> dict[str, Any]:

@@ -172,3 +172,10 @@ class ItemCounts(Matcher):
 def item_counts(expected: Mapping[str, int], *, among: Collection[str]) -> ItemCounts:
     """Expect exactly these things in these amounts; `among` is everything that could be on the list."""
     return ItemCounts(tuple(expected.items()), tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    item_counts({"apple": 3, "light bulb": 1}, among=("apple", "light bulb", "battery")),
+    item_counts({"milk": 2}, among=("milk", "bread")),
+)
+"""What the guards over all matchers are run with."""

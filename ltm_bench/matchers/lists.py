@@ -122,3 +122,10 @@ def _listener(values: tuple[str, ...]) -> Listener[str]:
 def lists_all(values: Sequence[str], *, among: Collection[str]) -> ListsAll:
     """Expect all of `values` and nothing else, in any order; `among` is everything that could have been told."""
     return ListsAll(tuple(values), tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    lists_all(["Ada Lovelace", "Barnaby"], among=("Ada Lovelace", "Barnaby", "Callum", "Delphine")),
+    lists_all(["milk", "bread"], among=("milk", "bread", "tea")),
+)
+"""What the guards over all matchers are run with."""

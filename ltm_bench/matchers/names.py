@@ -188,3 +188,10 @@ def _answers(mentions: list[_Mention]) -> list[str]:
 def names_only(value: str, *, among: Collection[str], stale: Sequence[str] = ()) -> NamesOnly:
     """Expect `value` and no other of `among`; `stale` are earlier values (the value itself is never stale)."""
     return NamesOnly(value, tuple(among), tuple(v for v in dict.fromkeys(stale) if v != value))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    names_only("red", among=("red", "blue", "light blue"), stale=("blue",)),
+    names_only("red", among=("red", "blue", "green")),
+)
+"""What the guards over all matchers are run with."""

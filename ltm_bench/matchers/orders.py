@@ -178,3 +178,10 @@ class Notices(Matcher):
 def notices(wanted: str, *, served: str) -> Notices:
     """Expect that the guest objects to being served something else than `wanted`."""
     return Notices(wanted, served)
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    orders(("apple juice", "mint tea", "beer"), gone=("beer",)),
+    notices("lamb stew", served="plum tart"),
+)
+"""What the guards over all matchers are run with."""

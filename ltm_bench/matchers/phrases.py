@@ -120,3 +120,11 @@ class SaidIn(Matcher):
 def said_in(phrase: str, nth: int, *, beyond: int = 1) -> SaidIn:
     """Expect the `nth` reply since the request to have said `phrase`, and no other up to `beyond` replies later."""
     return SaidIn(phrase, nth, beyond)
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    says("Look in the fruit bowl first.", among=("Look in the fruit bowl first.", "Bring in the tomatoes.")),
+    says("red"),
+    said_in("Still waters run deep.", 1, beyond=0),
+)
+"""What the guards over all matchers are run with."""

@@ -126,3 +126,12 @@ class Retells(Matcher):
 def retells(text: str, *, among: Collection[str]) -> Retells:
     """Expect `text` to be retold, and no other of `among`."""
     return Retells(text, tuple(other for other in among if other != text))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    retells(
+        "Two antennas got married on the roof.",
+        among=("Two antennas got married on the roof.", "A snail was mugged."),
+    ),
+)
+"""What the guards over all matchers are run with."""

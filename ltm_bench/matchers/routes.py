@@ -248,3 +248,13 @@ def _shown(leg: tuple[str | None, float | None, str | None]) -> str:
 def follows_route(start: str, legs: Sequence[Leg], *, among: Collection[str]) -> FollowsRoute:
     """Expect this way from `start`: direction, kilometres and end of every leg; `among` are all known places."""
     return FollowsRoute(start, tuple(legs), tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    follows_route(
+        "Opera",
+        [("north", 2, "Town Hall"), ("east", 1, "Cinema")],
+        among=("Opera", "Town Hall", "Cinema"),
+    ),
+)
+"""What the guards over all matchers are run with."""

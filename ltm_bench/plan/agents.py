@@ -12,7 +12,7 @@ from ltm_bench.plan.presets import presets
 from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.plugins.files import catalogue, content_hash, find
+from ltm_bench.plugins.catalogue import Catalogue
 
 _PYTHON = "python:"
 """What the name of an agent begins with that is a function or a class of a module."""
@@ -47,6 +47,7 @@ def resolve_agent(
     *,
     calls: CallSettings = PLAIN,
     role: str = "agent",
+    catalogue: Catalogue | None = None,
 ) -> Resolved:
     """Find an agent, and make the first of its kind.
 
@@ -56,12 +57,14 @@ def resolve_agent(
         base_url: A compatible server for the adapter.
         calls: How calls are made; not recorded.
         role: What the agent is to be, for errors: `agent`, `judge`.
+        catalogue: Of adapters, where it has been read already.
 
     Raises:
         ConfigError: There is no such agent, or a setting cannot be used.
     """
     known_presets = presets(config_folders())
-    adapters = catalogue("agents")
+    catalogue = catalogue or Catalogue.open()
+    adapters = catalogue.agents
     values: dict[str, Any]
     if name.startswith(_PYTHON):
         adapter, values = "function", {"target": name.removeprefix(_PYTHON)}
@@ -88,7 +91,7 @@ def resolve_agent(
     entry = AgentEntry(
         name=name,
         adapter=adapter,
-        hash=content_hash(find("agents", adapter)),
+        hash=catalogue.hash(adapter, "agents"),
         settings=values,
         free=source.sample.free,
     )

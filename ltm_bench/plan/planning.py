@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError, ManifestDiffers, nearest
+from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.datasets import goodai
@@ -28,6 +28,7 @@ from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suit
 from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import spell_span
 from ltm_bench.plugins import files as plugins
+from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.schedule import Rehearsals, rehearse_all
 from ltm_bench.script.scenario import Example, Step, rehearse
@@ -55,7 +56,8 @@ def make_plan(request: Request) -> Plan:
     """Resolve everything that was asked for. Raises ConfigError."""
     suite = find_suite(request.suite)
     span = request.tokens
-    scenarios = Scenarios(request.suite)
+    catalogue = Catalogue.open()
+    scenarios = Scenarios(request.suite, catalogue)
     chosen = list(request.scenarios) or fitting(suite, span)
     if not chosen:
         raise ConfigError(
@@ -66,7 +68,9 @@ def make_plan(request: Request) -> Plan:
         raise ConfigError(f"-P {name}.…: {name} is not among what is asked{nearest(name, chosen)}")
     mode, origin = _parse_filler(request.filler)
     bank = read_bank(origin)
-    agent = resolve_agent(request.agent, request.settings, request.base_url, calls=request.calls)
+    agent = resolve_agent(
+        request.agent, request.settings, request.base_url, calls=request.calls, catalogue=catalogue
+    )
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -169,7 +173,7 @@ def _abouts(manifest: Manifest, scenarios: Scenarios) -> dict[str, About]:
 
 
 def _rehearsed(plan: Plan) -> Rehearsals:
-    """Rehearse all examples. Raises DropInError for a script that fails, or asks nothing."""
+    """Rehearse all examples. Raises PluginError for a script that fails, or asks nothing."""
     span = None if plan.manifest.suite.isolated else plan.manifest.span
     try:
         rehearsals = rehearse_all(plan.examples, plan.counter, span=span)
@@ -181,7 +185,7 @@ def _rehearsed(plan: Plan) -> Rehearsals:
         raise
     for example in plan.examples:
         if not any(isinstance(step.line, Ask) for step in rehearsals[example.id]):
-            raise DropInError(
+            raise PluginError(
                 f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
                 "score; let it yield an Ask"
             )
@@ -189,7 +193,7 @@ def _rehearsed(plan: Plan) -> Rehearsals:
 
 
 def rehearsal(example: Example, count: Counter) -> list[Step]:
-    """Rehearse one example. Raises DropInError, with the file's line, where its script fails."""
+    """Rehearse one example. Raises PluginError, with the file's line, where its script fails."""
     try:
         return rehearse(example, count)
     except LtmBenchError:
@@ -197,7 +201,7 @@ def rehearsal(example: Example, count: Counter) -> list[Step]:
     except Exception as error:  # a script is anybody's code
         blamed = plugins.blame(error)
         if blamed is None:  # the script is fine, but not what it yields
-            blamed = DropInError(
+            blamed = PluginError(
                 f"{_file_of(example.scenario.name)}: {type(error).__name__}: {error}; "
                 "a script yields Tell, Ask or Chat, and an Ask expects a matcher"
             )
@@ -208,7 +212,7 @@ def _file_of(scenario: str) -> str:
     """Return where a scenario is written, for an error about it."""
     try:
         return str(plugins.find("scenarios", scenario))
-    except DropInError:
+    except PluginError:
         return f"scenario {scenario}"
 
 

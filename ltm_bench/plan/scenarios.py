@@ -16,6 +16,8 @@ from ltm_bench.log.manifest import Manifest, ScenarioEntry
 from ltm_bench.plan.suites import Suite, read_suite, suites
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins import files as plugins
+from ltm_bench.plugins.catalogue import Catalogue
+from ltm_bench.plugins.scenarios import scenario as scenario_named
 from ltm_bench.script.scenario import Scenario
 
 GOODAI = "goodai:"
@@ -33,8 +35,9 @@ class Found(NamedTuple):
 class Scenarios:
     """The scenarios of one suite; each is looked up once."""
 
-    def __init__(self, suite: str) -> None:
+    def __init__(self, suite: str, catalogue: Catalogue | None = None) -> None:
         self._suite = suite
+        self._catalogue = catalogue or Catalogue.open()
         self._found: dict[str, Found] = {}
 
     def find(self, name: str, row: str | None = None) -> Found:
@@ -61,8 +64,7 @@ class Scenarios:
                     f"--scenario {name}: {self._suite} has none{nearest(name, known)} (known: {', '.join(known)})"
                 )
             return Found(known[name].scenario, known[name].hash)
-        path = plugins.find("scenarios", name)
-        return Found(plugins.scenario_at(path), plugins.content_hash(path))
+        return Found(self._catalogue.scenario(name), self._catalogue.hash(name))
 
 
 @cache
@@ -77,7 +79,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
         # The one scenario of theirs that has no script: ours is played.
         ours = plugins.find("scenarios", "restaurant")
         found["restaurant"] = goodai.Recipe(
-            plugins.scenario("restaurant"), examples, plugins.content_hash(ours)
+            scenario_named("restaurant"), examples, plugins.content_hash(ours)
         )
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_type_hints
 
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError, bare, nearest
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, bare, nearest
 from ltm_bench.core.messages import Message, Reply
 from ltm_bench.plugins.files import find, load
 
@@ -26,13 +26,13 @@ def agent_class(name: str) -> Callable[..., Agent]:
     ]
     if len(classes) > 1:
         names = ", ".join(each.__name__ for each in classes)
-        raise DropInError(f"{path}: one file holds one adapter, this one holds {len(classes)}: {names}")
+        raise PluginError(f"{path}: one file holds one adapter, this one holds {len(classes)}: {names}")
     if classes:
         return classes[0]
     function = getattr(module, "agent", None)
     if callable(function):
         return lambda: FunctionAgent(function)
-    raise DropInError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
+    raise PluginError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
 
 
 class FunctionAgent(Agent):

@@ -1,20 +1,21 @@
-"""Finds and loads the files in scenarios/ and agents/: one file, one scenario or adapter; its stem is its name.
+"""Finds and loads plugins, the files in scenarios/ and agents/: one file, one scenario or adapter, named by its stem.
 
-The built-ins are looked up first, then the folder of the same kind where the user stands. The same stem in both
-is an error. Listing executes nothing; only the file that was asked for is executed.
+Plugins come from three places: the built-in folders, packs of third parties, and the folder of the same kind in the
+current folder. Two different files with the same name are an error. Listing executes nothing; only the file that was
+asked for is executed.
 """
 
 import ast
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Literal, get_args
 
-from ltm_bench.core.errors import DropInError, LtmBenchError, nearest
-from ltm_bench.script.scenario import Scenario
+from ltm_bench.core.errors import LtmBenchError, PluginError, nearest
+from ltm_bench.plugins.packs import packed
 
 Kind = Literal["scenarios", "agents"]
 
@@ -23,7 +24,7 @@ _ENDINGS: Mapping[Kind, tuple[str, ...]] = {"scenarios": (".py", ".toml"), "agen
 _HERE = Path(__file__).resolve().parents[1]
 
 _PREFIX = "ltm_bench._bundled."
-"""Of the names under which files are known to Python."""
+"""Prefix of the names under which plugins stand in `sys.modules`."""
 
 
 def bundled(folder: str) -> Path:
@@ -32,33 +33,52 @@ def bundled(folder: str) -> Path:
     return in_wheel if in_wheel.is_dir() else _HERE.parent / folder
 
 
-def catalogue(kind: Kind) -> Mapping[str, Path]:
-    """Map each name to its file. Raises DropInError where two different files have the same name.
+def catalogue(kind: Kind) -> dict[str, Path]:
+    """Map each name to its file. Raises PluginError if two different files have the same name.
 
-    The same file twice is no clash: somebody may stand in a checkout while the wheel is installed.
+    The same file in two places is no clash: the current folder may be a checkout while the wheel is installed.
     """
     found: dict[str, Path] = {}
-    for folder in dict.fromkeys((bundled(kind).resolve(), Path(kind).resolve())):
-        for path in sorted(p for p in folder.glob("[!_.]*") if p.suffix in _ENDINGS[kind] and p.is_file()):
-            other = found.setdefault(path.stem, path)
-            if other == path:
-                continue
-            if other.suffix != path.suffix or content_hash(other) != content_hash(path):
-                raise DropInError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename yours")
+    for path in _files(kind):
+        other = found.setdefault(path.stem, path)
+        if other != path and (other.suffix != path.suffix or content_hash(other) != content_hash(path)):
+            raise PluginError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename one of them")
     return found
 
 
-def find(kind: Kind, name: str) -> Path:
-    """Return the file of a scenario or an adapter. Raises DropInError, with the nearest name, if there is none."""
+def _files(kind: Kind) -> Iterator[Path]:
+    """Yield the built-in files, those of packs, and the user's own."""
+    endings = _ENDINGS[kind]
+    yield from _listed(bundled(kind).resolve(), endings)
+    for place in packed(f"ltm_bench.{kind}"):
+        yield from _listed(place, endings) if place.is_dir() else [place]
+    yield from _listed(Path(kind).resolve(), endings)
+
+
+def _listed(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    return sorted(path for path in folder.glob("[!_.]*") if path.suffix in endings and path.is_file())
+
+
+def find(kind: Kind, name: str, *, known: Mapping[str, Path] | None = None) -> Path:
+    """Return the file of a scenario or an adapter.
+
+    Args:
+        kind: Where to look.
+        name: A name of the catalogue, or the path of a file.
+        known: The catalogue, if the caller has it already.
+
+    Raises:
+        PluginError: If there is no such file; the message gives the nearest name.
+    """
     if name.endswith(_ENDINGS[kind]):
         path = Path(name)
         if not path.is_file():
-            raise DropInError(f"{name}: there is no such file")
+            raise PluginError(f"{name}: there is no such file")
         return path.resolve()
-    known = catalogue(kind)
+    known = catalogue(kind) if known is None else known
     if name not in known:
         one = kind.removesuffix("s")
-        raise DropInError(
+        raise PluginError(
             f"no {one} is called {name!r}{nearest(name, known)} "
             f"(known: {', '.join(known)}; yours go into ./{kind}/{name}.py)"
         )
@@ -68,9 +88,9 @@ def find(kind: Kind, name: str) -> Path:
 def summary(path: Path) -> str:
     """Return the first line of a file's docstring without executing the file."""
     if path.suffix == ".toml":
-        from ltm_bench.script import toml as recipes
+        from ltm_bench.script import toml
 
-        return recipes.summary(path)
+        return toml.summary(path)
     try:
         return (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n")[0]
     except (SyntaxError, ValueError):
@@ -78,22 +98,25 @@ def summary(path: Path) -> str:
 
 
 def content_hash(path: Path) -> str:
-    """Return the first 16 hex digits of the SHA-256 of a file and the data files beside it, line endings unified."""
+    """Return the first 16 hex digits of the SHA-256 of a file and the data files beside it.
+
+    Line endings are unified first, so that a checkout on Windows has the same hash.
+    """
     beside = [p for p in sorted(path.parent.glob(f"{path.stem}.*")) if p != path and p.is_file()]
     content = b"".join(p.read_bytes().replace(b"\r\n", b"\n") for p in (path, *beside))
     return hashlib.sha256(content).hexdigest()[:16]
 
 
 def load(path: Path) -> ModuleType:
-    """Execute a file as a module of its own. Raises DropInError, with the file's line, if that fails."""
-    kind = path.parent.name if path.parent.name in get_args(Kind) else "dropins"
+    """Execute a file as a module of its own. Raises PluginError, with the line, if the file fails."""
+    kind = path.parent.name if path.parent.name in get_args(Kind) else "plugins"
     name = f"{_PREFIX}{kind}.{path.stem}"
     loaded = sys.modules.get(name)
     if loaded is not None and loaded.__file__ == str(path):
         return loaded
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise DropInError(f"{path}: not a Python file")
+        raise PluginError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their annotations up there
     try:
@@ -101,17 +124,17 @@ def load(path: Path) -> ModuleType:
     except LtmBenchError:
         del sys.modules[name]
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # a user's file may raise anything, and may call exit()
         del sys.modules[name]
         raise _named(error, str(path)) from error
     return module
 
 
 def may_read(name: str) -> bool:
-    """Whether a scenario that a log names can be looked at without executing a file that the log chose.
+    """Whether a scenario named by a log may be loaded; logs come from others, who must not choose what is executed.
 
-    Names of the catalogue can: what lies in ./scenarios is the user's own. A path is followed only where the user has
-    named that file in this process. Logs come from others, too.
+    Names of the catalogue may: files in ./scenarios are the user's own. A path may only if the user has named that
+    file in this process.
     """
     if not name.endswith(".py"):
         return True
@@ -119,8 +142,8 @@ def may_read(name: str) -> bool:
     return any(key.startswith(_PREFIX) and each.__file__ == path for key, each in sys.modules.items())
 
 
-def _named(error: BaseException, path: str) -> DropInError:
-    """Return the error of a file with its line: where it was raised, or else where that was called."""
+def _named(error: BaseException, path: str) -> PluginError:
+    """Return an error with the last line of the file that it passed through."""
     line, what = None, str(error)
     if isinstance(error, SyntaxError) and error.filename == path:
         line, what = error.lineno, error.msg
@@ -129,11 +152,11 @@ def _named(error: BaseException, path: str) -> DropInError:
         if trace.tb_frame.f_code.co_filename == path:
             line = trace.tb_lineno
         trace = trace.tb_next
-    return DropInError(f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {what}")
+    return PluginError(f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {what}")
 
 
-def blame(error: BaseException) -> DropInError | None:
-    """Return the error as that of the scenario or the adapter that it came through, or None if it came through none."""
+def blame(error: BaseException) -> PluginError | None:
+    """Return an error as that of the plugin that it passed through, or None if it passed through none."""
     loaded = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
     trace, through = error.__traceback__, None
     while trace is not None:
@@ -141,25 +164,3 @@ def blame(error: BaseException) -> DropInError | None:
             through = trace.tb_frame.f_code.co_filename
         trace = trace.tb_next
     return None if through is None else _named(error, through)
-
-
-def scenario(name: str) -> Scenario:
-    """Return the scenario of that name, or of that file."""
-    return scenario_at(find("scenarios", name))
-
-
-def scenario_at(path: Path) -> Scenario:
-    """Return the scenario in a file that was found."""
-    if path.suffix == ".toml":
-        from ltm_bench.script import toml as recipes
-
-        return recipes.read(path)
-    module = load(path)
-    found = [value for value in vars(module).values() if isinstance(value, Scenario)]
-    for each in found:
-        if each.name == path.stem:
-            return each
-    names = ", ".join(each.name for each in found) or "none"
-    raise DropInError(
-        f"{path}: the function under @scenario must be called {path.stem!r}, like its file (found: {names})"
-    )

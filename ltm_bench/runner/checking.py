@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.agent import Agent, Finding
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
 from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.core.tokens import counter
 from ltm_bench.matchers.forms import dump
@@ -22,6 +22,7 @@ from ltm_bench.plan.planning import rehearsal
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.matchers import load
+from ltm_bench.plugins.scenarios import scenario as find_scenario
 from ltm_bench.runner.references import score_alone
 from ltm_bench.schedule import load_of, smallest_span
 from ltm_bench.score.verdicts import verdict_on
@@ -49,7 +50,7 @@ def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
     except (SyntaxError, ValueError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else error
-        raise DropInError(f"{path}{line}: not valid Python: {what}") from error
+        raise PluginError(f"{path}{line}: not valid Python: {what}") from error
     module = plugins.load(real)
     is_scenario = real.parent.name == "scenarios" or any(
         isinstance(value, Scenario) for value in vars(module).values()
@@ -76,7 +77,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
         yield _docstring(tree)
         foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
         yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
-    scenario = plugins.scenario(str(path))
+    scenario = find_scenario(str(path))
     if tree is None:
         yield Finding(True, f"can be read: {scenario.summary}")
     yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
@@ -140,8 +141,9 @@ _ELSEWHERE = """
 import sys
 from ltm_bench import Ask
 from ltm_bench.matchers.forms import dump
-from ltm_bench.plugins import files as plugins
-from ltm_bench.script.scenario import Example, rehearse
+from ltm_bench.plugins import scenarios as plugins
+from ltm_bench.script.scenario import Example
+from ltm_bench.script.rehearsal import rehearse
 
 
 class Letters:

@@ -33,7 +33,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.errors import DropInError, nearest
+from ltm_bench.core.errors import PluginError, nearest
 from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Tell
 from ltm_bench.matchers.choices import picks
 from ltm_bench.matchers.lists import lists_all
@@ -252,13 +252,13 @@ def summary(path: Path) -> str:
 
 
 def read(path: Path) -> Scenario:
-    """Return the scenario that a TOML file describes. Raises DropInError with file, key and nearest name."""
+    """Return the scenario that a TOML file describes. Raises PluginError with file, key and nearest name."""
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise DropInError(f"{path}: {error.strerror or error}") from error
+        raise PluginError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise DropInError(f"{path}: not valid TOML: {error}") from error
+        raise PluginError(f"{path}: not valid TOML: {error}") from error
     try:
         recipe = Recipe.model_validate(content)
     except ValidationError as error:
@@ -266,7 +266,7 @@ def read(path: Path) -> Scenario:
     try:
         list(recipe.script(Dice("trial"), {}))
     except ValueError as error:
-        raise DropInError(f"{path}: {error}") from error
+        raise PluginError(f"{path}: {error}") from error
     return Scenario(
         name=path.stem,
         summary=recipe.about.strip().partition("\n")[0],
@@ -282,7 +282,7 @@ def read(path: Path) -> Scenario:
 _KNOWN: Mapping[str, type[_Table]] = {"messages": Said, "expect": Expect, "choices": Draw}
 
 
-def _explained(path: Path, error: ValidationError) -> DropInError:
+def _explained(path: Path, error: ValidationError) -> PluginError:
     """Say the first thing that is wrong, with its key as it stands in the file and the nearest known one."""
     problem = error.errors()[0]
     keys = [key for key in problem["loc"] if key not in ("Draw", "list[union[str,dict[str,str]]]", "str")]
@@ -290,11 +290,11 @@ def _explained(path: Path, error: ValidationError) -> DropInError:
     if problem["type"] == "extra_forbidden":
         table = next((_KNOWN[str(key)] for key in reversed(keys[:-1]) if key in _KNOWN), Recipe)
         known = [field.alias or name for name, field in table.model_fields.items()]
-        return DropInError(
+        return PluginError(
             f"{path}: unknown key {where!r}{nearest(str(keys[-1]), known)} (known: {', '.join(known)})"
         )
     if problem["type"] == "missing":
-        return DropInError(f"{path}: {where} is missing")
+        return PluginError(f"{path}: {where} is missing")
     what = problem["msg"].removeprefix("Value error, ")
     shown = "" if isinstance(problem["input"], dict | list) else f" = {problem['input']!r:.60}"
-    return DropInError(f"{path}: {where}{shown}: {what[:1].lower() + what[1:]}")
+    return PluginError(f"{path}: {where}{shown}: {what[:1].lower() + what[1:]}")

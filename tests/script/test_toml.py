@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ltm_bench import Ask, Chat, Outcome, Tell
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.script import toml as recipes
@@ -149,7 +149,7 @@ def test_a_mistake_is_named_with_its_key_and_the_nearest_name(
 
 
 def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DropInError, match=r"gone\.toml: No such file"):
+    with pytest.raises(PluginError, match=r"gone\.toml: No such file"):
         recipes.read(tmp_path / "gone.toml")
 
 

@@ -185,3 +185,11 @@ def star_sum(
 ) -> StarSum:
     """Expect the sum of these counts, asked for after the counts themselves."""
     return StarSum(tuple(counts), tuple(mistaken), tuple(foreign))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    star_counts([15, 4, 29]),
+    star_counts([10, 20], mistaken=[11, 19]),
+    star_sum([15, 4, 29]),
+)
+"""What the guards over all matchers are run with."""

@@ -25,3 +25,7 @@ class Published(Matcher):
     def wrong(self) -> Sequence[str]:
         """Nothing is known to be wrong."""
         return ()
+
+
+EXAMPLES: tuple[Matcher, ...] = (Published(1.0),)
+"""What the guards over all matchers are run with."""

@@ -90,3 +90,19 @@ class Benchmarked(Matcher):
 def benchmarked(task: str, label: Any, *, mode: str = "strict", final: bool = False) -> Benchmarked:
     """Expect what the public files of InfiniteBench call the answer of a task."""
     return Benchmarked(task, _tuples(label), mode, final)
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    benchmarked("passkey", ["71432"]),
+    benchmarked("kv_retrieval", ["c14cb8ba-002b-43be-bdc7-8a83f0fe1ac8"]),
+    benchmarked("math_find", [88]),
+    benchmarked("math_calc", [[4, 14, 6]]),
+    benchmarked("code_run", [-3]),
+    benchmarked("code_debug", ["parse_header", "B"]),
+    benchmarked("code_debug", ["parse_header", "B"], mode="official-newest"),
+    benchmarked("longbook_choice_eng", ["A grey rose", "B"]),
+    benchmarked("longbook_qa_eng", ["in the lighthouse"], final=True),
+    benchmarked("longbook_qa_chn", ["两个"]),
+    benchmarked("longdialogue_qa_eng", ["ANN"]),
+)
+"""What the guards over all matchers are run with."""

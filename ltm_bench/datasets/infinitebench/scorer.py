@@ -221,10 +221,8 @@ def choice(prediction: str, label: Any, mode: Mode) -> float:
         return 0.0
     if mode == "strict":
         return float(_settled(said, "ABCD", accepted))
-    if mode == "official-newest":
-        last = re.search(r"\b[A-D]\b(?!.*\b[A-D]\b)", said)
-        if last and last.group(0) in accepted:
-            return 1.0
+    if mode == "official-newest" and _last_letter(said, "A-D") in accepted:
+        return 1.0
     if said[0] in "ABCD":
         return float(said[0] in accepted)
     if said in accepted:
@@ -244,10 +242,10 @@ def code_debug(prediction: str, label: Any, mode: Mode) -> float:
     name, letter = str(label[0]), str(label[1])
     if mode == "strict":
         return float(_settled(prediction.strip(), "ABCD", [name, letter]))
-    if mode == "official-newest":
-        last = re.search(r"\b[A-J]\b(?!.*\b[A-J]\b)", prediction)
-        if (last and last.group(0) == letter) or prediction.startswith(letter):
-            return 1.0
+    if mode == "official-newest" and (
+        _last_letter(prediction, "A-J") == letter or prediction.startswith(letter)
+    ):
+        return 1.0
     if prediction[:2] in (f"{letter}.", f"{letter}:"):
         return 1.0
     said = _blanked(prediction.strip(), ("\n", "`", "'", '"', "-", "*", "Option", "option"))
@@ -258,6 +256,19 @@ def code_debug(prediction: str, label: Any, mode: Mode) -> float:
             rest = said[at + len(lead) + 1 :]
             return float(bool(rest) and rest.startswith((letter, name)))
     return 0.0
+
+
+def _last_letter(text: str, letters: str) -> str | None:
+    r"""Return the last capital letter that stands alone in the first line to hold one, or None.
+
+    This is what the published `\b[A-D]\b(?!.*\b[A-D]\b)` finds; that pattern takes quadratic time.
+    """
+    last: re.Match[str] | None = None
+    for found in re.finditer(rf"\b[{letters}]\b", text):
+        if last is not None and "\n" in text[last.end() : found.start()]:
+            break
+        last = found
+    return last and last[0]
 
 
 def _settled(said: str, letters: str, accepted: Sequence[str]) -> bool:

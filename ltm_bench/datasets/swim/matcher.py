@@ -107,3 +107,7 @@ class Declines(Matcher):
 def declines(answer: str) -> Declines:
     """Expect the reply to say that there is no answer; `answer` would be it."""
     return Declines(answer)
+
+
+EXAMPLES: tuple[Matcher, ...] = (answers("the red suitcase"), declines("the red suitcase"))
+"""What the guards over all matchers are run with."""
