@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ltm_bench.cli.commands import filler, import_, infinitebench, score, swim
 from ltm_bench.cli.options import (
     AgentName,
     Baseline,
@@ -31,7 +32,6 @@ from ltm_bench.cli.options import (
     seconds,
     whole,
 )
-from ltm_bench.cli.papers import importing, infinitebench, scoring, swimming
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.tokens import DEFAULT
 
@@ -53,17 +53,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 listing = group("List what there is.")
-filler = group("Get other filler than the one that ships.")
 judging = group("Check the judges.")
 creating = group("Write a file to start from.")
 app.add_typer(listing, name="list")
-app.add_typer(filler, name="filler")
-app.add_typer(infinitebench, name="infinitebench")
-app.add_typer(swimming, name="swim")
+for module in (filler, infinitebench, swim):
+    module.register(app)
 app.add_typer(judging, name="judge")
-app.add_typer(scoring, name="score")
+score.register(app)
 app.add_typer(creating, name="new")
-app.add_typer(importing, name="import")
+import_.register(app)
 
 
 @app.command(
@@ -643,30 +641,6 @@ def doctor(
     from ltm_bench.cli.doctor import examine
 
     examine(agent, span, tokenizer, setting or [], base_url)
-
-
-@filler.callback()
-def _filler() -> None:
-    """Get other filler than the one that ships."""
-
-
-@filler.command(epilog=examples_of("filler fetch", "run --filler triviaqa:triviaqa/unfiltered-web-dev.json"))
-def fetch(
-    into: Annotated[
-        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the file.")
-    ] = Path("triviaqa"),
-    url: Annotated[
-        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the archive.")
-    ] = None,
-    sha256: Annotated[
-        str | None,
-        typer.Option(metavar="HEX", envvar="LTM_BENCH_SHA256", help="The checksum of another archive."),
-    ] = None,
-) -> None:
-    """Download TriviaQA (Apache-2.0, 0.6 GB) and unpack its questions for --filler triviaqa:FILE."""
-    from ltm_bench.cli.fetching import SHA256, URL, fetch_into
-
-    fetch_into(into, url or URL, sha256 or SHA256)
 
 
 NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, and the file's stem.")]
