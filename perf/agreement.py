@@ -18,8 +18,8 @@ from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
-from ltm_bench.datasets.goodai import Published, definitions, expectations, find_definition, results
-from ltm_bench.datasets.goodai.expectations import READERS
+from ltm_bench.datasets.goodai.expectations import READERS, expectations
+from ltm_bench.datasets.goodai.files import Published, definitions, find_definition, results
 
 CLOSE = 0.02
 

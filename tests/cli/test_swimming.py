@@ -141,7 +141,7 @@ def test_tasks_are_accepted_edited_and_rejected_and_the_rest_is_left_for_later(
     keys = iter(["a", "e", "Where did Emil come from?", "", "x", "r", "unclear", "q"])
     monkeypatch.setattr("builtins.input", lambda _: next(keys))
     done = command("swim", "validate", "tasks.json", "docs", "--validator", "Ada")
-    assert "3 looked at, 1 of them rejected, 9 left" in done.out
+    assert "3 reviewed, 1 of them rejected, 9 left" in done.out
     tasks = json.loads(Path("tasks.json").read_text())
     assert [tasks[str(i)]["validated"]["verdict"] for i in range(3)] == ["accepted", "edited", "rejected"]
     assert tasks["1"]["question"] == "Where did Emil come from?"

@@ -11,9 +11,10 @@ import pytest
 from ltm_bench import Ask, Dice, Outcome, benchmarked
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.tokens import counter
-from ltm_bench.datasets.infinitebench import GENERATORS, STYLES, Record, read_tasks, running_values
+from ltm_bench.datasets.infinitebench import GENERATORS, Record, read_tasks, running_values
 from ltm_bench.datasets.infinitebench.files import label_of
 from ltm_bench.datasets.infinitebench.generating import LAYERS, TARGETS, Order, found, signed_numbers
+from ltm_bench.datasets.infinitebench.prompts import STYLES
 from ltm_bench.datasets.infinitebench.scorer import MODES
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.matchers import load

@@ -10,21 +10,11 @@ from hypothesis import strategies as st
 
 from ltm_bench.adapters.hashing import embed
 from ltm_bench.core.dice import Dice
-from ltm_bench.datasets.swim import (
-    Decision,
-    Document,
-    Task,
-    arrange,
-    keep,
-    medoid,
-    read_documents,
-    read_tasks,
-    unvalidated,
-    vote,
-    write_tasks,
-)
+from ltm_bench.datasets.swim import Document, arrange, keep, read_documents, read_tasks, unvalidated
 from ltm_bench.datasets.swim.arranging import size_of
 from ltm_bench.datasets.swim.matcher import says_absent
+from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
+from ltm_bench.datasets.swim.voting import medoid, vote
 
 DOCS = [Document(f"d{i}", " ".join([f"Fact number {i} is here."] * (1 + i % 7))) for i in range(40)]
 

@@ -77,9 +77,7 @@ def estimate(
     for name, cells in rows.items():
         table.add_row(name, *cells)
     span = spell_span(manifest.span)
-    out().print(
-        f"{manifest.agent.name} · {manifest.suite.name} · span {span} · no call is made", markup=False
-    )
+    out().print(f"{manifest.agent.name} · {manifest.suite.name} · span {span} · no call is made")
     out().print(table)
     out().print(
         f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few per "

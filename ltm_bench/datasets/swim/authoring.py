@@ -1,18 +1,21 @@
-"""Has models write and check tasks about a user's documents. What a model says is read, never obeyed."""
+"""Has models write and check tasks about a user's documents. What a model says is data, never an instruction."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message
-from ltm_bench.datasets.swim import Decision, Document, Task
+from ltm_bench.datasets.swim.documents import Document
+from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
 
 _WRITE = """\
 Below is a document, as a JSON string. Write {count} about it, each with its answer, such that:
@@ -36,6 +39,14 @@ LONGEST = 400_000
 """Characters of a document that a model is shown; the rest of a longer one is left out."""
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Step(NamedTuple):
+    """A document or a task that a model has been asked about."""
+
+    name: str
+    problem: str | None = None
+    """Why nothing came of it."""
 
 
 async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
@@ -113,3 +124,74 @@ async def check(
         verdict="accepted" if found["ok"] else "rejected",
         why=why[:300] if isinstance(why, str) else "",
     )
+
+
+def write_all(
+    path: Path,
+    tasks: dict[str, Task],
+    documents: Sequence[Document],
+    make: Callable[[], Agent],
+    *,
+    by: str,
+    each: int,
+    budget: Budget,
+) -> Iterator[Step]:
+    """Have tasks written about documents, one document at a time; the file is written after each.
+
+    Args:
+        path: The file of tasks.
+        tasks: The tasks that are known; new ones are added.
+        documents: What to ask about.
+        make: Makes the agent that writes, afresh for every document.
+        by: The agent's name, kept with its tasks.
+        each: Tasks per document.
+        budget: What the calls may cost.
+
+    Raises:
+        BudgetReached: If the next call could exceed the budget; what was written stays.
+    """
+    for document in documents:
+        try:
+            written = asyncio.run(write_about(make, by, document, each, budget))
+        except (ValueError, AgentError) as error:
+            yield Step(document.name, str(error))
+            continue
+        for task in written:
+            tasks[str(len(tasks))] = task
+        write_tasks(path, tasks)
+        yield Step(document.name)
+
+
+def check_all(
+    path: Path,
+    tasks: dict[str, Task],
+    documents: Sequence[Document],
+    make: Callable[[], Agent],
+    *,
+    by: str,
+    budget: Budget,
+) -> Iterator[Step]:
+    """Have every task checked that this agent has not checked yet; the file is written after each.
+
+    Args:
+        path: The file of tasks.
+        tasks: The tasks; those that are checked are replaced.
+        documents: What the tasks are about.
+        make: Makes the agent that checks, afresh for every task.
+        by: The agent's name, kept with its decisions.
+        budget: What the calls may cost.
+
+    Raises:
+        BudgetReached: If the next call could exceed the budget; what was checked stays.
+    """
+    for key, task in tasks.items():
+        if task.checked is not None and task.checked.by == by:
+            continue
+        try:
+            said = asyncio.run(check(make, by, task, documents, budget))
+        except (ValueError, AgentError) as error:
+            yield Step(key, str(error))
+            continue
+        tasks[key] = task.model_copy(update={"checked": said})
+        write_tasks(path, tasks)
+        yield Step(key)
