@@ -50,9 +50,9 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Message, Reply
 from ltm_bench.log.recorder import Recorder, start_run
-from ltm_bench.plan.agents import agent_maker
 from ltm_bench.plan.planning import Plan, plan_of
 from ltm_bench.plugins import agents
+from ltm_bench.runner.runs import run_conversations
 
 WARM = (chromadb.__name__, openai.__name__)
 """Imported before any process is split off, so that a case does not begin with seconds of imports."""
@@ -345,7 +345,7 @@ class Case:
             plan = self.whole.plan
             self.home.mkdir(parents=True, exist_ok=True)
             start_run(self.home, plan.manifest)
-            make = agent_maker(plan.manifest.agent)
+            make = plan.agents
             asyncio.run(
                 run_conversations(
                     plan, make, self.home, budget=Budget(), observer=Nobody(), clock=time.perf_counter

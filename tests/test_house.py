@@ -11,11 +11,11 @@ import pytest
 
 import ltm_bench
 from ltm_bench.adapters.testing import Provider
-from ltm_bench.cli.checking import check_adapter, check_scenario
 from ltm_bench.core import errors
 from ltm_bench.plan.presets import presets
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.files import Kind, catalogue, summary
+from ltm_bench.runner.checking import check_adapter, check_scenario
 
 ROOT = Path(__file__).parents[1]
 DOORS = ("scenarios", "agents", "configs")
@@ -28,6 +28,7 @@ EXPORTED = (
     "Buried",
     "CannotResume",
     "Chat",
+    "Comparison",
     "Dice",
     "Finding",
     "Finish",
@@ -36,15 +37,21 @@ EXPORTED = (
     "Message",
     "Outcome",
     "Piece",
+    "Progress",
     "Reply",
+    "Results",
+    "Run",
     "Script",
     "Tell",
     "Turn",
     "Usage",
     "Verdict",
     "answers",
+    "aresume",
+    "arun",
     "benchmarked",
     "bury",
+    "compare",
     "declines",
     "decodes",
     "deliver",
@@ -52,12 +59,15 @@ EXPORTED = (
     "follows_route",
     "item_counts",
     "lists_all",
+    "load_run",
     "names_only",
     "notices",
     "ordered",
     "orders",
     "picks",
+    "resume",
     "retells",
+    "run",
     "said_in",
     "says",
     "scenario",
@@ -110,7 +120,7 @@ def test_every_scenario_that_ships_keeps_the_rules(path: Path) -> None:
 @pytest.mark.parametrize("name", ["goldfish", "parrot", "perfect", "vector_memory"])
 def test_every_adapter_that_needs_no_key_keeps_the_rules(name: str) -> None:
     path = ROOT / "agents" / f"{name}.py"
-    findings = list(check_adapter(path, ast.parse(path.read_bytes()), []))
+    findings = list(check_adapter(path, ast.parse(path.read_bytes()), {}))
     assert [finding.text for finding in findings if not finding.ok] == []
     assert len(findings) >= 4
 
@@ -122,7 +132,8 @@ def test_every_adapter_of_a_provider_keeps_the_rules(name: str, server: Provider
     path = ROOT / "agents" / f"{name}.py"
     url = server.url if name == "anthropic_chat" else server.openai_url
     model = "openai-chat:some-model" if name == "pydantic_ai_chat" else "some-model"
-    findings = list(check_adapter(path, ast.parse(path.read_bytes()), [f"model={model}", f"base_url={url}"]))
+    settings = {"model": model, "base_url": url}
+    findings = list(check_adapter(path, ast.parse(path.read_bytes()), settings))
     assert [finding.text for finding in findings if not finding.ok] == []
     assert len(findings) >= 4
 

@@ -202,7 +202,7 @@ def test_a_run_that_is_interrupted_over_its_page_is_resumed_as_well(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("ltm_bench.cli.running.publish", interrupt)
+        patched.setattr("ltm_bench.report.publishing.publish", interrupt)
         done = command("run", *TINY, "--agent", "parrot", "--judge", "parrot")
     assert done.exit_code == 3
     assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` goes on from here" in done.err
@@ -216,7 +216,7 @@ def test_what_is_interrupted_without_a_run_ends_as_a_shell_expects(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ltm_bench.cli.listing.suites", interrupt)
+    monkeypatch.setattr("ltm_bench.cli.commands.list_.known_suites", interrupt)
     done = command("list", "suites")
     assert (done.exit_code, done.err) == (130, "ltm-bench: interrupted\n")
 

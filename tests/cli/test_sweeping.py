@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.adapters.testing import Said, provider, quote
-from ltm_bench.cli.sweeping import provider_of
-from ltm_bench.log.manifest import AgentEntry
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -198,6 +197,9 @@ def test_an_isolated_sweep_holds_every_example_alone_from_the_same_pool(command:
     assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
 
 
+NEEDED = {adapter: {"model": "m"} for adapter in ("openai_chat", "openai_responses", "anthropic_chat")}
+
+
 @pytest.mark.parametrize(
     ("entry", "provider_name"),
     [
@@ -215,8 +217,7 @@ def test_adapters_of_one_vendor_share_its_connections(
     entry: tuple[str, dict[str, str]], provider_name: str
 ) -> None:
     adapter, settings = entry
-    described = AgentEntry(name="a", adapter=adapter, hash="", settings=settings, free=False)
-    assert provider_of(described) == provider_name
+    assert make_agent(adapter, {**NEEDED.get(adapter, {}), **settings}).connections == provider_name
 
 
 def test_calls_can_be_made_otherwise_and_answers_kept(command: "Command") -> None:

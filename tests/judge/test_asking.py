@@ -188,7 +188,7 @@ def test_an_unknown_judge_is_refused_before_the_conversation(place: Path, comman
 
 
 def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "Command") -> None:
-    from ltm_bench.cli.judging import trials
+    from ltm_bench.judge.calibration import trials
 
     composed = trials(60)
     kinds = {trial.kind for trial in composed}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, PluginError
 from ltm_bench.core.messages import Message
-from ltm_bench.plugins import agents
+from ltm_bench.plugins import agents, files
 
 ADAPTER = '''"""Mine: has a setting of every kind."""
 from typing import Literal

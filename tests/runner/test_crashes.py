@@ -20,7 +20,6 @@ import pytest
 
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.budget import Budget
-from ltm_bench.plan.agents import agent_maker
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.runs import run_conversations as run_plan
 
@@ -273,7 +272,7 @@ def test_cut_at_every_byte_of_two_records_a_log_ends_the_same_and_the_turn_that_
         asked.unlink()
         talk = run_plan(
             plan,
-            agent_maker(plan.manifest.agent),
+            plan.agents,
             home,
             budget=Budget(),
             observer=Mock(),

@@ -11,7 +11,7 @@ from ltm_bench.adapters.chat import SYSTEM
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.agent import UsageModel
 from ltm_bench.plan.planning import make_plan
-from ltm_bench.plan.request import Wish
+from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.runner.estimate import Estimate, estimate
 
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def estimated(span: str, model: UsageModel, reply: int) -> Estimate:
-    wish = Wish(
-        span=span, agent="goldfish", suite="smoke", scenarios=(), examples=None, seed=0, isolated=False,
-        filler="scripted", tokenizer="cl100k_base", settings=(), base_url=None,
-    )  # fmt: skip
-    return estimate(make_plan(wish), model, reply)
+    return estimate(make_plan(Request(span=span, agent="goldfish", suite="smoke")), model, reply)
 
 
 @pytest.mark.parametrize(("span", "window"), [("32k", 100_000), ("32k", 12_000), ("120k", 100_000)])

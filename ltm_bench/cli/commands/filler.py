@@ -1,4 +1,4 @@
-"""`filler fetch`: other filler than the one that ships."""
+"""Get other filler than the one that ships."""
 
 from pathlib import Path
 from typing import Annotated

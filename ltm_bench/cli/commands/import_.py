@@ -1,4 +1,4 @@
-"""`import goodai`: published results of the predecessor become runs, beside which one's own can be put."""
+"""Import what others have published."""
 
 import asyncio
 from pathlib import Path

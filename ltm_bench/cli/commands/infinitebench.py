@@ -1,4 +1,4 @@
-"""`infinitebench fetch`: the public files of InfiniteBench."""
+"""Get the public files of InfiniteBench."""
 
 from pathlib import Path
 from typing import Annotated

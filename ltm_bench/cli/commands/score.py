@@ -1,4 +1,4 @@
-"""`score infinitebench` and `score counting-stars`: prediction files of others, in their own formats."""
+"""Score prediction files of other benchmarks, in their own formats."""
 
 from __future__ import annotations
 

@@ -395,13 +395,13 @@ def _show(folder: Path, embedding: str, base_url: str | None, *, as_json: bool) 
 def _figures(
     rows: Mapping[str, Mapping[str, Any]], results: Results, embedding: str, base_url: str | None
 ) -> Iterator[Figure]:
-    from ltm_bench.adapters.embeddings import embedder
+    from ltm_bench.adapters.embeddings import embedder_of
     from ltm_bench.datasets.swim.figures import figures_of
 
     for name, parameters in rows.items():
         examples = [each for each in results.examples if each.scenario == name and each.score is not None]
         answers = [_answer(each) for each in examples]
-        yield from figures_of(name, parameters, answers, lambda: embedder(embedding, base_url))
+        yield from figures_of(name, parameters, answers, lambda: embedder_of(embedding, base_url))
 
 
 def _answer(example: ExampleResult) -> Answer:
