@@ -60,7 +60,7 @@ class StarCounts(Matcher):
     counts: tuple[int, ...]
     """The right count of every star, in the order of telling."""
     mistaken: tuple[int | None, ...] = ()
-    """The counts that were corrected later, in the same order; None for a star without one, empty if no star has one."""
+    """The counts that were corrected later, in the same order; None for a star without a correction."""
     foreign: tuple[int, ...] = ()
     """The counts of others, which the question does not ask for."""
 
