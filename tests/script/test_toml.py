@@ -10,7 +10,8 @@ from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.script import toml as recipes
-from ltm_bench.script.scenario import Example, rehearse
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example
 
 WHOLE = """
 about = "Moving: a town changes"
