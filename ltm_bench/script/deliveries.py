@@ -96,8 +96,8 @@ def deliver(
         pieces: The material, in order.
         questions: Their texts are strings, not functions of the time. The first comes with the material
             (`one_shot`), or after it; the others follow at once.
-        delivery: One of DELIVERIES. `scattered` omits the hay, gives every needle a message of its own, and joins matter
-            into messages of at most `chunk` tokens.
+        delivery: One of DELIVERIES. `scattered` omits the hay, gives every needle a message of its own, and joins
+            matter into messages of at most `chunk` tokens.
         begin: The text before the material; omitted if only needles are left.
         joint: The separator between two pieces.
         chunk: Maximum tokens of each of several messages; a longer piece is a message of its own.
@@ -122,54 +122,59 @@ def deliver(
     else:
         yield from _scattered(pieces, begin, joint, chunk, end)
         yield replace(first, at=end)
-    yield from (each for each in others)  # a generator, since replies are sent into it
+    yield from (each for each in others)  # a generator: a list takes no replies
 
 
 def _whole(pieces: Sequence[Piece], question: Ask, begin: str, joint: str, most: int) -> Ask:
     """Put everything into one message, cut in the middle if it is too long."""
     assert isinstance(question.text, str)
     head = f"{begin}\n\n" if begin else ""
-    body, buried = _joined(pieces, joint, head)
+    body, needles = _joined(pieces, joint, head)
     text = f"{body}\n\n{question.text}"
-    if not most:
-        return replace(question, text=text, buried=tuple(Buried(t, before) for t, before, _ in buried))
     total = counter().count(text)
-    if total <= most:
-        return replace(question, text=text, buried=tuple(Buried(t, before) for t, before, _ in buried))
+    if not most or total <= most:
+        return replace(question, text=text, buried=tuple(Buried(each.text, each.before) for each in needles))
     kept_head, kept_tail = most // 2, most - most // 2
     start, end = counter().ends(text, kept_head, kept_tail)
     gone = total - most
 
-    def left(before: int, length: int) -> int | None:
-        if before + length <= kept_head:
-            return before
-        return before - gone if before >= kept_head + gone else None
+    def left(needle: _Needle) -> int | None:
+        if needle.before + needle.tokens <= kept_head:
+            return needle.before
+        return needle.before - gone if needle.before >= kept_head + gone else None
 
     return replace(
-        question,
-        text=start + end,
-        buried=tuple(Buried(t, left(before, length)) for t, before, length in buried),
+        question, text=start + end, buried=tuple(Buried(each.text, left(each)) for each in needles)
     )
 
 
-def _joined(pieces: Sequence[Piece], joint: str, head: str = "") -> tuple[str, list[tuple[str, int, int]]]:
-    """Return the text, and of every needle its text, the tokens before it, and its own.
+class _Needle(NamedTuple):
+    """A needle within a longer text."""
 
-    A stretch between two needles is counted as a whole, so that depths are those of the text, not sums over pieces.
+    text: str
+    before: int
+    """Tokens of the text before it."""
+    tokens: int
+
+
+def _joined(pieces: Sequence[Piece], joint: str, head: str = "") -> tuple[str, list[_Needle]]:
+    """Return pieces as one text, and its needles.
+
+    The text between two needles is counted as a whole, so that depths are those of the text, not sums over pieces.
     """
     count = counter().count
-    buried: list[tuple[str, int, int]] = []
+    needles: list[_Needle] = []
     before, stretch, parts = 0, head, [head]
     for i, piece in enumerate(pieces):
         text = piece.text if i == len(pieces) - 1 else piece.text + joint
         parts.append(text)
         if piece.kind == "needle":
             before, stretch = before + count(stretch), ""
-            buried.append((piece.text, before, count(text)))
-            before += buried[-1][2]
+            needles.append(_Needle(piece.text, before, count(text)))
+            before += needles[-1].tokens
         else:
             stretch += text
-    return "".join(parts), buried
+    return "".join(parts), needles
 
 
 def _parts(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, part: str) -> Iterator[Line]:
@@ -182,7 +187,7 @@ def _parts(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, part: st
 def _scattered(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, end: float) -> Iterator[Line]:
     among_hay = any(piece.kind == "hay" for piece in pieces)
     total = sum(_size(piece, joint) for piece in pieces)
-    # Among nothing but matter a needle that came alone would give itself away.
+    # Among matter alone, a needle in a message of its own would give itself away.
     groups = _grouped(pieces, joint, chunk, lambda piece: among_hay and piece.kind != "matter")
     before, first = 0, True
     for group in groups:
@@ -203,12 +208,12 @@ def _known(pieces: Sequence[Piece]) -> bool:
 
 
 def _message(group: Sequence[Piece], joint: str, head: str, at: float | None, *, known: bool) -> Line:
-    text, buried = _joined(group, joint, head)
-    if known and not buried:
+    text, needles = _joined(group, joint, head)
+    if known and not needles:
         return Chat(text, at=at)
     if len(group) == 1 and not head:
         return Tell(text, at=at)
-    return Tell(text, at=at, buried=tuple(Buried(t, before) for t, before, _ in buried))
+    return Tell(text, at=at, buried=tuple(Buried(each.text, each.before) for each in needles))
 
 
 def _grouped(
@@ -229,10 +234,10 @@ def _grouped(
 
 
 def depths(pieces: Sequence[Piece], joint: str = "\n") -> list[tuple[int, int]]:
-    """Return of every needle how many tokens come before it, and how many all pieces have."""
-    text, buried = _joined(pieces, joint)
+    """Return, for every needle, the tokens before it and those of all pieces."""
+    text, needles = _joined(pieces, joint)
     total = counter().count(text)
-    return [(before, total) for _, before, _ in buried]
+    return [(each.before, total) for each in needles]
 
 
 def evenly(count: int) -> list[float]:
