@@ -27,7 +27,8 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, SpanTooSmall
 from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.core.tokens import Counter
-from ltm_bench.script.scenario import Example, Script, Step, rehearse
+from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.script.scenario import Example, Script
 
 USABLE = 0.9
 """The part of a span in which messages are placed; the rest is room for talkative agents."""

@@ -28,7 +28,8 @@ from ltm_bench.matchers.phrases import SaidIn
 from ltm_bench.matchers.reading import number, words
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import examples
-from ltm_bench.script.scenario import Example, ideal_reply, rehearse
+from ltm_bench.script.rehearsal import ideal_reply, rehearse
+from ltm_bench.script.scenario import Example
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SLOW = 2.0

@@ -1,8 +1,8 @@
 """Restaurant: a play in five scenes; who remembers the menu, the dish, and the drink?
 
 The waiter reacts to what the guest orders, so the way an order is *heard* decides what is said next. It is therefore
-part of this scenario and frozen with its `version`: matchers may score orders better one day without changing a
-conversation.
+part of this scenario, frozen with its `version`: matchers may come to score orders better without
+changing a conversation.
 """
 
 import re
@@ -52,7 +52,7 @@ APOLOGY = (
     forget="The play in the restaurant is over, thank you. If there is another one, it begins with nothing ordered.",
 )
 def restaurant(dice: Dice, *, drinks: tuple[str, ...] = DRINKS, dishes: tuple[str, ...] = DISHES) -> Script:
-    """Play the five scenes; where the guest orders nothing, the waiter decides, so that the play goes on."""
+    """Play the five scenes; if the guest orders nothing, the waiter decides, so that the play continues."""
     if len(drinks) < 2 or len(dishes) < 4:
         raise ValueError("drinks: 2 or more are needed, and 4 or more dishes")
     drinks, dishes = tuple(dice.shuffled(drinks)), tuple(dice.shuffled(dishes))
@@ -156,7 +156,7 @@ def _words(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _same(said: str, meant: str) -> bool:
-    """Whether two words are the same but for number, or for one letter too many, too few or two swapped."""
+    """Whether two words are the same apart from number, or from one letter too many, too few, or two swapped."""
     said, meant = _singular(said), _singular(meant)
     if said == meant:
         return True

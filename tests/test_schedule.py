@@ -19,7 +19,8 @@ from ltm_bench.core.tokens import counter
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plugins.scenarios import scenario as find_scenario
 from ltm_bench.schedule import NEAR, Ended, Fill, Finish, Jump, Scheduler, Send, due_position
-from ltm_bench.script.scenario import Example, Scenario, ideal_reply
+from ltm_bench.script.rehearsal import ideal_reply
+from ltm_bench.script.scenario import Example, Scenario
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EXPECT = names_only("red", among=("red", "blue"))

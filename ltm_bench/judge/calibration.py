@@ -18,7 +18,8 @@ from ltm_bench.matchers.phrases import Says
 from ltm_bench.matchers.quotes import Retells
 from ltm_bench.plan.scenarios import Scenarios, find_suite
 from ltm_bench.score.judgements import majority
-from ltm_bench.script.scenario import Example, rehearse
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example
 
 PARAPHRASES = (
     "If I remember rightly: {right}",

@@ -31,7 +31,8 @@ from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.schedule import Rehearsals, rehearse_all
-from ltm_bench.script.scenario import Example, Step, rehearse
+from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.script.scenario import Example
 
 
 @dataclass(frozen=True)

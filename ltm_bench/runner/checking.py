@@ -26,7 +26,8 @@ from ltm_bench.plugins.scenarios import scenario as find_scenario
 from ltm_bench.runner.references import score_alone
 from ltm_bench.schedule import load_of, smallest_span
 from ltm_bench.score.verdicts import verdict_on
-from ltm_bench.script.scenario import Example, Scenario, Step, ideal_reply
+from ltm_bench.script.rehearsal import Step, ideal_reply
+from ltm_bench.script.scenario import Example, Scenario
 
 _SEEDS = 20
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)

@@ -19,7 +19,8 @@ from ltm_bench.datasets.infinitebench.scorer import MODES
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.matchers import load
 from ltm_bench.plugins.scenarios import scenario
-from ltm_bench.script.scenario import Example, Step, ideal_reply, rehearse
+from ltm_bench.script.rehearsal import Step, ideal_reply, rehearse
+from ltm_bench.script.scenario import Example
 
 
 def made(task: str, index: int = 0, tokens: int = 4000, seed: int = 0, **wanted: Any) -> Record:

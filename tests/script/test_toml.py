@@ -10,7 +10,8 @@ from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.script import toml as recipes
-from ltm_bench.script.scenario import Example, rehearse
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example
 
 WHOLE = """
 about = "Moving: a town changes"
@@ -131,7 +132,7 @@ def test_a_suite_replaces_the_values_of_a_choice(whole: Path) -> None:
             r"messages 1: .*there is no choice 'town'; did you mean 'town\.[12]'",
         ),
         ("draw = 2", "draw = 9", "cannot draw 9 of 3"),
-        ('after = "1d 2h 30m"', 'after = "soon"', "after = 'soon': write a length of time such as 45m"),
+        ('after = "1d 2h 30m"', 'after = "soon"', "after = 'soon': write a duration such as 45m"),
         ('skills = ["recall", "conflict"]', "skills = []", "skills: list should have at least 1 item"),
         ("[choices]", "[choices", "not valid TOML: .*line"),
         ('stale = ["{town.1}"]', "of = 3", r"messages 4\.expect: picks and of belong together"),
