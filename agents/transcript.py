@@ -2,8 +2,8 @@
 
 import json
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from ltm_bench import Agent, AgentError, CannotResume, Message, Reply, Turn
 
@@ -32,7 +32,7 @@ class Transcript(Agent):
         """Skip a turn."""
         self._next(turn.message.text)
 
-    async def restore(self, turns: Any) -> None:
+    async def restore(self, turns: Iterable[Turn]) -> None:
         """Skip the turns that have been played back."""
         try:
             for turn in turns:

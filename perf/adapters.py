@@ -34,20 +34,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ltm_bench.adapters import embedding
+from ltm_bench.adapters import hashing
+from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
 from ltm_bench.core.clock import stamp
 from ltm_bench.core.messages import Finish
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.reader import read_events
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import Fault, Handler, Provider, Request, Server
-else:
-    from provider import Fault, Handler, Provider, Request, Server
 
 TIMEOUT, RETRIES, BURST = 2.0, 3, 3
 PATIENCE = (f"timeout={TIMEOUT}", f"max_retries={RETRIES}")
@@ -202,7 +196,7 @@ class Desk(Handler):
             )
             self._send(200, {"said": {"text": said}})
         else:
-            rows = embedding.embed(body["input"]).tolist()
+            rows = hashing.embed(body["input"]).tolist()
             data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
             usage = {"prompt_tokens": len(rows), "total_tokens": len(rows)}
             self._send(200, {"object": "list", "data": data, "model": body["model"], "usage": usage})

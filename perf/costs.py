@@ -23,19 +23,14 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ltm_bench.cli.estimating import with_defaults
+from ltm_bench.adapters.testing import Provider, provider
+from ltm_bench.core.agent import UsageModel
 from ltm_bench.plan import config
 from ltm_bench.plan.planning import Wish, config_folders, make_plan
-from ltm_bench.runner.estimate import REPLIES, Asked, Estimate, asked_of, estimate
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import Provider, provider
-else:
-    from provider import Provider, provider
+from ltm_bench.plugins.agents import make_agent
+from ltm_bench.runner.estimate import REPLIES, Estimate, estimate
 
 WHOLE, STEPS = 0.95, 0.80
 WITHIN = 0.05
@@ -67,13 +62,13 @@ def wish_of(span: str, agent: str, settings: tuple[str, ...] = (), base_url: str
     )  # fmt: skip
 
 
-def simulated(wish: Wish, reply: int) -> tuple[Asked, Estimate]:
+def simulated(wish: Wish, reply: int) -> tuple[UsageModel, Estimate]:
     """Simulate a run whose replies have so many tokens."""
     plan = make_plan(wish)
     agent = plan.manifest.agent
-    asked = asked_of(agent.adapter, with_defaults(agent.adapter, agent.settings))
-    assert asked is not None, agent.adapter
-    return asked, estimate(plan, asked, reply)
+    model = make_agent(agent.adapter, agent.settings).usage_model()
+    assert model is not None, agent.adapter
+    return model, estimate(plan, model, reply)
 
 
 def presets(chosen: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -94,7 +89,7 @@ def print_costs(span: str, chosen: str) -> None:
     print("|---|--:|--:|--:|--:|---|--:|--:|--:|")
     _, unbounded = simulated(wish_of(span, "openai_chat", ("model=any", "window=1000000000")), reply)
     for name, settings in presets(chosen):
-        asked, found = simulated(wish_of(span, name, settings), reply)
+        model, found = simulated(wish_of(span, name, settings), reply)
         share = found.cached / found.prompt
         whole = found.prompt == unbounded.prompt
         goal = WHOLE if whole else STEPS
@@ -106,7 +101,7 @@ def print_costs(span: str, chosen: str) -> None:
             else f"${naive:.2f} | ${cached:.2f} | {1 - cached / naive:.0%}"
         )
         title = " ".join((name, *settings))
-        window = f"{asked.window - asked.max_output:,}"
+        window = f"{model.window - model.max_output:,}"
         print(
             f"| {title} | {found.calls} | {found.prompt:,} | {window} | {share:.1%} | {met} | {money} |",
             flush=True,

@@ -38,27 +38,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import chromadb
 import openai
 
 from ltm_bench import cli
-from ltm_bench.adapters.embedding import embed
+from ltm_bench.adapters.hashing import embed
+from ltm_bench.adapters.testing import Fault, FaultKind, Handler, Provider, Request, Server
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Message, Reply
 from ltm_bench.log.recorder import Recorder, start_run
 from ltm_bench.plan.planning import Plan, agent_maker, plan_of
+from ltm_bench.plugins import agents
 from ltm_bench.plugins import files as dropins
 from ltm_bench.runner.runs import run_conversations
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import Fault, FaultKind, Handler, Provider, Request, Server
-else:
-    from provider import Fault, FaultKind, Handler, Provider, Request, Server
 
 WARM = (chromadb.__name__, openai.__name__)
 """Imported before any process is split off, so that a case does not begin with seconds of imports."""
@@ -180,7 +175,7 @@ def can_mount() -> bool:
 
 def watch(ours: str, hook: Callable[[int], object] = lambda _: None) -> None:
     """Write every turn that an agent is asked into `calls`; `hook` is called before it replies, and may be awaited."""
-    make = dropins.make_agent
+    make = agents.make_agent
 
     def watched(adapter: str, settings: Mapping[str, Any]) -> Agent:
         agent = make(adapter, settings)
@@ -198,7 +193,7 @@ def watch(ours: str, hook: Callable[[int], object] = lambda _: None) -> None:
             vars(agent)["reply"] = reply
         return agent
 
-    dropins.make_agent = watched
+    agents.make_agent = watched
 
 
 class Torn:

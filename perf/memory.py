@@ -24,18 +24,12 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ltm_bench.adapters import extractive
-from ltm_bench.adapters.extractive import Passage
+from ltm_bench.adapters.passages import Passage, sentences
+from ltm_bench.adapters.testing import provider
 from ltm_bench.core.messages import Message
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import provider
-else:
-    from provider import provider
 
 VARIANTS = {
     "semantic": (),
@@ -49,7 +43,7 @@ VARIANTS = {
 STORE = """
 import json, resource, sys
 from pathlib import Path
-from ltm_bench.adapters import embedding
+from ltm_bench.adapters import hashing
 from ltm_bench.plugins.files import find, load
 from ltm_bench.log import read_turns
 
@@ -57,13 +51,13 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 adapter = load(find("agents", "vector_memory"))
-store = adapter.Store(embedding.NAME)
+store = adapter.Store(hashing.NAME)
 store.open(Path(sys.argv[2]))
 store.adopt([], {}, {})
 begun, passages = None, 0
 for turn in read_turns(Path(sys.argv[1])):
     found = adapter.split_turn(turn)
-    store.add(found, embedding.embed([each.text for each in found]))
+    store.add(found, hashing.embed([each.text for each in found]))
     passages += len(found)
     begun = begun or (store.write(), peak())[1]
 store.close()
@@ -99,7 +93,7 @@ def noted(text: str) -> str:
         notes: list[str] = list(json.loads(pad).values())
     except ValueError:
         notes = []
-    said = [sentence for line in message.splitlines() for sentence in extractive.sentences(line)]
+    said = [sentence for line in message.splitlines() for sentence in sentences(line)]
     notes += [each for each in said if extractive.is_personal(each) and not extractive.asks(each)]
     kept = [each[:120] for each in notes[-_NOTES_KEPT:]]
     return json.dumps({str(number): each for number, each in enumerate(kept)})

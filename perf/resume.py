@@ -28,7 +28,7 @@ from engine import ENGINE, measured  # type: ignore[import-not-found]  # a file 
 PASSES = """
 import asyncio, json, sys, time
 from pathlib import Path
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plan.planning import Wish, make_plan
 from ltm_bench.core.dice import Dice
 from ltm_bench.filler import Filler
@@ -46,12 +46,12 @@ async def read():
         pass
 
 async def tell():
-    agent = dropins.make_agent("parrot", {})
+    agent = make_agent("parrot", {})
     for turn in read_turns(path):
         await agent.observe(turn)
 
 async def replay():
-    agent, suite = dropins.make_agent("parrot", {}), plan.manifest.suite
+    agent, suite = make_agent("parrot", {}), plan.manifest.suite
     scheduler = Scheduler(plan.examples, span=plan.manifest.span, seed=0, counter=plan.counter, start=suite.start,
                           stagger=suite.stagger, rehearsals=plan.rehearsals)
     filler, sent = Filler(plan.bank, Dice("0/filler"), plan.counter), {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from ltm_bench.adapters.endpoint import SYSTEM
+from ltm_bench.adapters.chat import SYSTEM
 from ltm_bench.adapters.window import Window
 from ltm_bench.core.messages import Reply
 from ltm_bench.core.tokens import counter

@@ -4,14 +4,9 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
+from ltm_bench.adapters.testing import Calls
 from ltm_bench.core.messages import Message, Reply, Turn
-
-if TYPE_CHECKING:
-    from tests.provider import Calls
-else:
-    from provider import Calls
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple, get_args, overload
 
 from pydantic_core import to_json
 
-from ltm_bench.adapters.http import sendable
+from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Finish, Reply
 from ltm_bench.core.tokens import Counter
@@ -50,6 +50,15 @@ class Exchange:
     def json(self) -> bytes:
         """Its two messages as elements of a JSON array, made once for all requests that they go with."""
         return _said("user", self.message) + b"," + _said("assistant", self.reply)
+
+    @property
+    def rendered(self) -> bool:
+        """Whether `json` is held in memory."""
+        return "json" in self.__dict__
+
+    def release(self) -> None:
+        """Free the memory of `json`, for an exchange that no further request contains."""
+        self.__dict__.pop("json", None)
 
 
 class History(Sequence[Exchange]):
@@ -150,9 +159,8 @@ class Window:
         self._counter = counter
         self._count = counter.count
         self._ratio = ratio
-        self._frame = MESSAGE_OVERHEAD * 2 + self._count(
-            system
-        )  # the system message, and the reply's opening
+        # The system message, and the reply's opening.
+        self._frame = MESSAGE_OVERHEAD * 2 + self._count(system)
         self._budget = int((window - max_output) / ratio)
         if max_output < 1 or self._budget <= self._frame + MESSAGE_OVERHEAD:
             raise ConfigError(
@@ -202,7 +210,7 @@ class Window:
                 self._newest = ("", "", 0)
         elif reply.finish is not Finish.REFUSAL and reply.text.strip():
             for dropped in self._exchanges[max(self._start, fit.head) : fit.start]:
-                vars(dropped).pop("json", None)  # it goes with no request any more
+                dropped.release()
             self._head, self._start, self._sent = fit
             answer = sendable(reply.text)
             tokens = size + self._count(answer) + MESSAGE_OVERHEAD

@@ -21,6 +21,7 @@ from ltm_bench.matchers.forms import dump
 from ltm_bench.plan import config
 from ltm_bench.plan.planning import rehearsal
 from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.matchers import load
 from ltm_bench.runner.references import score_alone
 from ltm_bench.schedule import load_of, smallest_span
@@ -114,7 +115,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     kept = all(load(_through_json(dump(expect))) == expect for _, expect in asks)
     yield Finding(kept, "what it expects can be written into the log and read back")
     for name in ("perfect", "goldfish", "parrot"):
-        score = asyncio.run(score_alone(examples, dropins.agent_class(name), _START))
+        score = asyncio.run(score_alone(examples, agent_class(name), _START))
         yield Finding(score == 1.0 if name == "perfect" else score < 0.5, f"{name} scores {score:.2f}")
     yield Finding(
         True,
@@ -211,7 +212,7 @@ def check_adapter(path: Path, tree: ast.Module, settings: list[str]) -> Iterator
         key, _, value = each.partition("=")
         values[key] = config.parse_value(value)
     try:
-        agent = dropins.make_agent(str(path), values)
+        agent = make_agent(str(path), values)
     except LtmBenchError as error:
         yield Finding(False, str(error))
         return
@@ -222,9 +223,7 @@ def check_adapter(path: Path, tree: ast.Module, settings: list[str]) -> Iterator
         turns, findings = asyncio.run(_converse(agent, Path(folder) / "first"))
         yield from findings
         if turns:
-            yield asyncio.run(
-                _restored(dropins.make_agent(str(path), values), turns, Path(folder) / "second")
-            )
+            yield asyncio.run(_restored(make_agent(str(path), values), turns, Path(folder) / "second"))
 
 
 async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Mapping
 from decimal import Decimal
 
 from ltm_bench.cli.console import err, out
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.pricing import price_list
 from ltm_bench.plan import config
-from ltm_bench.plan.planning import Wish, left_out, make_plan
-from ltm_bench.plugins import files as dropins
-from ltm_bench.runner.estimate import REPLIES, asked_of, estimate
+from ltm_bench.plan.planning import Wish, agent_maker, left_out, make_plan
+from ltm_bench.runner.estimate import REPLIES, estimate
 
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
@@ -32,16 +29,16 @@ def print_estimate(wish: Wish) -> None:
     if manifest.agent.free:
         out().print(f"{manifest.agent.name} runs on this machine and costs nothing.", markup=False)
         return
-    asked = asked_of(manifest.agent.adapter, with_defaults(manifest.agent.adapter, manifest.agent.settings))
-    if asked is None:
+    model = agent_maker(manifest.agent)().usage_model()
+    if model is None:
         raise ConfigError(
-            f"estimate --agent {manifest.agent.name}: only chat models in a window can be estimated "
-            f"(openai_chat, anthropic_chat), not the adapter {manifest.agent.adapter}"
+            f"estimate --agent {manifest.agent.name}: only chat models in a window can be estimated, "
+            f"not the adapter {manifest.agent.adapter}"
         )
     table = Table(box=box.SIMPLE_HEAD)
     for column in ("", *REPLIES):
         table.add_column(column, justify="right" if column else "left")
-    found = {name: estimate(plan, asked, tokens) for name, tokens in REPLIES.items()}
+    found = {name: estimate(plan, model, tokens) for name, tokens in REPLIES.items()}
     rows = {
         "tokens of a reply": [f"{tokens}" for tokens in REPLIES.values()],
         "turns": [f"{each.turns:,}" for each in found.values()],
@@ -68,12 +65,6 @@ def print_estimate(wish: Wish) -> None:
     )
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
-
-
-def with_defaults(adapter: str, settings: Mapping[str, object]) -> dict[str, object]:
-    """Return an adapter's settings, those included that were left out."""
-    parameters = inspect.signature(dropins.agent_class(adapter)).parameters
-    return {**{name: each.default for name, each in parameters.items()}, **settings}
 
 
 def _dollars(amount: Decimal | None) -> str:

@@ -15,7 +15,7 @@ from ltm_bench.export.bundle import files, pack, scrub, unpack, verify
 from ltm_bench.export.formats import FORMATS
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import abouts, find_run
-from ltm_bench.plugins.files import looks_secret
+from ltm_bench.plugins.agents import looks_secret
 from ltm_bench.score.fold import score_run
 
 SHORTEST_SECRET = 8

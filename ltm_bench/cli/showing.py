@@ -18,7 +18,7 @@ from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events, read_manifest, read_turns
 from ltm_bench.plan.planning import REPORTS, abouts, find_run, reference_examples
-from ltm_bench.plugins import files as dropins
+from ltm_bench.plugins.agents import agent_class
 from ltm_bench.report.page import render_page, render_transcript
 from ltm_bench.runner.references import score_alone
 from ltm_bench.score.fold import score_run
@@ -34,7 +34,7 @@ def references(manifest: Manifest) -> dict[str, float]:
     if not examples:
         return {}
     return {
-        name: asyncio.run(score_alone(examples, dropins.agent_class(name), manifest.suite.start))
+        name: asyncio.run(score_alone(examples, agent_class(name), manifest.suite.start))
         for name in REFERENCES
     }
 

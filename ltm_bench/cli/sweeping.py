@@ -112,18 +112,8 @@ def with_resources(grid: Grid, given: str | None) -> Grid:
 
 
 def provider_of(entry: AgentEntry) -> str:
-    """Return whose connections an agent takes: those of a server, or of a vendor, whose adapters begin alike."""
-    if base_url := entry.settings.get("base_url"):
-        return str(base_url)
-    core = str(entry.settings.get("core", ""))
-    embedder = str(entry.settings.get("embedder", ""))
-    asked = next((each for each in (core, embedder) if ":" in each), entry.adapter)
-    return _vendor(asked.partition(":")[0])
-
-
-def _vendor(adapter: str) -> str:
-    vendor = adapter.partition("_")[0]
-    return vendor if vendor in ("openai", "anthropic") else adapter
+    """Return whose connections an agent takes."""
+    return agent_maker(entry)().connections
 
 
 def remake(folder: Path) -> Job:

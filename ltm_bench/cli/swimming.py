@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.adapters.embedders import embedder
+from ltm_bench.adapters.embeddings import embedder_of
 from ltm_bench.cli.comparing import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.demands import Demands
@@ -336,7 +336,7 @@ def _voted(
     groups: dict[int, list[ExampleResult]] = {}
     for example in examples:
         groups.setdefault(_index(example) // runs, []).append(example)
-    embed = embedder(embedding, base_url)
+    embed = embedder_of(embedding, base_url)
     singles = [e.score or 0.0 for e in examples]
     lines = [_line(test, "single runs", singles)]
     thirds: dict[str, list[float]] = {"first third": [], "middle third": [], "last third": []}

@@ -30,6 +30,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan import config
+from ltm_bench.plugins import agents
 from ltm_bench.plugins import files as dropins
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.schedule import Rehearsals, rehearse_all
@@ -182,7 +183,7 @@ def agent_entry(name: str, settings: Sequence[str], base_url: str | None) -> Age
         values[key.strip()] = config.parse_value(value.strip())
     if base_url is not None:
         values["base_url"] = base_url
-    agent = dropins.make_agent(adapter, values)
+    agent = agents.make_agent(adapter, values)
     return AgentEntry(
         name=name,
         adapter=adapter,
@@ -220,7 +221,7 @@ PLAIN = Calls()
 
 def agent_maker(entry: AgentEntry, calls: Calls = PLAIN) -> Callable[[], Agent]:
     """Return what makes a fresh agent of this entry."""
-    return lambda: dropins.make_agent(entry.adapter, {**entry.settings, **calls.settings})
+    return lambda: agents.make_agent(entry.adapter, {**entry.settings, **calls.settings})
 
 
 def read_bank(source: str) -> filler.Bank:

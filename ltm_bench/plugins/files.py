@@ -7,18 +7,13 @@ is an error. Listing executes nothing; only the file that was asked for is execu
 import ast
 import hashlib
 import importlib.util
-import inspect
-import math
-import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType, NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import ModuleType
+from typing import Literal, get_args
 
-from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError, bare, nearest
-from ltm_bench.core.messages import Message, Reply
+from ltm_bench.core.errors import DropInError, LtmBenchError, nearest
 from ltm_bench.script.scenario import Scenario
 
 Kind = Literal["scenarios", "agents"]
@@ -168,128 +163,3 @@ def scenario_at(path: Path) -> Scenario:
     raise DropInError(
         f"{path}: the function under @scenario must be called {path.stem!r}, like its file (found: {names})"
     )
-
-
-def agent_class(name: str) -> Callable[..., Agent]:
-    """Return what makes an agent of that name, or of that file: its Agent subclass, or its function `agent`."""
-    path = find("agents", name)
-    module = load(path)
-    classes = [
-        value
-        for value in vars(module).values()
-        if inspect.isclass(value) and issubclass(value, Agent) and value.__module__ == module.__name__
-    ]
-    if len(classes) > 1:
-        names = ", ".join(each.__name__ for each in classes)
-        raise DropInError(f"{path}: one file holds one adapter, this one holds {len(classes)}: {names}")
-    if classes:
-        return classes[0]
-    function = getattr(module, "agent", None)
-    if callable(function):
-        return lambda: FunctionAgent(function)
-    raise DropInError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
-
-
-class FunctionAgent(Agent):
-    """A plain function `agent(message: str) -> str` (or async) as an agent. It sees nothing that it did not answer."""
-
-    def __init__(self, function: Callable[[str], Any]) -> None:
-        self._function = function
-
-    async def reply(self, message: Message) -> Reply:
-        """Call the function with the message's text."""
-        answer = self._function(message.text)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if not isinstance(answer, str):
-            raise TypeError(f"the function returned {type(answer).__name__}, not a string")
-        return Reply(answer)
-
-
-_SECRET = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
-
-
-def looks_secret(name: str) -> bool:
-    """Whether a setting or a variable of this name holds what must not be written down."""
-    return _SECRET.search(name) is not None
-
-
-def _holds_password(value: object) -> bool:
-    """Say whether a setting has a URL in it with a name or a password in front of its host."""
-    if isinstance(value, dict):
-        return any(map(_holds_password, value.values()))
-    if isinstance(value, list):
-        return any(map(_holds_password, value))
-    return isinstance(value, str) and bare(value) != value
-
-
-def _annotations(make: Callable[..., Agent]) -> dict[str, Any]:
-    """Return the types of the settings, as far as they can be found out."""
-    try:
-        return get_type_hints(make.__init__ if inspect.isclass(make) else make)
-    except Exception:  # an annotation may be any expression, or a name that only type checkers know
-        return {}
-
-
-def _fits(value: object, kind: Any) -> bool:
-    """Say whether a setting can have this type; types that cannot be written in TOML are not judged."""
-    if get_origin(kind) in (Union, UnionType):
-        return any(_fits(value, each) for each in get_args(kind))
-    if get_origin(kind) is Literal:
-        return value in get_args(kind)
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind in (str, bool, NoneType):
-        return isinstance(value, kind)
-    return True
-
-
-def _spelt(kind: Any) -> str:
-    words = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
-    if get_origin(kind) in (Union, UnionType):
-        return " or ".join(_spelt(each) for each in get_args(kind) if each is not NoneType)
-    if get_origin(kind) is Literal:
-        return f"one of {', '.join(map(repr, get_args(kind)))}"
-    return words.get(kind, str(kind))
-
-
-def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
-    """Construct an agent. Raises ConfigError for a setting that it lacks, misses, or cannot use."""
-    make = agent_class(adapter)
-    parameters = inspect.signature(make).parameters
-    known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    annotations = _annotations(make)
-    for name in settings:
-        if looks_secret(name):
-            raise ConfigError(
-                f"agent {adapter}: {name} looks like a secret; give it through the environment, "
-                "settings are written into the log"
-            )
-        if _holds_password(settings[name]):
-            raise ConfigError(
-                f"agent {adapter}: {name} has a URL with a name or a password in it (not shown here); give it through "
-                "the environment, settings are written into the log"
-            )
-        if name not in known:
-            raise ConfigError(
-                f"agent {adapter}: no setting {name!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
-            )
-    for name, value in settings.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ConfigError(f"agent {adapter}: {name}={value}: this setting is a number that is finite")
-        if not _fits(value, annotations.get(name)):
-            raise ConfigError(
-                f"agent {adapter}: {name}={value!r}: this setting is {_spelt(annotations[name])}"
-                + (f"; write -A '{name}=\"{value}\"'" if _fits("", annotations[name]) else "")
-            )
-    missing = [n for n in known if parameters[n].default is inspect.Parameter.empty and n not in settings]
-    if missing:
-        raise ConfigError(f"agent {adapter}: the setting {missing[0]!r} is needed; add -A {missing[0]}=…")
-    try:
-        return make(**settings)
-    except LtmBenchError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"agent {adapter}: {error}") from error

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Calls, Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Turn
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.memories import model, turn
-    from tests.provider import Calls, Provider
 else:
     from memories import model, turn
-    from provider import Calls
 
 REASON = "needs the extra: pip install ltm-bench[langmem]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 class Conversation:
-    def __init__(self, home: Path, server: "Provider", **settings: Any) -> None:
+    def __init__(self, home: Path, server: Provider, **settings: Any) -> None:
         home.mkdir(exist_ok=True)
         self.home = home
         base = {
@@ -68,7 +67,7 @@ Open = Callable[..., Conversation]
 
 
 @pytest.fixture
-def open_in(tmp_path: Path, server: "Provider", key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def open_in(tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     pytest.importorskip("langmem", reason=REASON)
     monkeypatch.setenv("LANGSMITH_TRACING", "true")  # and yet nobody is told anything
     monkeypatch.setenv("LANGSMITH_ENDPOINT", server.url)
@@ -95,7 +94,7 @@ def test_a_package_that_is_missing_is_one_line(
     asyncio.run(agent.close())
 
 
-def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: "Provider", key: str) -> None:
+def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: Provider, key: str) -> None:
     talk = open_in(recent=0, embedder="some-embedder", dimensions=512)
     talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
     reply = talk.say(3, "What is my parrot called?").reply
@@ -110,7 +109,7 @@ def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: "Provider
     assert key not in repr(vars(talk.agent))
 
 
-def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: "Provider") -> None:
+def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
     spent: list[dict[str, int]] = []
 
     def note(body: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +131,7 @@ def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open
 
 
 def test_a_run_that_is_resumed_has_the_memories_of_its_log_and_no_others(
-    open_in: Open, server: "Provider"
+    open_in: Open, server: Provider
 ) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
@@ -157,7 +156,7 @@ def test_a_run_that_is_resumed_has_the_memories_of_its_log_and_no_others(
     assert len(server.chats) == before
 
 
-def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server: "Provider") -> None:
+def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server: Provider) -> None:
     talk = open_in(deletes=True)
     turns = [turn(0, TOLD[0]), turn(1, "I moved to Ribe."), turn(2, "Forget it.")]
     talk.observe(*turns[:2])
@@ -193,7 +192,7 @@ def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server
 )
 def test_what_fails_is_one_line_without_the_key_and_no_memory_is_lost(
     open_in: Open,
-    server: "Provider",
+    server: Provider,
     key: str,
     fault: dict[str, Any],
     complaint: str,

@@ -10,7 +10,7 @@ import pytest
 
 from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
 from ltm_bench.core.messages import Finish, Turn, Usage
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.memories import turn

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Turn, Usage
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.memories import model, turn
-    from tests.provider import Provider
 else:
     from memories import model, turn
 
@@ -28,7 +28,7 @@ TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."
 
 @pytest.fixture
 def open_in(
-    tmp_path: Path, server: "Provider", key: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., "Conversation"]]:
     if find_spec("mem0") is None:  # not importorskip: whoever imports Mem0 first decides whether it may talk
         pytest.skip(REASON)
@@ -46,7 +46,7 @@ def open_in(
 
 
 class Conversation:
-    def __init__(self, home: Path, server: "Provider", **settings: Any) -> None:
+    def __init__(self, home: Path, server: Provider, **settings: Any) -> None:
         home.mkdir(exist_ok=True)
         self.home = home
         self.agent = make_agent(
@@ -112,7 +112,7 @@ def test_a_wrong_setting_is_named(key: str, settings: dict[str, Any], complaint:
         make_agent("mem0", settings)
 
 
-def test_it_answers_from_what_mem0_extracted(open_in: Open, server: "Provider", tmp_path: Path) -> None:
+def test_it_answers_from_what_mem0_extracted(open_in: Open, server: Provider, tmp_path: Path) -> None:
     talk = open_in(recent=0)
     talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
     reply = talk.say(3, "What is my parrot called?").reply
@@ -127,9 +127,7 @@ def test_it_answers_from_what_mem0_extracted(open_in: Open, server: "Provider", 
     assert [memory.turn for memory in talk.runner.run(talk.agent.recall("parrot called", 1))] == [0]
 
 
-def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
-    open_in: Open, server: "Provider"
-) -> None:
+def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
     spent: list[dict[str, int]] = []
 
     def note(body: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +164,7 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
 
 
 def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
-    open_in: Open, server: "Provider"
+    open_in: Open, server: Provider
 ) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
@@ -191,7 +189,7 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     assert len(server.chats) == before + 1
 
 
-def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: "Provider") -> None:
+def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns[:2])
@@ -214,7 +212,7 @@ def test_conversations_do_not_see_each_other(open_in: Open) -> None:
     assert one.home.joinpath("name").read_text() != other.home.joinpath("name").read_text()
 
 
-def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: "Provider") -> None:
+def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: Provider) -> None:
     talk = open_in(embedder="local")
     talk.observe(turn(0, TOLD[0]))
     assert talk.facts() == [("User says: My parrot is called Zebedee.", 0)]
@@ -235,7 +233,7 @@ def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: "Provider") 
 @pytest.mark.parametrize("embedding", [True, False])
 def test_what_fails_is_one_line_without_the_key_and_no_fact_is_lost(
     open_in: Open,
-    server: "Provider",
+    server: Provider,
     key: str,
     fault: dict[str, Any],
     complaint: str,
@@ -255,7 +253,7 @@ def test_what_fails_is_one_line_without_the_key_and_no_fact_is_lost(
     assert again.facts() == [("User says: My parrot is called Zebedee.", 0)]
 
 
-def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: "Provider") -> None:
+def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: Provider) -> None:
     talk = open_in()
 
     def fail_next(messages: Any) -> str:
@@ -271,7 +269,7 @@ def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: 
 OPENING = """
 import asyncio, sys
 from pathlib import Path
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 async def main():
     agents = [make_agent("mem0", {"model": "m", "embedder": "local"}) for _ in range(8)]
@@ -293,7 +291,7 @@ def test_many_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str)
     assert done.returncode == 0, done.stderr
 
 
-def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: "Provider") -> None:
+def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: Provider) -> None:
     talk = open_in(max_retries=9)
     server.fail("hang", times=20, seconds=20)
     begun = time.monotonic()

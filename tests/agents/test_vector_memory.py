@@ -18,18 +18,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ltm_bench.adapters import embedding, extractive
+from ltm_bench.adapters import extractive, hashing
+from ltm_bench.adapters.passages import split
+from ltm_bench.adapters.scratchpad import Scratchpad, read_queries
+from ltm_bench.adapters.testing import Provider, provider
+from ltm_bench.adapters.vector_store import VectorStore
 from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.core.tokens import counter
 from ltm_bench.filler.filler import shipped
-from ltm_bench.plugins.files import find, load, make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Talk
-    from tests.provider import Provider
-
-adapter = load(find("agents", "vector_memory"))
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 Start = Callable[..., "Talk"]
@@ -66,7 +67,7 @@ class Conversation:
     """An agent in a folder; `say` takes a list of messages, the turns go on from where they are."""
 
     def __init__(self, home: Path, turns: list[Turn] | None = None, **settings: Any) -> None:
-        self.agent = make_agent("vector_memory", settings)
+        self.agent: Any = make_agent("vector_memory", settings)
         self.turns = list(turns or [])
         asyncio.run(self.agent.open(home))
         if turns is not None:
@@ -79,7 +80,7 @@ class Conversation:
         return [each.reply.text for each in self.turns[len(self.turns) - len(texts) :]]
 
     def stored(self) -> dict[str, str]:
-        return {key: text for key, (text, _, _) in vars(self.agent)["_store"].load().items()}
+        return {key: each.text for key, each in self.agent.store.load().items()}
 
     def recall(self, query: str, limit: int = 10) -> Any:
         return asyncio.run(self.agent.recall(query, limit))
@@ -139,7 +140,7 @@ def test_offline_it_needs_neither_a_model_nor_a_provider(tmp_path: Path):
         import asyncio, pathlib, sys, socket
         def refuse(*args, **more): raise AssertionError("network")
         socket.getaddrinfo = socket.create_connection = refuse
-        from ltm_bench.plugins.files import make_agent
+        from ltm_bench.plugins.agents import make_agent
         from ltm_bench.core.messages import Message
         from datetime import UTC, datetime
         async def main():
@@ -222,13 +223,13 @@ def test_the_ranking_is_exact_among_thousands(converse: Converse):
     talk = converse()
     for number in range(100):
         asyncio.run(talk.agent.observe(turn(number, trivia(60 * number, 60), f"[{number}]")))
-    store = vars(talk.agent)["_store"]
+    store = talk.agent.store
     lines = [line for number in range(100) for line in [*trivia(60 * number, 60).splitlines(), f"[{number}]"]]
-    whole = np.rint(embedding.embed(lines) * embedding.GRAIN).astype(np.int64)
+    whole = np.rint(hashing.embed(lines) * hashing.GRAIN).astype(np.int64)
     items = shipped().items
     for query in [question for question, _ in items[::40]] + ["of", "", "capital", "xyzzy"]:
-        vector = embedding.embed([query])[0]
-        scores = whole @ np.rint(vector * embedding.GRAIN).astype(np.int64)
+        vector = hashing.embed([query])[0]
+        scores = whole @ np.rint(vector * hashing.GRAIN).astype(np.int64)
         exact = sorted(range(len(lines)), key=lambda i: (-scores[i], i))[:20]
         assert [passage.text for passage, _ in store.nearest(vector, 20)] == [lines[i] for i in exact]
 
@@ -249,7 +250,7 @@ def test_every_passage_of_message_and_reply_is_stored(converse: Converse):
 
 def test_long_lines_are_cut_between_sentences():
     line = " ".join(f"This is the sentence with the number {i} in it." for i in range(20))
-    passages = list(adapter.split(line))
+    passages = list(split(line))
     assert " ".join(passages) == line
     assert all(passage.endswith("in it.") and len(passage) <= 240 for passage in passages)
     assert len(passages) > 3
@@ -278,8 +279,8 @@ def test_restoring_embeds_only_what_is_missing(converse: Converse, monkeypatch: 
     talk.say("My boat is called Undine.", "My horse is called Bucephalus.")
     talk.close()
     embedded: list[str] = []
-    embed = embedding.embed
-    monkeypatch.setattr(embedding, "embed", lambda texts: embedded.extend(texts) or embed(texts))  # type: ignore[func-returns-value]
+    embed = hashing.embed
+    monkeypatch.setattr(hashing, "embed", lambda texts: embedded.extend(texts) or embed(texts))  # type: ignore[func-returns-value]
     converse([*talk.turns, turn(2, "My dog is called Argos.")])
     assert embedded == ["My dog is called Argos.", "Noted."]
 
@@ -290,7 +291,7 @@ def test_a_turn_of_which_half_is_missing_or_another_was_stored_is_mended(convers
     expected = {"00000000.0000", "00000000.0001", "00000000.0002", "00000001.0000", "00000001.0001"}
     talk.close()
     spoiled = converse()
-    collection = vars(spoiled.agent)["_store"].connect()
+    collection = spoiled.agent.store.connect()
     collection.delete(ids=["00000000.0001"])
     collection.update(ids=["00000001.0000"], metadatas=[{"text": "I like snow."}])
     spoiled.close()
@@ -311,13 +312,13 @@ def test_the_vectors_of_another_embedder_are_dropped(converse: Converse, monkeyp
     talk = converse()
     talk.say("My boat is called Undine.")
     talk.close()
-    monkeypatch.setattr(embedding, "NAME", "local-2")
+    monkeypatch.setattr(hashing, "NAME", "local-2")
     assert converse(talk.turns[:0]).stored() == {}
 
 
 def test_an_unreadable_store_says_what_to_do(converse: Converse, monkeypatch: pytest.MonkeyPatch):
     talk = converse()
-    collection = vars(talk.agent)["_store"].connect()
+    collection = talk.agent.store.connect()
     monkeypatch.setattr(type(collection), "count", lambda self: 1 / 0)
     with pytest.raises(CannotResume, match=r"cannot be read .* delete that folder and resume"):
         asyncio.run(talk.agent.restore([]))
@@ -333,14 +334,14 @@ def test_two_agents_can_use_one_folder_in_turn_and_at_once(converse: Converse):
     assert "Undine" in converse(first.turns).say("What is my boat called?")[0]
 
 
-def test_recall_says_when_and_where_from(converse: Converse):
+def test_recall_says_when_and_where_from(converse: Converse, tmp_path: Path):
     talk = converse()
     talk.say("I like rain.", "My boat is called Undine.")
     best, *others = talk.recall("boat", 3)
     assert (best.text, best.turn, best.at) == ("My boat is called Undine.", 1, START + timedelta(minutes=1))
     assert len(others) == 2
     assert best.relevance > others[0].relevance >= others[1].relevance
-    assert converse(home=vars(talk.agent)["_home"] / "other").recall("boat") == []
+    assert converse(home=tmp_path / "other").recall("boat") == []
 
 
 # The extractive core
@@ -528,7 +529,7 @@ def test_numbers_are_read(said: str, number: float | None):
 
 
 @pytest.mark.parametrize("window", [600, 8192])
-def test_a_core_gets_one_bounded_prompt(server: "Provider", key: str, talk_to: Start, window: int):
+def test_a_core_gets_one_bounded_prompt(server: Provider, key: str, talk_to: Start, window: int):
     core = {"core": "openai_chat:some-model", "base_url": server.openai_url}
     talk = talk_to("vector_memory", window=window, recent=1, **core)
     talk.observe("My boat is called Undine.", "A fine name.")
@@ -550,7 +551,7 @@ def test_a_core_gets_one_bounded_prompt(server: "Provider", key: str, talk_to: S
 
 
 def test_a_core_waits_no_longer_and_tries_no_more_often_than_it_is_told(
-    server: "Provider", key: str, talk_to: Start
+    server: Provider, key: str, talk_to: Start
 ):
     patience = {"timeout": 0.2, "max_retries": 1, "base_url": server.openai_url}
     talk = talk_to("vector_memory", core="openai_chat:some-model", **patience)
@@ -560,7 +561,7 @@ def test_a_core_waits_no_longer_and_tries_no_more_often_than_it_is_told(
     assert len(server.chats) == 2
 
 
-def test_memories_are_shown_in_order_of_time_and_not_twice(server: "Provider", key: str, talk_to: Start):
+def test_memories_are_shown_in_order_of_time_and_not_twice(server: Provider, key: str, talk_to: Start):
     talk = talk_to("vector_memory", core="openai_chat:some-model", base_url=server.openai_url, recent=1)
     for text in ("My boat is called Undine.", "My boat is now called Melusine.", "My boat is at sea."):
         talk.observe(text, "Noted.")
@@ -571,12 +572,12 @@ def test_memories_are_shown_in_order_of_time_and_not_twice(server: "Provider", k
     assert len(server.chats[-1].messages) == 2  # nothing is left over from an earlier turn
 
 
-def test_a_core_that_fails_leaves_no_trace(server: "Provider", key: str, talk_to: Start):
+def test_a_core_that_fails_leaves_no_trace(server: Provider, key: str, talk_to: Start):
     talk = talk_to("vector_memory", core="openai_chat:some-model", base_url=server.openai_url)
     server.fail(status=400)
     with pytest.raises(AgentError):
         talk.say("My boat is called Undine.")
-    assert vars(talk.agent)["_store"]._passages == []
+    assert talk.agent.store.passages == []
 
 
 def thoughtful(messages: "list[dict[str, str]]") -> str:
@@ -591,13 +592,12 @@ def thoughtful(messages: "list[dict[str, str]]") -> str:
 
 @pytest.fixture
 def thinker(key: str) -> "Iterator[Provider]":
-    from tests.provider import provider
 
     with provider(thoughtful) as running:  # type: ignore[arg-type]
         yield running
 
 
-def test_a_core_writes_queries_whose_finds_are_shown_as_well(thinker: "Provider", talk_to: Start):
+def test_a_core_writes_queries_whose_finds_are_shown_as_well(thinker: Provider, talk_to: Start):
     core = {"core": "openai_chat:some-model", "base_url": thinker.openai_url, "recent": 0, "memories": 6}
     talk = talk_to("vector_memory", variant="query_rewriting", **core)
     talk.observe("My boat is called Undine, a good vessel.", "A fine name.")
@@ -615,7 +615,7 @@ def test_a_core_writes_queries_whose_finds_are_shown_as_well(thinker: "Provider"
 
 
 def test_a_core_keeps_notes_that_a_resumed_run_has_again_and_no_later_ones(
-    thinker: "Provider", talk_to: Start, tmp_path: Path
+    thinker: Provider, talk_to: Start, tmp_path: Path
 ):
     core = {"core": "openai_chat:some-model", "base_url": thinker.openai_url, "recent": 0}
     talk = talk_to("vector_memory", variant="query_rewriting+scratchpad", **core)
@@ -639,12 +639,12 @@ def test_a_core_keeps_notes_that_a_resumed_run_has_again_and_no_later_ones(
 
 @pytest.mark.parametrize("answer", ["", "[", "none", '{"a": 1}', "[[[[", '["", 3]', "][", "[" * 5000])
 def test_queries_that_cannot_be_read_are_none(answer: str):
-    assert adapter.read_queries(answer) == []
+    assert read_queries(answer) == []
 
 
 @pytest.mark.parametrize("answer", ["", "{", "[]", "notes", "{" * 5000, json.dumps({"a": "b" * 7000})])
 def test_notes_that_cannot_be_read_or_are_too_long_leave_the_old_ones(answer: str, tmp_path: Path):
-    pad = adapter.Scratchpad()
+    pad = Scratchpad()
     pad.open(tmp_path / "pad.jsonl")
     pad.note(0, '{"a": 1}')
     pad.note(1, answer)
@@ -665,7 +665,7 @@ def test_a_variant_that_cannot_work_is_named(settings: dict[str, Any], complaint
 
 
 def test_an_embedding_of_ones_own_is_used(talk_to: Start):
-    own = talk_to("vector_memory", embedder="python:ltm_bench.adapters.embedding:embed")
+    own = talk_to("vector_memory", embedder="python:ltm_bench.adapters.hashing:embed")
     usual = talk_to("vector_memory")
     for talk in (own, usual):
         talk.say("My favourite soup is made with beetroot.")
@@ -686,7 +686,7 @@ class Embeddings(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         type(self).texts += asked["input"]
-        rows = embedding.embed(asked["input"]) * 3
+        rows = hashing.embed(asked["input"]) * 3
         data = [{"object": "embedding", "index": i, "embedding": row.tolist()} for i, row in enumerate(rows)][
             ::-1
         ]
@@ -780,7 +780,7 @@ def test_an_embedder_that_fails_is_an_error_of_the_agent(
 
 
 def test_a_reply_that_was_paid_for_is_not_lost_when_it_cannot_be_embedded(
-    server: "Provider", key: str, talk_to: Start
+    server: Provider, key: str, talk_to: Start
 ):
     def answer(messages: Sequence[dict[str, str]]) -> str:
         server.fail(status=500)  # whatever comes next
@@ -820,7 +820,7 @@ def test_a_chroma_that_does_not_work_is_found_before_anything_is_paid_for(
     def broken(*_: object) -> None:
         raise RuntimeError("an sqlite3 that is too old")
 
-    monkeypatch.setattr(adapter.Store, "connect", broken)
+    monkeypatch.setattr(VectorStore, "connect", broken)
     agent = make_agent("vector_memory", {"core": core})
     with pytest.raises(RuntimeError, match="too old") if found else nullcontext():
         asyncio.run(agent.open(tmp_path))

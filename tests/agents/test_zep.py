@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Turn
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.memories import model, turn
     from tests.products import Zep, serving
-    from tests.provider import Provider
 else:
     from memories import model, turn
     from products import Zep, serving
@@ -26,7 +26,7 @@ TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."
 
 
 class Conversation:
-    def __init__(self, home: Path, zep: Zep, server: "Provider", **settings: Any) -> None:
+    def __init__(self, home: Path, zep: Zep, server: Provider, **settings: Any) -> None:
         home.mkdir(exist_ok=True)
         base = {
             "core": "openai_chat:some-model",
@@ -74,7 +74,7 @@ def zep(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Zep]:
 
 
 @pytest.fixture
-def open_in(tmp_path: Path, zep: Zep, server: "Provider", monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def open_in(tmp_path: Path, zep: Zep, server: Provider, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     server.answer = model
     started: list[Conversation] = []
 

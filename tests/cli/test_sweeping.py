@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ltm_bench.adapters.testing import Said, provider, quote
 from ltm_bench.cli.sweeping import provider_of
 from ltm_bench.log.manifest import AgentEntry
-from tests.provider import Said, provider, quote
 
 if TYPE_CHECKING:
     from tests.conftest import Command

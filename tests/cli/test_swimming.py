@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider, Said, provider
 from ltm_bench.core.dice import Dice
-from tests.provider import Provider, Said, provider
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -196,7 +196,7 @@ def test_a_vote_can_rest_on_an_embedding_of_a_provider(server: Provider, command
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
     run = ("swim", "run", "tasks.json", "docs", *MODEL, "--span", "4k", "--test", "voting", "--runs", "3")
     assert command(*run, "--questions", "2").exit_code == 0
-    own = command("swim", "show", "--embedder", "python:ltm_bench.adapters.embedding:embed", "--json")
+    own = command("swim", "show", "--embedder", "python:ltm_bench.adapters.hashing:embed", "--json")
     assert lines(own.out) == lines(command("swim", "show", "--json").out)
     done = command("swim", "show", "--embedder", "python:none:such")
     assert done.exit_code == 1

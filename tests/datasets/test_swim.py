@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm_bench.adapters.embedding import embed
+from ltm_bench.adapters.hashing import embed
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.swim import (

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, DropInError
 from ltm_bench.core.messages import Message
+from ltm_bench.plugins import agents
 from ltm_bench.plugins import files as dropins
 
 ADAPTER = '''"""Mine: has a setting of every kind."""
@@ -104,6 +106,10 @@ def test_an_error_is_blamed_on_the_file_that_it_came_through(place: Path) -> Non
     assert dropins.blame(raised.value) is None
 
 
+def made(settings: dict[str, Any]) -> Any:
+    return agents.make_agent("mine", settings)
+
+
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
@@ -123,10 +129,10 @@ def test_a_setting_has_the_type_that_the_adapter_says(
     path = place / "agents" / "mine.py"
     path.write_text(ADAPTER, "utf-8")
     for value in good:
-        assert value in vars(dropins.make_agent("mine", {name: value}))["values"]
+        assert value in made({name: value}).values
     for value in bad:
         with pytest.raises(ConfigError, match=f"agent mine: {name}=.*: this setting is "):
-            dropins.make_agent("mine", {name: value})
+            agents.make_agent("mine", {name: value})
 
 
 def test_types_that_only_type_checkers_know_are_not_judged(place: Path) -> None:
@@ -135,14 +141,14 @@ def test_types_that_only_type_checkers_know_are_not_judged(place: Path) -> None:
         "class Mine(Agent):\n    def __init__(self, *, x: Unknown = 3) -> None: self.x = x\n",
         "utf-8",
     )
-    assert vars(dropins.make_agent("mine", {"x": "y"}))["x"] == "y"
+    assert made({"x": "y"}).x == "y"
 
 
 @pytest.mark.parametrize("name", ["api_key", "key", "OPENAI_TOKEN", "password", "client_secret", "keys"])
 def test_a_secret_is_refused_and_not_repeated(place: Path, name: str) -> None:
     (place / "agents" / "mine.py").write_text(ADAPTER, "utf-8")
     with pytest.raises(ConfigError, match="looks like a secret") as raised:
-        dropins.make_agent("mine", {name: "hush-hush"})
+        agents.make_agent("mine", {name: "hush-hush"})
     assert "hush" not in str(raised.value)
 
 
@@ -155,13 +161,13 @@ def test_a_function_is_an_agent(text: str) -> None:
     async def later(message: str) -> str:
         return message[::-1]
 
-    assert ask(dropins.FunctionAgent(lambda message: message[::-1]), text) == text[::-1]
-    assert ask(dropins.FunctionAgent(later), text) == text[::-1]
+    assert ask(agents.FunctionAgent(lambda message: message[::-1]), text) == text[::-1]
+    assert ask(agents.FunctionAgent(later), text) == text[::-1]
 
 
 def test_a_function_that_returns_no_text_is_refused() -> None:
     with pytest.raises(TypeError, match="returned int, not a string"):
-        ask(dropins.FunctionAgent(lambda _: 3), "x")
+        ask(agents.FunctionAgent(lambda _: 3), "x")
 
 
 def test_loading_takes_no_name_that_a_package_could_have(place: Path) -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.lines import to_line
 from ltm_bench.runner import calls
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
-    from tests.provider import Provider
 
 Run = Callable[..., "Done"]
 
@@ -540,7 +540,7 @@ def test_filler_in_a_log_that_is_not_ours_is_refused(
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_a_key_appears_in_no_file_of_a_run(
-    place: Path, server: "Provider", key: str, provider: str, run: Run
+    place: Path, server: Provider, key: str, provider: str, run: Run
 ) -> None:
     url = server.openai_url if provider == "openai" else server.url
     done = run(
@@ -567,7 +567,7 @@ def test_a_key_appears_in_no_file_of_a_run(
 )
 def test_a_whole_run_through_the_sdks_bears_what_a_provider_does(
     place: Path,
-    server: "Provider",
+    server: Provider,
     key: str,
     provider: str,
     kinds: tuple[Any, ...],

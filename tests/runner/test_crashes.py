@@ -18,13 +18,13 @@ from unittest.mock import Mock
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.budget import Budget
 from ltm_bench.plan.planning import agent_maker, plan_of
 from ltm_bench.runner.runs import run_conversations as run_plan
 
 if TYPE_CHECKING:
     from tests.conftest import Command
-    from tests.provider import Provider
 
 AGENT = '''
 """Diary: answers from everything that it was told, writes down every call, and is slow enough to be killed."""
@@ -340,7 +340,7 @@ def test_a_budget_that_stops_a_run_raises_no_doubt(here: Path, command: "Command
 
 
 def test_a_provider_whose_name_is_gone_stops_a_run_that_goes_on_when_it_is_back(
-    here: Path, command: "Command", server: "Provider", monkeypatch: pytest.MonkeyPatch, key: str
+    here: Path, command: "Command", server: Provider, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     port = server.url.rpartition(":")[2]
     words = ("-A", "model=any", "-A", "max_retries=0", "--base-url", f"http://nowhere.invalid:{port}/v1")

@@ -9,16 +9,16 @@ import httpx2
 import openai
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError
 
 if TYPE_CHECKING:
     from tests.conftest import Talk
-    from tests.provider import Provider
 
 pytestmark = pytest.mark.usefixtures("key")
 
 
-def ask(server: "Provider", said: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
+def ask(server: Provider, said: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
     path = "/v1/messages" if "max_tokens" in fields else "/v1/chat/completions"
     body = {"model": "some-model", "messages": said, **fields}
     usage = httpx2.post(server.url + path, json=body).json()["usage"]
@@ -41,7 +41,7 @@ def story(words: int) -> list[dict[str, Any]]:
         ("claude-haiku-4-5", 4096),
     ],
 )
-def test_anthropics_cache_begins_where_the_model_says(server: "Provider", model: str, least: int) -> None:
+def test_anthropics_cache_begins_where_the_model_says(server: Provider, model: str, least: int) -> None:
     settings = {"model": model, "max_tokens": 9, "cache_control": {"type": "ephemeral"}}
     for words, cached in ((least - 50, False), (least + 50, True)):
         first, second = (ask(server, story(words), **settings) for _ in range(2))
@@ -50,7 +50,7 @@ def test_anthropics_cache_begins_where_the_model_says(server: "Provider", model:
         assert (second["input_tokens"] == 0) == cached
 
 
-def test_openais_cache_begins_at_1024_tokens_or_where_it_is_told_to(server: "Provider") -> None:
+def test_openais_cache_begins_at_1024_tokens_or_where_it_is_told_to(server: Provider) -> None:
     def cached(words: int) -> int:
         ask(server, story(words))
         return int(ask(server, story(words))["prompt_tokens_details"]["cached_tokens"])
@@ -60,7 +60,7 @@ def test_openais_cache_begins_at_1024_tokens_or_where_it_is_told_to(server: "Pro
     assert cached(200) > 100
 
 
-def test_anthropic_caches_what_it_is_asked_to_and_no_model_reads_anothers(server: "Provider") -> None:
+def test_anthropic_caches_what_it_is_asked_to_and_no_model_reads_anothers(server: Provider) -> None:
     caching = {"max_tokens": 9, "cache_control": {"type": "ephemeral"}}
     assert ask(server, story(2000), max_tokens=9)["cache_creation_input_tokens"] == 0
     assert ask(server, story(2000), **caching)["cache_read_input_tokens"] == 0
@@ -72,7 +72,7 @@ def test_anthropic_caches_what_it_is_asked_to_and_no_model_reads_anothers(server
     assert in_a_block["cache_read_input_tokens"] > 2000
 
 
-def test_a_count_is_what_the_request_would_be_billed(server: "Provider", key: str) -> None:
+def test_a_count_is_what_the_request_would_be_billed(server: Provider, key: str) -> None:
     with anthropic.Anthropic(base_url=server.url, max_retries=0) as client:
         counted = client.messages.count_tokens(
             model="some-model", system="Be brief.", messages=[{"role": "user", "content": "word " * 300}]
@@ -84,7 +84,7 @@ def test_a_count_is_what_the_request_would_be_billed(server: "Provider", key: st
     assert [request.path for request in server.chats] == ["/v1/messages"]
 
 
-def test_the_models_are_listed_in_both_protocols(server: "Provider", key: str) -> None:
+def test_the_models_are_listed_in_both_protocols(server: Provider, key: str) -> None:
     server.models = ["one", "two"]
     with openai.OpenAI(base_url=server.openai_url) as openais:
         assert [model.id for model in openais.models.list()] == ["one", "two"]
@@ -95,7 +95,7 @@ def test_the_models_are_listed_in_both_protocols(server: "Provider", key: str) -
 
 @pytest.fixture(params=["openai_chat", "openai_responses", "anthropic_chat"])
 def start(
-    request: pytest.FixtureRequest, server: "Provider", talk_to: Callable[..., "Talk"]
+    request: pytest.FixtureRequest, server: Provider, talk_to: Callable[..., "Talk"]
 ) -> Callable[..., "Talk"]:
     url = server.url if request.param == "anthropic_chat" else server.openai_url
     return lambda **settings: talk_to(request.param, model="some-model", base_url=url, **settings)
@@ -111,7 +111,7 @@ def start(
     ids=str,
 )
 def test_a_limit_says_when_to_come_again(
-    start: Callable[..., "Talk"], server: "Provider", said: dict[str, Any], least: float, most: float
+    start: Callable[..., "Talk"], server: Provider, said: dict[str, Any], least: float, most: float
 ) -> None:
     talk = start(max_retries=1)
     server.fail(status=429, **said)
@@ -121,7 +121,7 @@ def test_a_limit_says_when_to_come_again(
     assert len(server.requests) == 2
 
 
-def test_a_slow_answer_is_an_answer(start: Callable[..., "Talk"], server: "Provider") -> None:
+def test_a_slow_answer_is_an_answer(start: Callable[..., "Talk"], server: Provider) -> None:
     server.fail("slow", seconds=0.5)
     begun = time.perf_counter()
     assert start(timeout=10).say("Hello!").text == "I do not know."
@@ -129,7 +129,7 @@ def test_a_slow_answer_is_an_answer(start: Callable[..., "Talk"], server: "Provi
 
 
 def test_the_timeout_is_for_all_of_a_reply_however_often_something_comes(
-    start: Callable[..., "Talk"], server: "Provider"
+    start: Callable[..., "Talk"], server: Provider
 ) -> None:
     talk = start(timeout=0.6, max_retries=1)
     server.fail("slow", seconds=3.0, times=2)  # a piece every 0.3 seconds

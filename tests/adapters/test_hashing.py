@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from ltm_bench.adapters import embedding
+from ltm_bench.adapters import hashing
 
 TEXTS = [
     "My sister Margit teaches chemistry at a school in Graz.",
@@ -21,18 +21,18 @@ DIGEST = "cf5011b21f8da9432dbab601ea07d3e7780b6f77735e75ce95e8a9820140d4dd"
 
 
 def digest() -> str:
-    return hashlib.sha256(embedding.embed(TEXTS).tobytes()).hexdigest()
+    return hashlib.sha256(hashing.embed(TEXTS).tobytes()).hexdigest()
 
 
 def test_the_same_text_has_the_same_vector_everywhere():
-    # If this fails because the embedder was changed on purpose: raise embedding.NAME too, or old stores lie.
-    assert (embedding.NAME, digest()) == ("local-1", DIGEST)
+    # If this fails because the embedder was changed on purpose: raise hashing.NAME too, or old stores lie.
+    assert (hashing.NAME, digest()) == ("local-1", DIGEST)
 
 
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_another_process_agrees_under_any_hash_seed(seed: str):
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import test_embedding; print(test_embedding.digest())"
+        "import sys; sys.path.insert(0, sys.argv[1]); import test_hashing; print(test_hashing.digest())"
     )
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     command = [sys.executable, "-c", code, str(Path(__file__).parent)]
@@ -44,40 +44,38 @@ def test_another_process_agrees_under_any_hash_seed(seed: str):
 
 
 def test_a_vector_does_not_depend_on_its_neighbours():
-    together = embedding.embed(TEXTS)
+    together = hashing.embed(TEXTS)
     for text, vector in zip(TEXTS, together, strict=True):
-        assert np.array_equal(embedding.embed([text])[0], vector)
+        assert np.array_equal(hashing.embed([text])[0], vector)
 
 
 def test_vectors_have_length_one_and_products_are_exact_in_any_order():
-    vectors = embedding.embed(TEXTS)
+    vectors = hashing.embed(TEXTS)
     assert vectors.dtype == np.float32
     assert np.abs(np.linalg.norm(vectors.astype(float), axis=1) - 1).max() < 0.01
-    assert np.array_equal(vectors * embedding.GRAIN, np.rint(vectors * embedding.GRAIN))
+    assert np.array_equal(vectors * hashing.GRAIN, np.rint(vectors * hashing.GRAIN))
     for a in vectors:
         for b in vectors:
-            exact = sum(
-                int(x * embedding.GRAIN) * int(y * embedding.GRAIN) for x, y in zip(a, b, strict=True)
-            )
+            exact = sum(int(x * hashing.GRAIN) * int(y * hashing.GRAIN) for x, y in zip(a, b, strict=True))
             for order in (slice(None), slice(None, None, -1)):
                 total = np.float32(0)
                 for product in (a * b)[order]:
                     total += product
-                assert int(total * embedding.GRAIN**2) == exact
+                assert int(total * hashing.GRAIN**2) == exact
 
 
 def test_dense_vectors_of_others_become_exact_too():
     rows = np.random.default_rng(7).normal(size=(2, 1536))
-    a, b = embedding.whole(rows)
-    exact = sum(int(x * embedding.GRAIN) * int(y * embedding.GRAIN) for x, y in zip(a, b, strict=True))
-    assert float(a @ b) == exact / embedding.GRAIN**2
+    a, b = hashing.whole(rows)
+    exact = sum(int(x * hashing.GRAIN) * int(y * hashing.GRAIN) for x, y in zip(a, b, strict=True))
+    assert float(a @ b) == exact / hashing.GRAIN**2
     cosine = rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
     assert abs(float(a @ b) - cosine) < 0.001
 
 
 def test_texts_without_words_are_near_to_nothing():
-    assert not embedding.embed(["", "?!"]).any()
-    assert embedding.embed([]).shape == (0, embedding.DIMENSIONS)
+    assert not hashing.embed(["", "?!"]).any()
+    assert hashing.embed([]).shape == (0, hashing.DIMENSIONS)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +89,15 @@ def test_texts_without_words_are_near_to_nothing():
     ],
 )
 def test_forms_of_a_word_meet(one: str, other: str):
-    assert embedding.content_words(one) == embedding.content_words(other)
+    assert hashing.content_words(one) == hashing.content_words(other)
 
 
 def test_stop_words_carry_nothing():
-    assert embedding.content_words("What is it that you've got there?") == ["got"]
+    assert hashing.content_words("What is it that you've got there?") == ["got"]
 
 
 def test_a_rare_word_tells_more_than_a_common_one():
-    assert embedding.weight(embedding.stem("umbrella")) > embedding.weight(embedding.stem("name"))
+    assert hashing.weight(hashing.stem("umbrella")) > hashing.weight(hashing.stem("name"))
 
 
 @pytest.fixture(scope="module")
