@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
     from ltm_bench.adapters.extras import installed, need
     from ltm_bench.adapters.files import write_whole
-    from ltm_bench.adapters.http.client import client, read
     from ltm_bench.adapters.http.retries import Again, passing, retrying
     from ltm_bench.adapters.http.scrubbing import scrubbed
+    from ltm_bench.adapters.http.shared import client, read
     from ltm_bench.adapters.http.traffic import Attempt, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
     from ltm_bench.adapters.passages import Passage, split_turn
@@ -89,7 +89,7 @@ else:
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.adapters.extras": "installed need",
             "ltm_bench.adapters.files": "write_whole",
-            "ltm_bench.adapters.http.client": "client read",
+            "ltm_bench.adapters.http.shared": "client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.adapters.http.scrubbing": "scrubbed",
             "ltm_bench.adapters.http.traffic": "Attempt tell",

@@ -31,9 +31,7 @@ def test_the_same_text_has_the_same_vector_everywhere():
 
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_another_process_agrees_under_any_hash_seed(seed: str):
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import test_hashing; print(test_hashing.digest())"
-    )
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import test_hashing; print(test_hashing.digest())"
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     command = [sys.executable, "-c", code, str(Path(__file__).parent)]
     root = Path(__file__).parents[2]

@@ -89,7 +89,7 @@ def test_a_package_that_is_missing_is_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "langmem", None)
     agent = make_agent("langmem", {"model": "some-model", "embedder": "local"})
-    with pytest.raises(ConfigError, match=r"^agent langmem: .* not installed; install ltm-bench\[langmem\]$"):
+    with pytest.raises(ConfigError, match=r"^agent langmem: .* is not installed; .* 'ltm-bench\[langmem\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

@@ -105,7 +105,7 @@ def test_the_key_can_be_in_another_variable(
     talk.say("Hello!")
     assert server.requests[0].headers["authorization"] == "Bearer sk-my-very-own-key"
     server.fail(status=400, message="You sent sk-my-very-own-key")
-    with pytest.raises(AgentError, match=r"You sent \[key\]"):
+    with pytest.raises(AgentError, match=r"You sent \[removed\]"):
         talk.say("Hello!")
 
 
