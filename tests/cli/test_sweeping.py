@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.adapters.testing import Said, provider, quote
-from ltm_bench.cli.sweeping import provider_of
-from ltm_bench.log.manifest import AgentEntry
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -196,27 +194,6 @@ def test_an_isolated_sweep_holds_every_example_alone_from_the_same_pool(command:
         examples = json.loads((folder / "results.json").read_text())["examples"]
         assert len(list((folder / "isolated").glob("*.jsonl"))) == len(examples)
     assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
-
-
-@pytest.mark.parametrize(
-    ("entry", "provider_name"),
-    [
-        (("openai_chat", {}), "openai"),
-        (("openai_responses", {}), "openai"),
-        (("anthropic_chat", {}), "anthropic"),
-        (("vector_memory", {"core": "openai_chat:gpt-4o"}), "openai"),
-        (("vector_memory", {"core": "extractive", "embedder": "openai:text-embedding-3-small"}), "openai"),
-        (("vector_memory", {}), "vector_memory"),
-        (("openai_chat", {"base_url": "http://here/v1"}), "http://here/v1"),
-        (("goldfish", {}), "goldfish"),
-    ],
-)
-def test_adapters_of_one_vendor_share_its_connections(
-    entry: tuple[str, dict[str, str]], provider_name: str
-) -> None:
-    adapter, settings = entry
-    described = AgentEntry(name="a", adapter=adapter, hash="", settings=settings, free=False)
-    assert provider_of(described) == provider_name
 
 
 def test_calls_can_be_made_otherwise_and_answers_kept(command: "Command") -> None:

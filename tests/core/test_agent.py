@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ltm_bench import Agent, Message, Reply, Turn
-from ltm_bench.plugins.agents import agent_class, make_agent
+from ltm_bench.plugins.agents import make_agent
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 TURNS = [Turn(Message(text, AT, i), Reply("Noted.")) for i, text in enumerate(("one", "two", "three"))]
@@ -85,6 +85,24 @@ def test_what_an_agent_cannot_do_is_said() -> None:
         asyncio.run(agent.forget("x"))
 
 
-def test_agents_of_one_adapter_share_their_connections_unless_they_say_otherwise() -> None:
-    assert make_agent("goldfish", {}).connections == "goldfish"
-    assert agent_class("goldfish")().connections != agent_class("parrot")().connections
+@pytest.mark.parametrize(
+    ("adapter", "settings", "connections"),
+    [
+        ("openai_chat", {"model": "m"}, "api.openai.com"),
+        ("openai_responses", {"model": "m"}, "api.openai.com"),
+        ("openai_chat", {"model": "m", "base_url": "http://here/v1"}, "http://here/v1"),
+        ("openai_chat", {"model": "m", "base_url": "https://eu.api.openai.com/v1"}, "eu.api.openai.com"),
+        ("anthropic_chat", {"model": "m"}, "api.anthropic.com"),
+        ("vector_memory", {"core": "openai_chat:gpt-4o"}, "api.openai.com"),
+        ("vector_memory", {"embedder": "openai:text-embedding-3-small"}, "api.openai.com"),
+        ("vector_memory", {}, "vector_memory"),
+        ("mem0", {"model": "m"}, "api.openai.com"),
+        ("letta", {"model": "openai/m", "base_url": "http://here"}, "http://here"),
+        ("http", {"url": "http://here/chat"}, "http://here/chat"),
+        ("goldfish", {}, "goldfish"),
+    ],
+)
+def test_agents_share_the_connections_of_a_vendor_or_a_server(
+    key: str, adapter: str, settings: dict[str, object], connections: str
+) -> None:
+    assert make_agent(adapter, settings).connections == connections
