@@ -52,7 +52,6 @@ from ltm_bench.core.messages import Message, Reply
 from ltm_bench.log.recorder import Recorder, start_run
 from ltm_bench.plan.planning import Plan, agent_maker, plan_of
 from ltm_bench.plugins import agents
-from ltm_bench.plugins import files as dropins
 from ltm_bench.runner.runs import run_conversations
 
 WARM = (chromadb.__name__, openai.__name__)
