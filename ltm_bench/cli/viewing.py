@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from ltm_bench.cli.console import out
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.extras import extra
 from ltm_bench.plan.planning import REPORTS
 
 
 def view(host: str, port: int, token: str | None) -> None:
     """Serve the runs folder until it is interrupted. Raises ConfigError for others' machines without a token."""
-    try:
+    with extra("view", wanted_by="view"):
         import uvicorn
 
         from ltm_bench.viewer.server import application, is_free, is_loopback
 
         app = application(REPORTS, token)
-    except ImportError as error:
-        raise ConfigError(
-            "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
-        ) from error
     if token is not None and len(token) < _SHORTEST:
         raise ConfigError(f"--token: it has {len(token)} characters; take at least {_SHORTEST}")
     if not is_loopback(host) and token is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.extras import extra
 from ltm_bench.core.messages import Outcome, Turn
 from ltm_bench.log.journal import begun_at
 from ltm_bench.log.lines import to_line
@@ -83,13 +83,9 @@ def as_jsonl(run: Path, results: Results) -> bytes:
 
 def as_parquet(run: Path, results: Results) -> bytes:
     """Return a Parquet file. Raises ConfigError where pyarrow is not installed."""
-    try:
+    with extra("parquet", wanted_by="--format parquet"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError as error:
-        raise ConfigError(
-            "--format parquet: pyarrow is not installed; get it with pip install 'ltm-bench[parquet]'"
-        ) from error
     schema = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in _COLUMNS.items()])
     schema = schema.append(pyarrow.field("needles", pyarrow.list_(pyarrow.int64())))
     found = [

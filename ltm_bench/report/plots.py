@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.extras import extra
 from ltm_bench.report.page import short_tokens, visible
 from ltm_bench.schedule import USABLE
 from ltm_bench.score.comparison import Comparison, Run, compare, entrants
@@ -356,13 +357,9 @@ def draw(kind: str, runs: Sequence[Run], form: str) -> bytes:
         raise ConfigError(f"--kind {kind}: there is none{nearest(kind, KINDS)} (known: {', '.join(KINDS)})")
     if form not in FORMS:
         raise ConfigError(f"-o: a picture ends in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}")
-    try:
+    with extra("plot", wanted_by="plot"):
         import altair as alt
         import vl_convert
-    except ImportError as error:
-        raise ConfigError(
-            "plot: Altair is not installed; get it with pip install 'ltm-bench[plot]'"
-        ) from error
     picture: altair.LayerChart = KINDS[kind](runs).properties(
         width=460, height=alt.Step(_ROWS[kind]) if kind in _ROWS else 300
     )
