@@ -213,9 +213,8 @@ class Endpoint:
 
     def _quoted(self, detail: str) -> str:
         line = re.sub(r"\s+", " ", scrubbed(detail, [self.key])).strip()
-        line = re.sub(
-            r"^Error code: \d+( - )?", "", line
-        )  # the SDKs put it there; the status is said already
+        # The SDKs put it in front; the status has been given already.
+        line = re.sub(r"^Error code: \d+( - )?", "", line)
         if len(line) > _DETAIL:
             line = line[:_DETAIL] + "…"
         return f" ({line})" if line else ""

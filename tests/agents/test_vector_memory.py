@@ -280,7 +280,12 @@ def test_restoring_embeds_only_what_is_missing(converse: Converse, monkeypatch: 
     talk.close()
     embedded: list[str] = []
     embed = hashing.embed
-    monkeypatch.setattr(hashing, "embed", lambda texts: embedded.extend(texts) or embed(texts))  # type: ignore[func-returns-value]
+
+    def noted(texts: Sequence[str]) -> "hashing.Vectors":
+        embedded.extend(texts)
+        return embed(texts)
+
+    monkeypatch.setattr(hashing, "embed", noted)
     converse([*talk.turns, turn(2, "My dog is called Argos.")])
     assert embedded == ["My dog is called Argos.", "Noted."]
 
@@ -580,7 +585,7 @@ def test_a_core_that_fails_leaves_no_trace(server: Provider, key: str, talk_to: 
     assert talk.agent.store.passages == []
 
 
-def thoughtful(messages: "list[dict[str, str]]") -> str:
+def thoughtful(messages: Sequence[dict[str, str]]) -> str:
     """Write queries and notes when asked to, and else answer from the notes."""
     prompt = messages[-1]["content"]
     if "Write up to three short search queries" in prompt:
@@ -591,9 +596,8 @@ def thoughtful(messages: "list[dict[str, str]]") -> str:
 
 
 @pytest.fixture
-def thinker(key: str) -> "Iterator[Provider]":
-
-    with provider(thoughtful) as running:  # type: ignore[arg-type]
+def thinker(key: str) -> Iterator[Provider]:
+    with provider(thoughtful) as running:
         yield running
 
 
