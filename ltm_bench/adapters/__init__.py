@@ -21,7 +21,11 @@ An adapter is one file with one subclass of `Agent`; only `reply` must be writte
             body = prompt.request({"model": self.model}, "messages", system=True)
             with self.endpoint.explaining():
                 answer = (await self._http.post("chat/completions", content=body)).raise_for_status().json()
-            return Reply(answer["choices"][0]["message"]["content"])
+                said, spent = answer["choices"][0]["message"]["content"], answer["usage"]
+            used = usage_of(
+                prompt=spent["prompt_tokens"], output=spent["completion_tokens"], model=self.model, provider=None
+            )
+            return Reply(said, used)
 
         async def close(self):
             await self._http.aclose()

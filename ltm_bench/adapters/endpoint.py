@@ -169,7 +169,8 @@ class Endpoint:
         while cause is not None and id(cause) not in known:
             known.add(id(cause))
             kinds = " ".join(kind.__name__ for kind in type(cause).__mro__)
-            status = getattr(cause, "status_code", None)
+            answered = getattr(cause, "response", None)
+            status = getattr(cause, "status_code", getattr(answered, "status_code", None))
             if isinstance(cause, AgentError):
                 return cause
             if isinstance(status, int) and status >= 400:

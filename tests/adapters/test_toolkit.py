@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import ltm_bench.adapters as toolkit
-from ltm_bench import Message
+from ltm_bench import AgentError, Message, Reply
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.plugins.agents import make_agent
 
@@ -77,13 +77,19 @@ def test_the_adapter_in_the_guide_works(
     monkeypatch.chdir(tmp_path)
     agent = make_agent("ours", {"model": "some-model", "base_url": server.openai_url})
 
-    async def talk() -> str:
+    async def talk() -> Reply:
         await agent.open(tmp_path)
         at = datetime(2026, 1, 5, tzinfo=UTC)
+        server.fail(status=404)
+        with pytest.raises(AgentError, match="HTTP 404, no such model or address"):
+            await agent.reply(Message("Hello!", at, 0))
         await agent.reply(Message("My boat is called Undine.", at, 0))
         reply = await agent.reply(Message("What is my boat called?", at, 1))
         await agent.close()
-        return reply.text
+        return reply
 
-    assert "Undine" in asyncio.run(talk())
+    reply = asyncio.run(talk())
+    assert "Undine" in reply.text
+    assert reply.usage is not None
+    assert reply.usage.prompt > reply.usage.output > 0
     assert agent.connections == server.openai_url
