@@ -306,7 +306,7 @@ class _Calls:
         self._stopped = False
 
     def stop(self) -> None:
-        """Give up what is being asked, and ask nothing more."""
+        """Cancel the calls under way, and refuse new ones."""
         self._stopped = True
         for asked in list(self._asked):
             asked.cancel()

@@ -25,7 +25,7 @@ class Transcript(Agent):
         self._left: deque[tuple[str, str]] = deque(_exchanges(path))
 
     async def reply(self, message: Message) -> Reply:
-        """Give the next reply."""
+        """Return the next reply."""
         return Reply(self._next(message.text))
 
     async def observe(self, turn: Turn) -> None:

@@ -267,7 +267,7 @@ class VectorMemory(Agent):
         return replace(total, besides=(*total.besides, self._remote.usage(embedded)))
 
     async def close(self) -> None:
-        """Write what is not yet written, and let go of the files."""
+        """Write what is not yet written, and close the files."""
         try:
             self.store.close()
         finally:

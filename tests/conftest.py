@@ -22,10 +22,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
     from tests.made import browser, hostile_run, made, read
+    from tests.vectors import converse
 else:
     from made import browser, hostile_run, made, read
+    from vectors import converse
 
-__all__ = ["browser", "hostile_run", "made", "read"]  # fixtures that are written elsewhere
+__all__ = ["browser", "converse", "hostile_run", "made", "read"]  # fixtures that are written elsewhere
 
 KEY = "sk-not-a-key-0123456789"
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)

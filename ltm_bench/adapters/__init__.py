@@ -21,7 +21,11 @@ An adapter is one file with one subclass of `Agent`; only `reply` must be writte
             body = prompt.request({"model": self.model}, "messages", system=True)
             with self.endpoint.explaining():
                 answer = (await self._http.post("chat/completions", content=body)).raise_for_status().json()
-            return Reply(answer["choices"][0]["message"]["content"])
+                said, spent = answer["choices"][0]["message"]["content"], answer["usage"]
+            used = usage_of(
+                prompt=spent["prompt_tokens"], output=spent["completion_tokens"], model=self.model, provider=None
+            )
+            return Reply(said, used)
 
         async def close(self):
             await self._http.aclose()
@@ -41,7 +45,7 @@ What there is, by module:
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
-- `extras`: packages that only some adapters need. `files`, `settings`, `text`: small things.
+- `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
 - `testing`: a model provider on this machine that fails when it is told to. For tests; import it by its own name.
 
 The names below can be imported from here. Each is loaded when it is first used, so that an adapter imports no more than
@@ -57,11 +61,10 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
     from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, embedder_of, is_local
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
-    from ltm_bench.adapters.extras import installed, need
     from ltm_bench.adapters.files import write_whole
-    from ltm_bench.adapters.http.client import client, read
     from ltm_bench.adapters.http.retries import Again, passing, retrying
     from ltm_bench.adapters.http.scrubbing import scrubbed
+    from ltm_bench.adapters.http.shared import client, read
     from ltm_bench.adapters.http.traffic import Attempt, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
     from ltm_bench.adapters.passages import Passage, split_turn
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.agent import Forks, UsageModel
     from ltm_bench.core.clock import stamp
     from ltm_bench.core.errors import ConfigError, LtmBenchError, bare
+    from ltm_bench.core.extras import installed, need
     from ltm_bench.core.pricing import provider_at
     from ltm_bench.core.tokens import Counter, counter
     from ltm_bench.plugins.agents import agent_class, make_agent
@@ -87,9 +91,9 @@ else:
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
             "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel embedder_of is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
-            "ltm_bench.adapters.extras": "installed need",
+            "ltm_bench.core.extras": "installed need",
             "ltm_bench.adapters.files": "write_whole",
-            "ltm_bench.adapters.http.client": "client read",
+            "ltm_bench.adapters.http.shared": "client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.adapters.http.scrubbing": "scrubbed",
             "ltm_bench.adapters.http.traffic": "Attempt tell",

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
-from ltm_bench.adapters.http.client import client as shared
+from ltm_bench.adapters.http.shared import client as shared
 from ltm_bench.adapters.window import KEPT, Prompt, Window
 from ltm_bench.core.agent import Agent, Finding, UsageModel
 from ltm_bench.core.clock import stamp

@@ -57,7 +57,7 @@ def embedder_of(name: str = LOCAL, base_url: str | None = None) -> Embedder:
 
 
 async def _once(model: EmbeddingModel, texts: Sequence[str]) -> list[list[float]]:
-    """Embed on an event loop of its own, with which the client's connections end."""
+    """Embed, and close the connections, which do not outlive this event loop."""
     try:
         return await model.embed(texts)
     finally:

@@ -169,7 +169,8 @@ class Endpoint:
         while cause is not None and id(cause) not in known:
             known.add(id(cause))
             kinds = " ".join(kind.__name__ for kind in type(cause).__mro__)
-            status = getattr(cause, "status_code", None)
+            answered = getattr(cause, "response", None)
+            status = getattr(cause, "status_code", getattr(answered, "status_code", None))
             if isinstance(cause, AgentError):
                 return cause
             if isinstance(status, int) and status >= 400:
@@ -213,9 +214,8 @@ class Endpoint:
 
     def _quoted(self, detail: str) -> str:
         line = re.sub(r"\s+", " ", scrubbed(detail, [self.key])).strip()
-        line = re.sub(
-            r"^Error code: \d+( - )?", "", line
-        )  # the SDKs put it there; the status is said already
+        # The SDKs put it in front; the status has been given already.
+        line = re.sub(r"^Error code: \d+( - )?", "", line)
         if len(line) > _DETAIL:
             line = line[:_DETAIL] + "…"
         return f" ({line})" if line else ""

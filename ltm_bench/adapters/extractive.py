@@ -96,7 +96,7 @@ def statement_in(passage: str) -> str:
 
 
 def time_spoken_of(question: str, now: datetime) -> datetime | None:
-    """Return the time that `3 hours and 5 minutes ago` or `yesterday` means; None if no such thing is said."""
+    """Return the time that `3 hours and 5 minutes ago` or `yesterday` means; None if there is no such phrase."""
     lowered = question.lower()
     before, ago, _ = lowered.partition(" ago")
     if ago:
@@ -167,7 +167,7 @@ def focus_of(question: str) -> dict[str, float]:
 def candidates_for(
     question: str, focus: dict[str, float], passages: Sequence[Passage]
 ) -> Iterator[Candidate]:
-    """Give each passage's statement with its worth: the share of the question's weight that it speaks of."""
+    """Yield each passage's statement with its worth: the share of the question's weight that it mentions."""
     lowered = question.lower()
     of_agent = re.search(r"\byou (?:\w+ )?(?:say|said|tell|told|answer|recommend|suggest|reply)", lowered)
     speaker = "agent" if of_agent and not re.search(r"\bi (?:\w+ )?t(?:ell|old) you", lowered) else "user"

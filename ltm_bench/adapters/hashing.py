@@ -32,7 +32,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LETTERS = (3, 4, 5)
 _LETTERS_WEIGHT = 0.3
 
-# Words that say how something is said, not what: they tell no two passages apart.
+# Words that say how something is said, not what: they distinguish no two passages.
 STOP_WORDS = frozenset(
     """
     a about after again all also am an and any anything are aren't as at be because been before being both but by can

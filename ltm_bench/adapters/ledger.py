@@ -1,7 +1,7 @@
-"""What an agent with a memory elsewhere has let that memory hear, turn by turn, so that it can be resumed.
+"""What an external memory has heard, turn by turn, so that a run can be resumed.
 
-A line is written before the memory hears a turn, and another one after. What the log of the run does not vouch for, and
-what was broken off in the middle, can then be told from the rest.
+A line is written before the memory hears a turn, and another one after. So turns that are not in the run's log, and
+turns that the memory may have heard in part, can be told from the rest.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class History(Sequence[Exchange]):
         return sum(map(len, self._places))
 
     def __iter__(self) -> Iterator[Exchange]:
-        """Give them in order."""
+        """Iterate over them in order."""
         return map(self._exchanges.__getitem__, chain(*self._places))
 
     @overload
@@ -196,7 +196,7 @@ class Window:
     def take(self, message: str, reply: Reply) -> None:
         """Take a message and its reply as having happened.
 
-        A refused turn is left out: providers go on refusing whatever still contains it. So are an empty reply,
+        A refused turn is left out: providers keep refusing whatever still contains it. So are an empty reply,
         which no provider accepts in a history, and a message that never fitted. Where the provider found a prompt
         too long that should have fitted, the budget shrinks to what is known to be less.
         """

@@ -1,18 +1,12 @@
 """Files that are dropped into scenarios/ and agents/: found by their stem, loaded by their path."""
 
-import asyncio
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, PluginError
-from ltm_bench.core.messages import Message
+from ltm_bench.core.errors import PluginError
 from ltm_bench.plugins import agents, files
 
 ADAPTER = '''"""Mine: has a setting of every kind."""
@@ -107,66 +101,6 @@ def test_an_error_is_blamed_on_the_file_that_it_came_through(place: Path) -> Non
 
 def made(settings: dict[str, Any]) -> Any:
     return agents.make_agent("mine", settings)
-
-
-@pytest.mark.parametrize(
-    ("name", "good", "bad"),
-    [
-        ("name", ["", "x"], [3, 0.5, True, ["x"]]),
-        ("many", [0, -3], ["3", 0.5, True]),
-        ("share", [1, 0.25], ["0.5", False]),
-        ("loud", [True, False], [1, "yes"]),
-        ("limit", [None, 3], ["3", 0.5]),
-        ("level", ["low", "high"], ["middle", 3]),
-        ("items", [None, ["x"], []], []),
-        ("other", [3, "x", None, {"a": 1}], []),
-    ],
-)
-def test_a_setting_has_the_type_that_the_adapter_says(
-    place: Path, name: str, good: list[object], bad: list[object]
-) -> None:
-    path = place / "agents" / "mine.py"
-    path.write_text(ADAPTER, "utf-8")
-    for value in good:
-        assert value in made({name: value}).values
-    for value in bad:
-        with pytest.raises(ConfigError, match=f"agent mine: {name}=.*: this setting is "):
-            agents.make_agent("mine", {name: value})
-
-
-def test_types_that_only_type_checkers_know_are_not_judged(place: Path) -> None:
-    (place / "agents" / "mine.py").write_text(
-        '"""Mine."""\nfrom __future__ import annotations\nfrom ltm_bench import Agent\n'
-        "class Mine(Agent):\n    def __init__(self, *, x: Unknown = 3) -> None: self.x = x\n",
-        "utf-8",
-    )
-    assert made({"x": "y"}).x == "y"
-
-
-@pytest.mark.parametrize("name", ["api_key", "key", "OPENAI_TOKEN", "password", "client_secret", "keys"])
-def test_a_secret_is_refused_and_not_repeated(place: Path, name: str) -> None:
-    (place / "agents" / "mine.py").write_text(ADAPTER, "utf-8")
-    with pytest.raises(ConfigError, match="looks like a secret") as raised:
-        agents.make_agent("mine", {name: "hush-hush"})
-    assert "hush" not in str(raised.value)
-
-
-def ask(agent: Agent, text: str) -> str:
-    return asyncio.run(agent.reply(Message(text, datetime(2026, 1, 5, tzinfo=UTC), 0))).text
-
-
-@given(text=st.text(max_size=40))
-def test_a_function_is_an_agent(text: str) -> None:
-    async def later(message: str) -> str:
-        return message[::-1]
-
-    assert ask(agents.FunctionAgent(lambda message: message[::-1]), text) == text[::-1]
-    assert ask(agents.FunctionAgent(later), text) == text[::-1]
-
-
-def test_a_function_that_returns_no_text_is_refused() -> None:
-    with pytest.raises(TypeError, match="returned int, not a string"):
-        ask(agents.FunctionAgent(lambda _: 3), "x")
 
 
 def test_loading_takes_no_name_that_a_package_could_have(place: Path) -> None:

@@ -150,7 +150,7 @@ def test_without_ray_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "ray", None)
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
-    assert done.err == "ltm-bench: --on ray: Ray is not installed: pip install 'ltm-bench[ray]'\n"
+    assert done.err == "ltm-bench: --on ray: ray is not installed; get it with pip install 'ltm-bench[ray]'\n"
     assert not Path("reports").exists()
 
 

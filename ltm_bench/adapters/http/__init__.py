@@ -8,9 +8,9 @@
 """
 
 from ltm_bench.adapters.http.answers import Answers, caching
-from ltm_bench.adapters.http.client import MOST_BYTES, client, read
 from ltm_bench.adapters.http.retries import LONGEST_PAUSE, Again, passing, retrying
 from ltm_bench.adapters.http.scrubbing import scrubbed
+from ltm_bench.adapters.http.shared import MOST_BYTES, client, read
 from ltm_bench.adapters.http.traffic import Attempt, Traffic, listening, tell
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Answers of providers, kept in a file and given again to the same request (`--cache`).
 
-Whether answers are kept is decided by whoever holds the run, and holds for everything that is called from there.
+The run decides whether answers are kept; the decision applies to everything that is called from there.
 """
 
 from __future__ import annotations

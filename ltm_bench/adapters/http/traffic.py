@@ -1,6 +1,6 @@
-"""Every attempt to reach a provider is timed and told to whoever listens: the run that the reply belongs to.
+"""Every attempt to reach a provider is timed and reported to the run that the reply belongs to.
 
-Who listens holds for everything that is called within: in the same task, in its threads, in tasks that it starts.
+A listener hears everything that is called within it: in the same task, in its threads, in tasks that it starts.
 """
 
 from __future__ import annotations
@@ -74,6 +74,6 @@ def heard() -> Traffic | None:
 
 
 def tell(attempt: Attempt) -> None:
-    """Report an attempt to whoever listens."""
+    """Report an attempt to the listener, if there is one."""
     if (traffic := heard()) is not None:
         traffic.attempts.append(attempt)

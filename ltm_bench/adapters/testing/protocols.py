@@ -90,15 +90,7 @@ class ResponsesProtocol(OpenAIProtocol):
     def answer(
         self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
     ) -> dict[str, Any]:
-        """Return the body of an answer.
-
-        Args:
-            body: The request's body.
-            text: The reply.
-            finish: Why the model stopped, in the protocol's own words; `refusal` where it declined.
-            tokens: What the request and its answer cost.
-            least: Tokens from which this request is cached; None where it is not.
-        """
+        """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
         refused, cut = finish == "refusal", finish == "max_output_tokens"
         part = (
             {"type": "refusal", "refusal": text}
@@ -148,15 +140,7 @@ class AnthropicProtocol:
     def answer(
         self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
     ) -> dict[str, Any]:
-        """Return the body of an answer.
-
-        Args:
-            body: The request's body.
-            text: The reply.
-            finish: Why the model stopped, in the protocol's own words; `refusal` where it declined.
-            tokens: What the request and its answer cost.
-            least: Tokens from which this request is cached; None where it is not.
-        """
+        """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
         fresh = tokens.prompt - tokens.cached
         written = fresh if least is not None and tokens.prompt >= least else 0
         return {

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
+from ltm_bench.core.extras import extra
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.runner.ray.desk import Desk
 from ltm_bench.runner.ray.files import Files
@@ -87,10 +88,8 @@ def _address() -> str:
 @contextlib.contextmanager
 def connected() -> Iterator[Any]:
     """Join the Ray cluster that is there, and leave it in the end. Raises ConfigError if there is none, or no Ray."""
-    try:
+    with extra("ray", wanted_by="--on ray"):
         import ray
-    except ImportError as error:
-        raise ConfigError("--on ray: Ray is not installed: pip install 'ltm-bench[ray]'") from error
     mine = not ray.is_initialized()
     if mine:
         main = threading.current_thread() is threading.main_thread()

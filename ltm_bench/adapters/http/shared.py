@@ -91,7 +91,7 @@ def _watched(kind: type[Any]) -> type[Any]:
                 async with asyncio.timeout(None if streams else seconds) as whole:
                     response: httpx2.Response = await super().send(request, stream=True, **how)
                     if not streams:
-                        response = await read(response)
+                        response = await read(response, MOST_BYTES)
             except BaseException as error:  # whatever it is, a cancellation too, it ends this attempt
                 if whole.expired():
                     late = httpx2.ReadTimeout("the answer was not whole in time", request=request)
