@@ -124,14 +124,14 @@ def test_what_was_used_is_told_along_the_conversation_to_the_cent(metered: Path)
     seconds = [value for _, value in course.waiting.percentiles]
     assert seconds == sorted(seconds)
     html = (metered / "report.html").read_text("utf-8")
-    assert "Prompt tokens of a call" in html
+    assert "Prompt tokens per call" in html
     assert "Cost so far" in html
 
 
 def test_an_agent_that_tells_no_usage_has_no_charts_of_it(hostile_run: Path) -> None:
     course = score_run(hostile_run).course
     assert list(course.steps) == []
-    assert "Prompt tokens of a call" not in (hostile_run / "report.html").read_text("utf-8")
+    assert "Prompt tokens per call" not in (hostile_run / "report.html").read_text("utf-8")
 
 
 SHOWN = """
