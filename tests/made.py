@@ -18,6 +18,7 @@ import pytest
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
 from ltm_bench.score.headline import count_outcomes, example_score, summarise_scenario
+from ltm_bench.score.judgements import Override, reply_hash
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
 from ltm_bench.score.statistics import sum_interval
 
@@ -221,6 +222,21 @@ def manifest_of(results: Results, **suite: Any) -> Manifest:
     )
 
 
+def by_hand(example: str, question: Mapping[str, Any]) -> Override:
+    """A reviewer's verdict that a reply is right; the question is that of a results.json."""
+    return Override(
+        example=example,
+        turn=question["turn"],
+        reply=reply_hash(question["reply"]),
+        outcome=Outcome.CORRECT,
+        score=1.0,
+        reviewer="Ada",
+        reason="it is right",
+        was=Outcome(question["outcome"]),
+        was_score=question["score"],
+    )
+
+
 class Made:
     """The builders above, as tests find them."""
 
@@ -232,6 +248,7 @@ class Made:
     results = staticmethod(results_from)
     many = staticmethod(many)
     manifest = staticmethod(manifest_of)
+    by_hand = staticmethod(by_hand)
 
 
 @pytest.fixture
