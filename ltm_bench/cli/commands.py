@@ -34,6 +34,7 @@ from ltm_bench.cli.options import (
 from ltm_bench.cli.papers import importing, infinitebench, scoring, swimming
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.plugins.members import described
 
 app = typer.Typer(
     name="ltm-bench",
@@ -473,7 +474,7 @@ def plot(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_KIND",
-            help="spans, scenarios, skills, distance, outcomes, cost, needles, stars or depth.",
+            help=described("ltm_bench.report.charts"),
         ),
     ] = "scenarios",
     output: Annotated[
@@ -504,7 +505,7 @@ def export(
             "--format",
             metavar="NAME",
             envvar="LTM_BENCH_FORMAT",
-            help="csv, jsonl or parquet (a row for every question), junit (XML), or inspect (Inspect's log).",
+            help=described("ltm_bench.export.formats"),
         ),
     ] = "csv",
     output: Annotated[
@@ -518,7 +519,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run's results in a form that other programs read."""
+    """Write a run's results in a format that other programs read."""
     from ltm_bench.cli.exporting import export_run
 
     export_run(run, form, output)
@@ -550,7 +551,7 @@ def verify(
         str, typer.Argument(metavar="BUNDLE_OR_RUN", help="A bundle's file, or a run's name or folder.")
     ],
 ) -> None:
-    """Recompute every score of a bundle or a run, and say whether it agrees. No agent is asked."""
+    """Check that a bundle or a run is complete and agrees with itself. Nothing is scored again."""
     from ltm_bench.cli.exporting import verify_run
 
     verify_run(run)

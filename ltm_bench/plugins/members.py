@@ -29,7 +29,7 @@ def members(package: str) -> Mapping[str, str]:
 
 def described(package: str) -> str:
     """Return one line on each module in a package, for the help of an option."""
-    return " ".join(f"{name}: {line}" for name, line in members(package).items())
+    return "; ".join(f"{name}: {line.removesuffix('.')}" for name, line in members(package).items()) + "."
 
 
 def member(package: str, name: str, option: str) -> ModuleType:

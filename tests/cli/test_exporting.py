@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.export.formats import known
+from ltm_bench.plugins.members import members
 from ltm_bench.score.judgements import append
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ def test_an_unknown_format_is_named_with_its_neighbour(run: Path, command: "Comm
     done = command("export", "--format", "junid")
     assert done.exit_code == 1
     assert "--format junid: unknown; did you mean 'junit'?" in done.output
+
+
+def test_the_help_describes_every_format_and_every_chart(command: "Command") -> None:
+    for name, package in (("export", "ltm_bench.export.formats"), ("plot", "ltm_bench.report.charts")):
+        printed = command(name, "--help").output
+        assert all(f"{each}: {line.removesuffix('.')}" in printed for each, line in members(package).items())
 
 
 def bundled(command: "Command", target: Path) -> Path:

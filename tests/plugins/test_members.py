@@ -26,7 +26,7 @@ def shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_modules_are_described_without_being_imported(shapes: str) -> None:
     assert members(shapes) == {"circle": "A round one.", "square": "One with corners."}
-    assert described(shapes) == "circle: A round one. square: One with corners."
+    assert described(shapes) == "circle: A round one; square: One with corners."
     assert "shapes.square" not in sys.modules
 
 
