@@ -139,7 +139,7 @@ def test_what_the_choice_of_the_judge_changes_is_said(place: Path, command: "Com
     assert "With each judge alone the score would be <bdi>yes</bdi> 1.00, <bdi>no</bdi> 0.00" in page
     assert command("compare", "r", "-o", "c.html").exit_code == 0
     words = (place / "c.html").read_text("utf-8")
-    assert "another judge of the same replies changes the score by 0.58 (standard deviation)" in words
+    assert "between judges of the same replies the score has a standard deviation of 0.58." in words
 
 
 def test_what_a_judge_has_said_is_kept_and_costs_nothing_again(place: Path, command: "Command") -> None:
