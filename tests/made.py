@@ -17,7 +17,9 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
+from ltm_bench.score.comparison import Run
 from ltm_bench.score.headline import count_outcomes, example_score, summarise_scenario
+from ltm_bench.score.judgements import Override, reply_hash
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
 from ltm_bench.score.statistics import sum_interval
 
@@ -221,6 +223,35 @@ def manifest_of(results: Results, **suite: Any) -> Manifest:
     )
 
 
+def run_of(
+    agent: str,
+    outcomes: Sequence[Outcome] = (Outcome.CORRECT,),
+    *,
+    each: int = 6,
+    manifest: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Run:
+    """A run by an agent, whose examples have these outcomes in turn."""
+    name = f"{agent}-{changes.get('span', 0)}-{changes.get('seed', 0)}"
+    results = results_from(many(outcomes, each=each), **({"agent": agent, "run": name} | changes))
+    return Run(manifest_of(results).model_copy(update=manifest or {}), results)
+
+
+def by_hand(example: str, question: Mapping[str, Any]) -> Override:
+    """A reviewer's verdict that a reply is right; the question is that of a results.json."""
+    return Override(
+        example=example,
+        turn=question["turn"],
+        reply=reply_hash(question["reply"]),
+        outcome=Outcome.CORRECT,
+        score=1.0,
+        reviewer="Ada",
+        reason="it is right",
+        was=Outcome(question["outcome"]),
+        was_score=question["score"],
+    )
+
+
 class Made:
     """The builders above, as tests find them."""
 
@@ -232,6 +263,8 @@ class Made:
     results = staticmethod(results_from)
     many = staticmethod(many)
     manifest = staticmethod(manifest_of)
+    by_hand = staticmethod(by_hand)
+    run = staticmethod(run_of)
 
 
 @pytest.fixture
@@ -313,7 +346,7 @@ class Nasty(Agent):
 
 @pytest.fixture(scope="session")
 def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a real run with an agent that says whatever could break a page."""
+    """The folder of a real run whose agent says whatever could break a page."""
     place = tmp_path_factory.mktemp("hostile")
     (place / "agents").mkdir()
     (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
@@ -15,27 +16,34 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.plugins.files import summary
 
 
-def members(package: ModuleType) -> Mapping[str, str]:
+def members(package: str) -> Mapping[str, str]:
     """Map the name of each module in a package to the first line of its docstring. Imports none of them."""
+    spec = find_spec(package)
+    folders = (spec and spec.submodule_search_locations) or []
     return {
         found.name: summary(Path(folder, f"{found.name}.py"))
-        for folder in package.__path__
+        for folder in folders
         for found in iter_modules([folder])
     }
 
 
-def member(package: ModuleType, name: str, option: str) -> ModuleType:
+def described(package: str) -> str:
+    """Return one line on each module in a package, for the help of an option."""
+    return "; ".join(f"{name}: {line.removesuffix('.')}" for name, line in members(package).items()) + "."
+
+
+def member(package: str, name: str, option: str) -> ModuleType:
     """Import a module of a package by its name.
 
     Args:
-        package: Where it is.
+        package: The dotted name of the package.
         name: What the user typed.
         option: The option it was typed for, named in the error.
 
     Raises:
         ConfigError: There is no such module.
     """
-    known = [found.name for found in iter_modules(package.__path__)]
+    known = members(package)
     if name not in known:
         raise ConfigError(f"{option} {name}: unknown{nearest(name, known)} (known: {', '.join(known)})")
-    return import_module(f"{package.__name__}.{name}")
+    return import_module(f"{package}.{name}")

@@ -15,6 +15,7 @@ from ltm_bench.report.text import visible
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Run, entrants
 from ltm_bench.score.results import ExampleResult
+from ltm_bench.score.statistics import Interval
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart
 
@@ -94,12 +95,32 @@ def share_y(field: str, title: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]))
 
 
-def forest(rows: Sequence[Row]) -> Chart:
-    """Draw scores as dots with whiskers: a line for each `agent` under each name in `of`."""
+class Scored(NamedTuple):
+    """A score with its interval, as a forest shows it."""
+
+    agent: str
+    of: str
+    """What was scored: its row."""
+    score: float
+    interval: Interval | None
+
+
+def forest(scores: Sequence[Scored]) -> Chart:
+    """Draw scores as dots with whiskers: a line for each agent in every row."""
+    rows = [
+        {
+            "agent": each.agent,
+            "of": each.of,
+            "score": each.score,
+            "low": each.interval and each.interval.low,
+            "high": each.interval and each.interval.high,
+        }
+        for each in scores
+    ]
     base = alt.Chart(inline(rows)).encode(
-        y=alt.Y("of:N", title=None, sort=unique([row["of"] for row in rows])),
+        y=alt.Y("of:N", title=None, sort=unique([each.of for each in scores])),
         yOffset=alt.YOffset("agent:N"),
-        color=agent_colour([row["agent"] for row in rows]),
+        color=agent_colour([each.agent for each in scores]),
     )
     whiskers = base.mark_rule().encode(x=share_x("low", "score"), x2="high:Q")
     dots = base.mark_point(filled=True, size=45).encode(x=share_x("score", "score"))

@@ -202,7 +202,7 @@ def test_a_second_run_with_the_cache_asks_nobody_and_has_the_same_log(
     latency = json.loads((tmp_path / "reports" / "b" / "results.json").read_text("utf-8"))["latency"]
     assert (latency["cached"], latency["retries"]) == (asked, 0)
     page = (tmp_path / "reports" / "b" / "report.html").read_text("utf-8")
-    assert f"{asked} of {asked} replies came from the cache of answers" in page
+    assert f"{asked} of {asked} replies came from the answer cache" in page
     assert command(*RUN, *where[:-1], "--name", "c").exit_code == 0
     assert len(server.requests) == 2 * asked
 
@@ -226,7 +226,7 @@ def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_cam
     assert [attempt["status"] for attempt in second["attempts"]] == [429, 200]
     assert [attempt["status"] for attempt in third["attempts"]] == [200]
     page = (tmp_path / "reports" / "a" / "report.html").read_text("utf-8")
-    assert "3 requests failed and were sent again" in page
+    assert "3 requests failed and were retried" in page
 
 
 @pytest.mark.parametrize(

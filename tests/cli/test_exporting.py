@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.core.messages import Outcome
 from ltm_bench.export.formats import known
-from ltm_bench.score.judgements import Override, append, reply_hash
+from ltm_bench.plugins.members import members
+from ltm_bench.score.judgements import append
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+    from tests.made import Made
 
 NASTY = """
 from ltm_bench import Agent, Message, Reply
@@ -58,6 +59,12 @@ def test_an_unknown_format_is_named_with_its_neighbour(run: Path, command: "Comm
     done = command("export", "--format", "junid")
     assert done.exit_code == 1
     assert "--format junid: unknown; did you mean 'junit'?" in done.output
+
+
+def test_the_help_describes_every_format_and_every_chart(command: "Command") -> None:
+    for name, package in (("export", "ltm_bench.export.formats"), ("plot", "ltm_bench.report.charts")):
+        printed = command(name, "--help").output
+        assert all(f"{each}: {line.removesuffix('.')}" in printed for each, line in members(package).items())
 
 
 def bundled(command: "Command", target: Path) -> Path:
@@ -178,21 +185,12 @@ def test_a_run_whose_reply_was_changed_is_refused_until_it_is_scored_anew(
     assert command("verify", "nasty").exit_code == 0
 
 
-def test_verdicts_by_hand_are_in_the_bundle_and_agree(run: Path, command: "Command", tmp_path: Path) -> None:
+def test_verdicts_by_hand_are_in_the_bundle_and_agree(
+    run: Path, command: "Command", made: "Made", tmp_path: Path
+) -> None:
     results = json.loads((run / "results.json").read_text("utf-8"))
     question = results["examples"][0]["questions"][0]
-    override = Override(
-        example="colours/0",
-        turn=question["turn"],
-        reply=reply_hash(question["reply"]),
-        outcome=Outcome.CORRECT,
-        score=1.0,
-        reviewer="Ada",
-        reason="it is right",
-        was=Outcome(question["outcome"]),
-        was_score=question["score"],
-    )
-    append(run, [override])
+    append(run, [made.by_hand("colours/0", question)])
     done = command("verify", "nasty")  # decided since it was scored
     assert done.exit_code == 1
     assert "the verdict by hand in overrides.jsonl is not that of results.json" in done.output

@@ -5,7 +5,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +14,10 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.export.scrub import REMOVED
 from ltm_bench.export.verify import verify
 from ltm_bench.matchers.names import NamesOnly
-from ltm_bench.score.judgements import Judgement, Opinion, Override, append, reply_hash
+from ltm_bench.score.judgements import Judgement, Opinion, append
+
+if TYPE_CHECKING:
+    from tests.made import Made
 
 
 @pytest.fixture
@@ -172,29 +175,15 @@ def test_a_file_that_cannot_be_read_is_refused(run: Path, file: str, content: by
     assert file in refusal(run)
 
 
-def by_hand(question: dict[str, Any], example: str) -> Override:
-    return Override(
-        example=example,
-        turn=question["turn"],
-        reply=reply_hash(question["reply"]),
-        outcome=Outcome.CORRECT,
-        score=1.0,
-        reviewer="Ada",
-        reason="it is right",
-        was=Outcome(question["outcome"]),
-        was_score=question["score"],
-    )
-
-
-def test_a_verdict_by_hand_since_the_run_was_scored_does_not_agree(run: Path) -> None:
+def test_a_verdict_by_hand_since_the_run_was_scored_does_not_agree(run: Path, made: "Made") -> None:
     example = results_of(run)["examples"][0]
-    append(run, [by_hand(example["questions"][0], example["id"])])
+    append(run, [made.by_hand(example["id"], example["questions"][0])])
     assert "the verdict by hand in overrides.jsonl is not that of results.json" in refusal(run)
 
 
-def test_a_verdict_by_hand_of_another_reply_changes_nothing(run: Path) -> None:
+def test_a_verdict_by_hand_of_another_reply_changes_nothing(run: Path, made: "Made") -> None:
     example = results_of(run)["examples"][0]
-    override = by_hand(example["questions"][0], example["id"]).model_copy(update={"reply": "0" * 16})
+    override = made.by_hand(example["id"], example["questions"][0]).model_copy(update={"reply": "0" * 16})
     append(run, [override])
     verify(run)
 

@@ -99,10 +99,6 @@ def test_an_error_is_blamed_on_the_file_that_it_came_through(place: Path) -> Non
     assert files.blame(raised.value) is None
 
 
-def made(settings: dict[str, Any]) -> Any:
-    return agents.make_agent("mine", settings)
-
-
 def test_loading_takes_no_name_that_a_package_could_have(place: Path) -> None:
     path = place / "agents" / "mine.py"
     path.write_text("x = 1", "utf-8")

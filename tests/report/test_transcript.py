@@ -84,7 +84,7 @@ def test_a_message_without_a_reply_an_empty_one_and_a_jump_are_told_apart(
     made: "Made", tmp_path: Path, read: Read
 ) -> None:
     words = read(transcript_of(made, tmp_path, ["", " \n ", None])).words
-    assert words.count("(empty)") == words.count("(nothing but white space)") == 1
+    assert words.count("(empty)") == words.count("(white space only)") == 1
     assert words.count("(no reply)") == 1
     assert words.count("The clock jumps to Wednesday, 7 January 2026") == 1
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.core.messages import Usage
-from ltm_bench.report.drawing import filler_path, jump_path
 from ltm_bench.report.words import filler_and_time
-from ltm_bench.score.course import MOST_STEPS, Calls, Course, Jump
+from ltm_bench.score.course import MOST_STEPS, Calls
 from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
@@ -49,15 +48,6 @@ def test_an_isolated_run_has_neither(command: "Command") -> None:
     course = score_run(Path("reports/r")).course
     assert (course.filler, course.jumps) == ((), ())
     assert "filler and time" not in Path("reports/r/report.html").read_text()
-
-
-def test_a_long_conversation_has_no_more_in_its_picture_than_can_be_seen() -> None:
-    course = Course(
-        (), None, [(i * 1000, i * 1000 + 900) for i in range(400)], [Jump(i, 60.0) for i in range(5000)]
-    )
-    assert jump_path(course, 400_000).count("M") < 200
-    assert filler_path(course, 400_000).count("M") == 400
-    assert "5,000 jumps of benchmark time, 83 hours in all" in filler_and_time(course, 400_000)
 
 
 def test_a_conversation_of_any_length_is_averaged_in_as_many_steps_as_can_be_seen() -> None:

@@ -6,7 +6,6 @@ A module's stem is the name of the format, the first line of its docstring the h
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -26,10 +25,10 @@ class Format(NamedTuple):
 
 def known() -> Mapping[str, str]:
     """Map the name of every format to one line of help."""
-    return members(sys.modules[__name__])
+    return members(__name__)
 
 
 def format_named(name: str) -> Format:
     """Return a format by its name. Raises ConfigError for an unknown one."""
-    module = member(sys.modules[__name__], name, "--format")
+    module = member(__name__, name, "--format")
     return Format(name, module.FILE, module.write)

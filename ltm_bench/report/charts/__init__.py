@@ -6,7 +6,6 @@ a file is all it takes to add a chart.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ FORMS = ("svg", "png", "pdf")
 
 def known() -> Mapping[str, str]:
     """Map the name of every chart to one line of help. Works without Altair."""
-    return members(sys.modules[__name__])
+    return members(__name__)
 
 
 def draw(kind: str, runs: Sequence[Run], form: str) -> bytes:
@@ -40,7 +39,7 @@ def draw(kind: str, runs: Sequence[Run], form: str) -> bytes:
     if form not in FORMS:
         raise ConfigError(f"-o: a picture ends in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}")
     try:
-        chart = member(sys.modules[__name__], kind, "--kind")
+        chart = member(__name__, kind, "--kind")
         import vl_convert
     except ImportError as error:
         raise ConfigError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ltm_bench.report.plotting import Chart, forest, named
+from ltm_bench.report.plotting import Chart, Scored, forest, named
 from ltm_bench.score.comparison import Run
 
 
@@ -12,13 +12,7 @@ def draw(runs: Sequence[Run]) -> Chart:
     """Draw dots with whiskers; a scenario without any score is left out."""
     return forest(
         [
-            {
-                "agent": each.label,
-                "of": scenario.name,
-                "score": scenario.score_so_far,
-                "low": scenario.interval and scenario.interval.low,
-                "high": scenario.interval and scenario.interval.high,
-            }
+            Scored(each.label, scenario.name, scenario.score_so_far, scenario.interval)
             for each in named(runs)
             for scenario in each.run.results.scenarios
             if scenario.score_so_far is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ltm_bench.report.plotting import Chart, forest, named
+from ltm_bench.report.plotting import Chart, Scored, forest, named
 from ltm_bench.score.comparison import Run
 from ltm_bench.score.figures import skills
 
@@ -13,13 +13,7 @@ def draw(runs: Sequence[Run]) -> Chart:
     """Draw dots with whiskers, in the order in which the run page lists skills."""
     return forest(
         [
-            {
-                "agent": each.label,
-                "of": skill.name,
-                "score": skill.score,
-                "low": skill.interval and skill.interval.low,
-                "high": skill.interval and skill.interval.high,
-            }
+            Scored(each.label, skill.name, skill.score, skill.interval)
             for each in named(runs)
             for skill in skills(each.run.results)
         ]
