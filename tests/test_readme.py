@@ -16,6 +16,14 @@ def snippets(readme: str) -> list[str]:
     return CODE.findall((ROOT / readme).read_text("utf-8"))
 
 
+def scenarios(readme: str) -> list[str]:
+    return [code for code in snippets(readme) if "@scenario" in code]
+
+
+def adapters(readme: str) -> list[str]:
+    return [code for code in snippets(readme) if "(Agent)" in code or "def agent(" in code]
+
+
 def run(*words: str) -> str:
     result = CliRunner().invoke(app, [*words], catch_exceptions=False)
     assert result.exit_code == 0, result.output
@@ -30,7 +38,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("code", [*snippets("README.md")[:1], *snippets("scenarios/README.md")])
+@pytest.mark.parametrize("code", [*scenarios("README.md"), *scenarios("scenarios/README.md")])
 def test_the_scenarios_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
     name = re.findall(r"^def (\w+)\(dice", code, re.MULTILINE)[0]
     (here / "scenarios" / f"{name}.py").write_text(code, "utf-8")
@@ -46,7 +54,7 @@ def test_the_scenario_without_programming_passes_the_check_and_runs(here: Path) 
     run("run", "--span", "2k", "--scenario", "moving", "--agent", "perfect", "--fail-under", "1")
 
 
-@pytest.mark.parametrize("code", [*snippets("README.md")[1:], *snippets("agents/README.md")])
+@pytest.mark.parametrize("code", [*adapters("README.md"), *adapters("agents/README.md")])
 def test_the_adapters_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
     name = re.match('"""(\\w+)', code)
     assert name is not None
@@ -65,8 +73,13 @@ def test_the_suite_of_the_readme_runs(here: Path) -> None:
 
 
 def test_the_files_in_the_readme_have_at_most_twenty_lines() -> None:
-    assert len(snippets("README.md")) == 2
+    assert (len(scenarios("README.md")), len(adapters("README.md"))) == (1, 1)
     assert all(len(code.splitlines()) <= 20 for code in snippets("README.md"))
+
+
+def test_every_python_example_of_the_readmes_is_run_by_one_of_these_tests() -> None:
+    for readme, session in (("README.md", 1), ("scenarios/README.md", 0), ("agents/README.md", 0)):
+        assert len(snippets(readme)) == len(scenarios(readme)) + len(adapters(readme)) + session
 
 
 def test_every_door_has_a_readme_with_a_file_that_works() -> None:
