@@ -1,7 +1,7 @@
-"""Asks judges: agent adapters with a rubric, over the log, when the conversation is over. Never inside it.
+"""Asks judges: agent adapters with a rubric. They work from the log, after the conversation, and never during it.
 
-A judge is asked only where a matcher cannot tell. Answers are kept in a small database by everything that went into the
-question, so that scoring a run again costs nothing.
+A judge is asked only where a matcher cannot tell. Answers are stored in a small database, keyed by everything that went
+into the question, so re-scoring a run costs nothing.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from ltm_bench.score.judgements import Judgement, Opinion, majority, reply_hash
 from ltm_bench.score.results import FIGURES, Question, Results
 
 CONCURRENT = 8
-"""Cases that are before judges at the same time."""
+"""Cases in progress at the same time."""
 
 THRESHOLD = 0.95
-"""Sensitivity and specificity that a judge has to show before it is believed."""
+"""Sensitivity and specificity that a judge needs to pass calibration."""
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Judge:
-    """An agent that is asked for verdicts: a fresh one for every case, so that none remembers another."""
+    """An agent that gives verdicts: a fresh one for every case, so that no case influences the next."""
 
     name: str
     description: Mapping[str, Any]
@@ -50,13 +50,13 @@ class Judge:
 
     @property
     def key(self) -> str:
-        """Hash of all that its verdicts depend on, the rubric included."""
+        """Hash of everything that its verdicts depend on, the rubric included."""
         content = json.dumps([self.description, rubric.digest()], sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 class Calibration(BaseModel):
-    """How a judge did on replies of which it is known what they are."""
+    """How a judge did on replies whose verdict is known."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,21 +64,21 @@ class Calibration(BaseModel):
     key: str
     cases: int
     sensitivity: float
-    """Share of right replies that it calls right."""
+    """Fraction of right replies that it calls right."""
     specificity: float
-    """Share of other replies that it does not call right."""
+    """Fraction of other replies that it does not call right."""
     unreadable: int
-    """Cases in which it could not be heard; they count as failures of both."""
+    """Cases without a readable answer; they count against both."""
     dollars: float | None
 
     @property
     def believed(self) -> bool:
-        """Whether it is good enough."""
+        """Whether it passed: sensitivity and specificity both reach the threshold."""
         return self.sensitivity >= THRESHOLD and self.specificity >= THRESHOLD
 
 
 class Memory:
-    """The database of opinions and calibrations. Kept in the folder of all runs, since runs share it."""
+    """The database of opinions and calibrations. Runs share it, so it is in the folder of all runs."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,14 +97,14 @@ class Memory:
         return hashlib.sha256(content.encode()).hexdigest()
 
     def opinion(self, judge: Judge, case: Case) -> Opinion | None:
-        """Return what a judge said of a case before."""
+        """Return what a judge said about a case earlier, if anything."""
         row = self._database.execute(
             "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case),)
         ).fetchone()
         return Opinion.model_validate_json(row[0]) if row else None
 
     def keep(self, judge: Judge, case: Case, opinion: Opinion) -> None:
-        """Keep what a judge said; what could not be read is asked again another time."""
+        """Store what a judge said, unless it was unreadable: then the case is asked again next time."""
         if opinion.outcome is not Outcome.JUDGE_ERROR:
             with self._database as database:
                 database.execute(
@@ -113,12 +113,12 @@ class Memory:
                 )
 
     def calibration(self, key: str) -> Calibration | None:
-        """Return how a judge did when it was last checked."""
+        """Return how a judge did when it was last calibrated, if ever."""
         row = self._database.execute("SELECT content FROM calibrations WHERE key = ?", (key,)).fetchone()
         return Calibration.model_validate_json(row[0]) if row else None
 
     def keep_calibration(self, calibration: Calibration) -> None:
-        """Keep how a judge did."""
+        """Store how a judge did."""
         with self._database as database:
             database.execute(
                 "INSERT OR REPLACE INTO calibrations VALUES (?, ?)",
@@ -126,12 +126,12 @@ class Memory:
             )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
 
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
-    """Ask one judge about one case. Whatever goes wrong is a `judge_error`, but for a budget that is reached."""
+    """Ask one judge about one case. Any failure becomes a `judge_error`, except BudgetReached, which is raised."""
     text = rubric.prompt(case)
     common: dict[str, Any] = {
         "judge": judge.name,
@@ -152,9 +152,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         except Exception as error:
             budget.release(held)
             said = f"{type(error).__name__}: {error}"
-            return Opinion(
-                **common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"it failed: {said}"[:500]
-            )
+            return Opinion(**common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said}"[:500])
         finally:
             if agent is not None:
                 await agent.close()
@@ -166,7 +164,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         model=reply.usage.model if reply.usage else None,
         answer=reply.text,
         outcome=verdict[0] if verdict else Outcome.JUDGE_ERROR,
-        reason=verdict[1] if verdict else f"its answer is no verdict: {reply.text.strip()[:120]!r}",
+        reason=verdict[1] if verdict else f"unreadable answer: {reply.text.strip()[:120]!r}",
         dollars=None if price is None else float(price),
         usage={name: getattr(reply.usage, name) for name in FIGURES} if reply.usage else {},
     )
@@ -179,9 +177,14 @@ async def ask_all(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[list[Opinion]]:
-    """Ask every judge about every case, several cases at a time; returns the opinions case by case.
+    """Ask every judge about every case, several at a time; return the opinions case by case.
 
-    What a judge said of a case before is not asked again. Raises BudgetReached; what was heard until then is kept.
+    Args:
+        judges: Whom to ask.
+        cases: What to ask about.
+        memory: Opinions so far; cases in it are not asked again, and new opinions are stored there at once.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
     """
     places = asyncio.Semaphore(CONCURRENT)
 
@@ -206,7 +209,7 @@ async def ask_all(
 
 
 def doubtful(results: Results) -> list[tuple[str, Question]]:
-    """Return the questions of a run for judges: those of which the matcher cannot tell, judged before or not."""
+    """Return a run's questions, with their example, that the matcher could not decide, whether judged since or not."""
     return [
         (example.id, question)
         for example in results.examples
@@ -222,7 +225,15 @@ async def judge_run(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[Judgement]:
-    """Return what the judges say of a run's doubtful replies."""
+    """Return what the judges say about a run's undecided replies.
+
+    Args:
+        results: The run.
+        judges: Whom to ask.
+        memory: Opinions so far, as in `ask_all`.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
+    """
     questions = doubtful(results)
     cases = [Case(q.text, q.expected, q.doubt, q.reply or "") for _, q in questions]
     heard = await ask_all(judges, cases, memory, budget, on_done)
@@ -234,7 +245,7 @@ async def judge_run(
 
 @dataclass(frozen=True)
 class Trial:
-    """A case of which it is known whether its reply is right."""
+    """A case whose right verdict is known."""
 
     kind: str
     """`right`, `paraphrased`, `wrong`, `stale`, `hedging` or `abstaining`."""
@@ -253,7 +264,15 @@ async def calibrate(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> tuple[Calibration, list[Outcome]]:
-    """Put trials before a judge; returns how it did, and what it said of each."""
+    """Calibrate a judge; return how it did, and the outcome that it gave each trial.
+
+    Args:
+        judge: The judge to calibrate; its result is stored in `memory`.
+        trials: Cases whose right verdict is known.
+        memory: Opinions so far, as in `ask_all`.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
+    """
     heard = await ask_all([judge], [trial.case for trial in trials], memory, budget, on_done)
     said = [majority(opinions).outcome for opinions in heard]
     right = [outcome is Outcome.CORRECT for trial, outcome in zip(trials, said, strict=True) if trial.right]
