@@ -1,4 +1,4 @@
-"""What a judge is told, and how its answer is read. Pure text, identified by its hash, so that verdicts can be compared.
+"""What a judge is told, and how its answer is read. Pure text, identified by its hash so that verdicts can be compared.
 
 The agent's reply is untrusted: it is passed as a JSON string, so that nothing in it can pose as the rubric.
 """
