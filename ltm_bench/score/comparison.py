@@ -262,7 +262,9 @@ def _asked(runs: Sequence[Run]) -> dict[int, dict[_Asked, float]]:
 def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run], count: int) -> Pair:
     ours, theirs = _asked(a), _asked(b)
     seeds = [seed for seed in ours if seed in theirs]
-    clusters, alone = [], ([], [])  # type: ignore[var-annotated]
+    clusters: list[dict[str, list[float]]] = []
+    only_first: list[str] = []
+    only_second: list[str] = []
     for seed in seeds:
         gaps: dict[str, list[float]] = defaultdict(list)
         for (name, content), score in ours[seed].items():
@@ -270,7 +272,8 @@ def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run]
                 continue
             gaps[name.rpartition("/")[0]].append(score - other)
             if (score >= 1) != (other >= 1):
-                alone[score < 1].append(name if len(seeds) == 1 else f"{name} (seed {seed})")
+                winner = only_first if score >= 1 else only_second
+                winner.append(name if len(seeds) == 1 else f"{name} (seed {seed})")
         if gaps:
             clusters.append(gaps)
     found = paired(clusters)
@@ -282,8 +285,8 @@ def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run]
         complete=all(run.results.complete for run in (*a, *b)),
         paired=found,
         separated=strict.shown,
-        only_first=alone[0],
-        only_second=alone[1],
+        only_first=only_first,
+        only_second=only_second,
     )
 
 
@@ -347,7 +350,7 @@ def _rows(grouped: Mapping[tuple[str, int], Sequence[Run]]) -> Iterator[Row]:
 _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "token counter": lambda m: m.tokenizer,
     "ltm-bench version": lambda m: m.version,
-    "isolated": lambda m: m.suite.isolated,
+    "isolation": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,
     "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
     "longest filler message": lambda m: m.filler.max_tokens,
@@ -365,13 +368,13 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
         for what, get in _WATCHED.items():
             shown[what][results.run] = str(get(manifest))
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
-        shown["who judged"][results.run] = ", ".join(judged) or "no judge"
-        shown["number of verdicts by hand"][results.run] = str(results.overridden)
+        shown["judges"][results.run] = ", ".join(judged) or "no judge"
+        shown["number of manual verdicts"][results.run] = str(results.overridden)
         for name, version in manifest.scorers.items():
             shown[f"version of scorer {name}"][results.run] = str(version)
         for entry in manifest.suite.scenarios:
             what = f"scenario {entry.name}"
-            shown[f"examples of {what}"][results.run] = str(entry.examples)
+            shown[f"number of examples of {what}"][results.run] = str(entry.examples)
             shown[f"version of {what}"][results.run] = str(entry.version)
             shown[f"content of {what}"][results.run] = entry.hash[:8]
             own = {
@@ -384,7 +387,7 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
         for run, value in values.items():
             by_value[value].append(run)
         if len(by_value) > 1:
-            yield f"{what} differs: " + "; ".join(
+            yield f"different {what}: " + "; ".join(
                 f"{value} in {_some(names)}" for value, names in by_value.items()
             )
     for what, names in having.items():
