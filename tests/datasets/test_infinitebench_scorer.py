@@ -98,6 +98,7 @@ def test_a_file_s_name_says_the_task() -> None:
     assert task_of("answers.jsonl") is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published predictions are not at hand")
 def test_published_predictions_get_their_published_scores(command: "Command") -> None:
     folder = SHARED / "data" / "infinitebench" / "gpt4"
