@@ -2,13 +2,16 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+import ltm_bench
 from ltm_bench.cli import app
 
 ROOT = Path(__file__).parents[1]
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
@@ -70,6 +73,33 @@ def test_the_suite_of_the_readme_runs(here: Path) -> None:
     (here / "configs" / "often.toml").write_text(code, "utf-8")
     out = run("run", "--suite", "often", "--span", "2k", "--agent", "perfect", "--fail-under", "1")
     assert "20" in out
+
+
+@pytest.mark.skipif("run" not in ltm_bench.__all__, reason="the Python API is not part of this version")
+def test_the_python_session_of_the_readme_gives_what_it_shows(here: Path) -> None:
+    [session] = [code for code in snippets("README.md") if "from ltm_bench import run" in code]
+    shown = re.search(r"# ([\d.]+), \(([\d.]+), ([\d.]+)\), \"(.*)\"", session)
+    assert shown is not None
+    names: dict[str, Any] = {}
+    # A table needs pandas or polars, which are not among the development tools.
+    exec("\n".join(line for line in session.splitlines() if "frame()" not in line), names)
+    result = names["result"]
+    assert [result.score, *result.interval] == [pytest.approx(float(shown[i]), abs=0.005) for i in (1, 2, 3)]
+    assert result.verdict == shown[4]
+    assert result.examples[0].questions[0].reply
+    assert (here / "page.html").stat().st_size > 0
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text("utf-8")):
+        assert "://" in target or (document.parent / target).exists(), target
+
+
+def test_every_design_note_is_in_the_index() -> None:
+    index = (ROOT / "docs/design/README.md").read_text("utf-8")
+    for note in (ROOT / "docs/design").glob("*.md"):
+        assert note.name == "README.md" or f"]({note.name})" in index, note.name
 
 
 def test_the_files_in_the_readme_have_at_most_twenty_lines() -> None:
