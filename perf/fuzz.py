@@ -2,10 +2,10 @@
 
     python perf/fuzz.py [--replies 100000] [--seed 0]
 
-Half of the replies are nonsense: scraps of the question and of JSON without any word of an answer, truncated,
-repeated, nested, with control characters and lone surrogates. The other half is hostile on purpose: echoes of the
-question, every candidate at once, thinking aloud that ends in something else, typical wrong replies. None of them is
-an answer; if a matcher raises, takes long or calls one right, the reply is printed.
+Half of the replies are nonsense: shreds of the question and of JSON without any word of an answer, cut, repeated,
+nested, with control characters and lone surrogates. The other half is hostile on purpose: echoes of the question, every
+candidate at once, thinking aloud that ends in something else, typical wrong replies. None of them is an answer; where
+a matcher raises, takes long or calls one right, the reply is printed.
 """
 
 from __future__ import annotations

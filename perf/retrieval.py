@@ -1,8 +1,8 @@
 """How well the local embedder finds one fact among many others, and how fast. `python perf/retrieval.py`.
 
 Forty things that a person might say about themselves, each with a question that shares a word with it, hidden among
-trivia. `recall@k` is the fraction of questions whose fact is among the k nearest passages; the tests of the embedder
-hold a lower bound. Then the agent `vector_memory` with as many passages: time per turn, exactness, disk, memory.
+trivia. `recall@k`: the share of questions whose fact is among the k nearest passages. `tests/test_embedding.py` holds
+a lower bound. Then the agent `vector_memory` with as many passages: time per turn, exactness, disk, memory.
 """
 
 import asyncio

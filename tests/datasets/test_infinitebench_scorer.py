@@ -98,8 +98,8 @@ def test_a_file_s_name_says_the_task() -> None:
     assert task_of("answers.jsonl") is None
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published predictions are not at hand")
+@pytest.mark.slow
 def test_published_predictions_get_their_published_scores(command: "Command") -> None:
     folder = SHARED / "data" / "infinitebench" / "gpt4"
     golden = json.loads((SHARED / "reference" / "infinitebench_golden.json").read_text("utf-8"))
