@@ -1,20 +1,22 @@
-"""Every adapter in every trouble: does what should happen, happen? Real processes, a provider on this machine.
+"""Every adapter under every failure, with real processes and a local provider.
 
     python perf/adapters.py [--adapters openai_chat,http] [--cells run,timeout] [--span 2k]
 
-The provider knows what every message wants to hear (from a run of `perfect`), so that every outcome but `correct` is
-somebody's fault. A cell is `ok` if what is said here was seen, `–` where it does not apply, else what was seen instead.
+The provider knows the right reply to every message (from a run of `perfect`), so every outcome but `correct` is a
+fault. A cell is `ok` if the following was observed, `–` if it does not apply, and otherwise says what was observed
+instead.
 
-    run       the run ends, every question is right, and no turn was asked more than once
+    run       the run ends, every answer is right, and no turn was asked more than once
     SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the log is byte for byte that of the undisturbed run,
-              and no turn that the log had was asked again
-    restore   cut back to 60 % of its log, and without the folder that the agent had, the run ends with the same log,
-              and the agent was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory
-              is the endpoint's, under the session's id; without the folder the cell wants exit 3)
-    timeout   a provider that stays silent is asked again as often as was set; then exit 3, one line that says so, and
-              no question is wrong; and `resume` ends with the same log
-    429       bursts of three with `retry-after: 1`: every one waited for, none too early, the same log
-    overflow  a window, or a provider, that takes no more: turns that overflow, no question but is right or `overflow`
+              and no logged turn was asked again
+    restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log, and the agent
+              was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory is the
+              endpoint's, under the session's id; without the folder the cell requires exit 3)
+    timeout   a silent provider is asked again as often as configured; then exit 3 with one line that says so, and no
+              question is wrong; and `resume` ends with the same log
+    429       bursts of three with `retry-after: 1`: every one is waited for, none retried too early, the same log
+    overflow  a window, or a provider, that accepts no more: some turns overflow, and every question is right or
+              `overflow`
 """
 
 from __future__ import annotations

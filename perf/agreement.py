@@ -3,9 +3,9 @@
     python perf/agreement.py FOLDER [--show]
 
 FOLDER holds their definitions and results, in their own layout or a compact one (see
-`ltm_bench/datasets/goodai/files.py`). Equal is
-what differs by 0.02 at most. Published scores are not the truth: many were made by a substring match, some corrected by
-hand; so every difference that somebody has looked at is explained in `agreement.toml`. `--show` prints the replies.
+`ltm_bench/datasets/goodai/files.py`). Scores within 0.02 count as equal. Published scores are not the truth: many come
+from a substring match, some were corrected by hand. So every difference that has been examined is explained in
+`agreement.toml`. `--show` prints the replies.
 """
 
 from __future__ import annotations

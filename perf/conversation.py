@@ -1,8 +1,8 @@
-"""Scores, time and memory of whole offline runs, as the span grows: a turn should cost the same at every span.
+"""Score, time and memory of whole offline runs as the span grows: a turn should cost the same at every span.
 
     python perf/conversation.py [--agents goldfish,perfect] [--spans 2k,32k,120k]
 
-`ms/turn` leaves out the start-up, which is measured once as `ltm-bench --help`; `ratio` is to the smallest span.
+`ms/turn` excludes start-up, measured once as `ltm-bench --help`; `ratio` is relative to the smallest span.
 """
 
 from __future__ import annotations

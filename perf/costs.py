@@ -1,15 +1,15 @@
-"""What a long run costs with a prompt cache and without one, per preset; and whether the estimate is what happens.
+"""What a long run costs with and without a prompt cache, per preset; and whether the estimate is right.
 
     python perf/costs.py [--span 120k] [--presets gpt-4o,claude-haiku-5-5] [--real-span 32k]
 
-First the estimator's simulation of a whole run, with replies of the length that it calls likely; no call is made.
+First the estimator simulates a whole run, with replies of the length that it considers likely; no call is made.
 `naive` is the same requests without a prompt cache. `whole`: the conversation fits into the window. `steps`: turns had
-to be dropped, and every step begins the cache anew from the system message on. The goals: 95 % of the prompt tokens
-from the cache where the conversation is whole, 80 % where it steps.
+to be dropped, and every step invalidates the cache from the system message on. The goals: 95 % of the prompt tokens
+from the cache if the conversation is whole, 80 % if it steps.
 
-Then estimate against reality, for three agents against a provider on this machine which has a cache of its own and
-counts tokens itself: the estimate is told how long the replies were on average, as it cannot know that, and must be
-within 5 % of the prompt tokens. `likely` is how far off it was before it was told.
+Then the estimate against reality, for three agents and a local provider that has its own cache and counts tokens
+itself. The estimate is given the mean length of the replies, which it cannot know, and must be within 5 % of the
+prompt tokens. `likely` is its error without that.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""The matrix of crashes: stopped in every way that we know, does a run end in the bytes of one that nothing disturbed?
+"""The crash matrix: stopped in every way that we know, does a run end with the bytes of an undisturbed one?
 
     python perf/crashes.py                        # all of it, some ten minutes
     python perf/crashes.py --only disk --every 5
 
-A case is a run of the suite `smoke` over a span of 2k in processes of its own, which are stopped, and resumed. Told of
-it are: whether `events.jsonl` is equal to that of an undisturbed run, byte for byte; the turns whose reply was in the
-log and that the agent was asked again (there must be none); the turns that it was asked twice, because a reply was lost
-on its way into the log; how many of these were named to the user, and how many were named that it was not asked twice
-(it was stopped between the record of a message and the call). Where a command ended by itself, it must have said why in
-one line, with the right exit code.
+A case is a run of the suite `smoke` over a span of 2k in its own processes, which are stopped and resumed. It reports
+whether `events.jsonl` equals that of an undisturbed run, byte for byte; the logged turns that the agent was asked
+again (there must be none); the turns that it was asked twice, because a reply was lost on its way into the log; how
+many of these were named to the user; and how many were named although they were asked only once (the run was stopped
+between recording a message and the call). If a command ended by itself, it must have said why in one line, with the
+right exit code.
 
-Linux only. The cases of a full and of a read-only file system need root (they are mounted where nobody else sees them).
+Linux only. The cases with a full and with a read-only file system need root (they are mounted in a private namespace).
 """
 
 from __future__ import annotations

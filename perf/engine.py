@@ -1,12 +1,12 @@
-"""The engine against its floor: what a run costs beyond tokenising every message once and writing every event once.
+"""The engine against its floor: the cost of a run beyond tokenising every message once and writing every event once.
 
     python perf/engine.py [--spans 32k,120k,500k,2M,10M] [--times 3]
 
-Each span is measured in processes of their own: a whole conversation with `parrot`, and the floor, which reads that
-log, counts the tokens of every message and reply once, and serialises and writes every event once. Times are processor
-time after start-up (imports, the plan), the least of so many times; `ratio` is the engine's to the floor's. The floor
-scores nothing: `scoring s` is what the matchers' verdicts take, and `unscored` the ratio without them. The last columns
-are what `report` takes for the finished run: seconds, seconds per million tokens, and the peak of memory.
+Each span is measured in separate processes: a whole conversation with `parrot`, and the floor, which reads that log,
+counts the tokens of every message and reply once, and serialises and writes every event once. Times are processor time
+after start-up (imports, the plan), the best of `--times`; `ratio` is engine to floor. The floor scores nothing:
+`scoring s` is the time for the matchers' verdicts, and `unscored` the ratio without them. The last columns are for
+`report` on the finished run: seconds, seconds per million tokens, and peak memory.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""vector_memory's variants, offline, as the span grows: score, time, memory, disk.
+"""The variants of `vector_memory`, offline, as the span grows: score, time, memory, disk.
 
     python perf/memory.py [--variants semantic,scratchpad] [--spans 2k,32k,120k,500k]
 
-Every run is a process of its own. `MB` is its peak; `engine` is that of a run of `goldfish` of the same span, and
-`store` what a process grows by that does nothing but put the same passages into a store. What is left over, `rest`,
-must not grow with the span. `disk` is the agent's folder. The goal: 500k in less than two minutes on two cores.
+Every run is a separate process. `MB` is its peak memory; `engine` is that of a run of `goldfish` at the same span, and
+`store` is the growth of a process that only puts the same passages into a store. The remainder, `rest`, must not grow
+with the span. `disk` is the agent's folder. The goal: 500k in less than two minutes on two cores.
 
-`semantic` answers with the extractive core. The others have a scripted one behind openai_chat, in this process: it
-writes queries and notes from the words of a message, and answers by the same rules from what it is shown. So the
-columns say what a variant costs, and whether it finds more; not how good a model would make it.
+`semantic` answers with the extractive core. The others have a scripted core behind openai_chat, in this process: it
+writes queries and notes from the words of a message, and answers from what it is shown by the same rules. So the
+columns show what a variant costs, and whether it finds more, but not how good a model would make it.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python -m perf.pages                   # 2k, 120k and 500k; a comparison of 14 agents at 5 spans
 
-Runs are held with `vector_memory`, which quotes at length. Opening is from the request to the load event, in headless
-Chromium, the best of three. The comparison's agents are copies of one run per span of which more and more replies
-were made wrong; drawing it takes no run of their own.
+The runs are of `vector_memory`, which quotes at length. Opening is timed from the request to the load event, in
+headless Chromium, the best of three. The agents of the comparison are copies of one run per span, with more and more
+replies made wrong, so they need no runs of their own.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""What it costs to go on with a run that was killed, against reading its log and telling the agent every turn.
+"""What resuming a killed run costs, against reading its log and telling the agent every turn.
 
     python perf/resume.py [--spans 10M] [--times 3]
 
-A whole conversation with `parrot` is held once, and the last events are cut off its log. `resume s` is what going on
-with it takes, to its end, which must be the same log byte for byte; `ratio` is against `replay s`. Each of these is one
-pass over the log:
+A whole conversation with `parrot` is run once, and the last events are cut off its log. `resume s` is the time to
+resume it to its end, which must give the same log byte for byte; `ratio` is relative to `replay s`. Each of these is
+one pass over the log, and includes the one before:
 
     read    every event is read
-    tell    and every turn is given to the agent
-    replay  and the scheduler, the scripts and the filler's dice are taken to where the log ends, with the replies that
-            it holds: nothing of this can be left out by who wants to go on
+    tell    every turn is given to the agent
+    replay  the scheduler, the scripts and the filler's dice are brought to where the log ends, with its replies:
+            resuming cannot do less
 
-Processor time after start-up (imports, the plan), the least of so many times; `MB` is the peak of resuming.
+Processor time after start-up (imports, the plan), the best of `--times`; `MB` is the peak memory of resuming.
 """
 
 from __future__ import annotations

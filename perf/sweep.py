@@ -1,9 +1,9 @@
-"""How much of the ideal throughput many conversations at a time reach against a slow provider.
+"""The share of the ideal throughput that many simultaneous conversations reach against a slow provider.
 
     python perf/sweep.py                   # 64 conversations, a provider that takes half a second
 
-The ideal is that every conversation spends its whole time waiting: its number of live turns times the latency. The
-provider is a process of its own, which answers every request after the latency and does nothing else.
+Ideally every conversation spends all its time waiting: its number of live turns times the latency. The provider is a
+separate process, which answers every request after the latency and does nothing else.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python perf/window.py [--turns 10000]
 
-For windows that hold everything, and for one that moves: microseconds per turn of asking for the prompt and taking the
-reply, over blocks of the conversation. Serialising the request is not in it.
+For a window that holds everything and for one that moves: microseconds per turn for building the prompt and taking the
+reply, over blocks of the conversation. Serialising the request is not included.
 """
 
 from __future__ import annotations

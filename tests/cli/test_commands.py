@@ -76,7 +76,7 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
         (["run", "--agent", "openai_chat", "-A", "api_key=x"], "looks like a secret"),
         (["run", "--filler", "books"], "--filler books: it is scripted, live, triviaqa:PATH"),
         (["run", "--filler", "triviaqa:nowhere.json"], "nowhere.json"),
-        (["run", "--tokenizer", "cl100k"], "--tokenizer cl100k: there is no such encoding"),
+        (["run", "--tokenizer", "cl100k"], "--tokenizer cl100k: unknown encoding"),
         (["run", "--name", "../x"], "--name ../x: use letters"),
         (["run", "--max-cost", "much"], "--max-cost much: write US dollars"),
         (["run", "--max-cost", "-1"], "--max-cost -1: write US dollars"),

@@ -111,7 +111,7 @@ def test_the_budget_is_shared_and_never_exceeded(command: "Command", monkeypatch
         done = command(*words, *seeds, "--max-cost", "0.05")
     # A server on this machine has no known price, and a limit is not held where nothing is known.
     assert done.exit_code == 4
-    assert "price is unknown" in done.err
+    assert "what the next call could cost is unknown" in done.err
 
 
 class Counting:

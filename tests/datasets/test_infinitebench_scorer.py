@@ -123,6 +123,7 @@ def test_the_last_letter_is_found_in_time_that_grows_with_the_prediction(task: s
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published predictions are not at hand")
+@pytest.mark.slow
 def test_published_predictions_get_their_published_scores(command: "Command") -> None:
     folder = SHARED / "data" / "infinitebench" / "gpt4"
     golden = json.loads((SHARED / "reference" / "infinitebench_golden.json").read_text("utf-8"))

@@ -98,9 +98,9 @@ def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -
     other = Run(other.manifest.model_copy(update={"suite": suite}), other.results)
     warnings = compare([make("a"), other]).warnings
     assert warnings == [
-        "token counter differs: cl100k_base in a-0-0; o200k_base in b-0-0",
-        "version of scorer names_only differs: 1 in a-0-0; 2 in b-0-0",
-        "content of scenario colours differs: 5d41402a in a-0-0; 01234567 in b-0-0",
+        "different token counter: cl100k_base in a-0-0; o200k_base in b-0-0",
+        "different version of scorer names_only: 1 in a-0-0; 2 in b-0-0",
+        "different content of scenario colours: 5d41402a in a-0-0; 01234567 in b-0-0",
         "scenario counting_stars is not in b-0-0",
     ]
 
@@ -110,8 +110,8 @@ def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make)
     note = JudgeNote(name="wise", model=None, key="0123456789ab", replies=3, unreadable=0)
     other = Run(other.manifest, other.results.model_copy(update={"judges": [note], "overridden": 2}))
     assert compare([make("a"), other]).warnings == [
-        "who judged differs: no judge in a-0-0; wise (01234567) in b-0-0",
-        "number of verdicts by hand differs: 0 in a-0-0; 2 in b-0-0",
+        "different judges: no judge in a-0-0; wise (01234567) in b-0-0",
+        "different number of manual verdicts: 0 in a-0-0; 2 in b-0-0",
     ]
 
 
