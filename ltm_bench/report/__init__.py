@@ -9,5 +9,5 @@
     charts, plotting                 pictures drawn with Altair, one file each, and what they share
 
 This room shows what it is given. It scores nothing and prints nothing; apart from `render_transcript`, which reads a
-log, its input is `Results`, a `Manifest` and a `Course`. Where a page is stored and who serves it is decided elsewhere.
+log, its input is `Results` and a `Manifest`. Where runs are found, and who serves the pages, is decided elsewhere.
 """
