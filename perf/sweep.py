@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ltm_bench.cli.sweeping import Display, Grid, jobs_of
+
 from ltm_bench.core.budget import Budget
 from ltm_bench.log.events import Sent
 from ltm_bench.log.reader import read_events

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import RunIncomplete
+from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.log.environment import record_environment
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
@@ -55,14 +56,18 @@ async def hold(
         ManifestDiffers: The folder holds another run.
         RunLocked: Another process is working on it.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder):
+    with ExitStack() as working:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            working.enter_context(locked(folder))
             start_run(folder, plan.manifest)
-            already = finished(plan, folder)
-            watching = observer(already)
-            if already:
-                return Held(True, {})
+        except OSError as error:
+            raise ConfigError(f"{error.filename or folder}: {error.strerror or error}") from error
+        already = finished(plan, folder)
+        watching = observer(already)
+        if already:
+            return Held(True, {})
+        try:
             record_environment(folder)
             verdicts = await run_conversations(
                 plan,
@@ -76,11 +81,11 @@ async def hold(
                 places=places,
                 concurrent=concurrent,
             )
-    except OSError as error:  # a folder that cannot be written, a disk that is full
-        raise RunIncomplete(
-            f"{error.filename or folder}: {error.strerror or error}; "
-            f"`ltm-bench resume {folder.name}` continues once it can be written again"
-        ) from error
+        except OSError as error:  # a disk that is full
+            raise RunIncomplete(
+                f"{error.filename or folder}: {error.strerror or error}; "
+                f"`ltm-bench resume {folder.name}` continues once it can be written again"
+            ) from error
     return Held(False, verdicts)
 
 

@@ -28,9 +28,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def commands(one: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
     one = one or typer.main.get_command(app)
-    if hasattr(one, "commands"):
-        for sub, each in one.commands.items():
-            yield from commands(each, f"{name} {sub}".strip())
+    if hasattr(one, "list_commands"):
+        for sub in one.list_commands(None):
+            yield from commands(one.get_command(None, sub), f"{name} {sub}".strip())
     else:
         yield name, one
 

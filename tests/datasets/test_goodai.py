@@ -160,7 +160,7 @@ def test_their_definitions_can_be_run_with_their_scripts_and_waits(
         "colours": 1.0, "jokes": 1.0, "prospective_memory": 1.0, "restaurant": 1.0,
     }  # fmt: skip
     assert command("report", "r").exit_code == 0
-    assert "is finished already" in command("resume", "r").out
+    assert "is finished already" in command("resume", "r").err
 
 
 def test_a_result_that_does_not_fit_its_definition_is_left_out(compact: Path) -> None:

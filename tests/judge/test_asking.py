@@ -120,7 +120,7 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     assert "The one with the dentist" in opinion["prompt"]
     assert opinion["answer"] == '{"reason": "why not", "verdict": "right"}'
     assert opinion["dollars"] == 0
-    assert "judge yes was never checked" in done.out
+    assert "judge yes was never calibrated" in done.out
     assert "it was never calibrated, so do not rely on it" in (place / "reports/r/report.html").read_text(
         "utf-8"
     )
@@ -175,7 +175,7 @@ def test_a_judge_that_cannot_be_read_or_had_is_never_a_wrong_answer(
     done = command(*RUN, "--judge", name)
     assert done.exit_code == 0, done.output
     assert results(place)["outcomes"] == {"judge_error": 2}
-    assert "could not be had or read" in done.err
+    assert "were missing or unreadable" in done.err
     assert command("rescore", "r", "--judge", "yes").exit_code == 0
     assert results(place)["outcomes"] == {"correct": 2}
 
@@ -198,10 +198,10 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     good = command("judge", "check", "--judge", "knowing", "--cases", "60")
     assert good.exit_code == 0, good.output
     assert "knowing: sensitivity 1.000, specificity 1.000, 0 not readable, cost $0.0000" in good.out
-    assert "knowing may be believed" in good.out
+    assert "knowing passed" in good.out
     yes = command("judge", "check", "--judge", "yes", "--cases", "60")
     assert "yes: sensitivity 1.000, specificity 0.000" in yes.out
-    assert "yes is not to be believed" in yes.out
+    assert "yes failed calibration" in yes.out
     garbage = command("judge", "check", "--judge", "garbage", "--cases", "60")
     assert "garbage: sensitivity 0.000, specificity 0.000, 60 not readable" in garbage.out
     silent = command("judge", "check", "--judge", "silent", "--cases", "60")

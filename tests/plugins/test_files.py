@@ -2,12 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ltm_bench.core.errors import PluginError
-from ltm_bench.plugins import agents, files
+from ltm_bench.plugins import files
 
 ADAPTER = '''"""Mine: has a setting of every kind."""
 from typing import Literal

@@ -311,7 +311,7 @@ def test_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room(here: Path,
     with start("--agent", "diary", preexec_fn=limit) as process:
         _, said = process.communicate(timeout=60)
     assert process.returncode == 3
-    line = "ltm-bench: reports/r/events.jsonl: File too large; `ltm-bench resume r` goes on from there"
+    line = "ltm-bench: reports/r/events.jsonl: File too large; `ltm-bench resume r` continues once it can be"
     assert said.splitlines()[-1].startswith(line)
     assert Path("reports/r/events.jsonl").read_bytes() == expected[:size]
     assert command("resume", "r").exit_code == 0

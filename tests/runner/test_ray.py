@@ -99,7 +99,7 @@ def test_it_is_known_whether_a_node_is_large_enough() -> None:
     [
         (
             "[resources.perfekt]\nnum_gpus = 1",
-            "resources.perfekt: no agent of this sweep is called so; did you",
+            "resources.perfekt: this sweep has no such agent; did you",
         ),
         ("[resources.perfect]\nnum_gpu = 1", "unknown key 'resources.perfect.num_gpu'"),
         ("[resources.perfect]\nnum_gpus = 'x'", "resources.perfect.num_gpus = 'x'"),
