@@ -163,7 +163,7 @@ def _last_of_the_play(published: Published) -> int:
 
 
 def _place(i: int, published: Published, definition: Definition | None) -> int:
-    """Return about how many tokens of its example came before its i-th message."""
+    """Return the approximate number of tokens of its example before its i-th message."""
     waits = definition.waits if definition is not None else ()
     shares = [0.0, *(float(wait.get("percentage_finished", 0.0)) / 90.0 for wait in waits)]
     share = max(shares[: i + 1]) if any(shares) else i / max(1, len(published.exchanges) - 1)
@@ -198,6 +198,6 @@ def _manifest(
 
 
 def digest(known: Sequence[Definition], scenario: str) -> str:
-    """Return a hash of what a scenario's definitions say; it is the same at every span."""
+    """Return a hash of a scenario's definitions; it is the same at every span."""
     said = sorted({repr((d.example, d.script, d.expected)) for d in known if d.scenario == scenario})
     return hashlib.sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]

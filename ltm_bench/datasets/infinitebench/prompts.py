@@ -1,4 +1,4 @@
-"""What is said around the material of a task: in our own words, in three styles."""
+"""The prompts around the material of a task, in our own words and three styles."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _STARTS = "Let us work out a long sum together, a part at a time. It starts like
 
 
 def begin(task: str) -> str:
-    """Return what is said before the material."""
+    """Return the prompt before the material."""
     return _BEGIN[task]
 
 

@@ -1,7 +1,7 @@
-"""The scorers of InfiniteBench (Zhang et al. 2024), as they were published twice, and as they should be.
+"""The scorers of InfiniteBench (Zhang et al. 2024), as published twice, and as they should be.
 
 Modes: `official-2024-06` and `official-newest` (August 2024) score exactly as the published programs of that time,
-their accidents included, so that published figures can be compared with; `strict` is ours. Every scorer maps a
+including their accidents, so that published figures can be compared; `strict` is ours. Every scorer maps a
 prediction and a label to a score from 0 to 1, and the score of a task is the mean over its lines.
 """
 
@@ -45,7 +45,7 @@ def passkey(prediction: str, label: Any, mode: Mode) -> float:
 
 
 def kv_retrieval(prediction: str, label: Any, mode: Mode) -> float:
-    """Look for the value as a word of the answer; strictly, whatever is around it, and last, after the key at most."""
+    """Look for the value as a word; strictly, within any text, as the last value, and after the key at most."""
     wanted = str(_first(label))
     if mode == "strict":
         found = re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", prediction.lower())
@@ -66,7 +66,7 @@ def code_run(prediction: str, label: Any, mode: Mode) -> float:
 
 
 _DIGITS = 4000
-"""Digits of a number that are read: Python refuses a little more, and nobody wants so large a one."""
+"""Maximum digits of a number that are read; Python refuses to parse slightly more."""
 
 
 def _whole(text: str) -> int:
@@ -75,7 +75,7 @@ def _whole(text: str) -> int:
 
 
 def _last_whole(text: str) -> float | None:
-    """Return the last number of a text, `4.0` included; of `1.2.34` that is the 34, as it is for the search's own."""
+    """Return the last whole number of a text; `4.0` counts as one, and `1.2.34` ends in 34."""
     last = None
     for run in re.finditer(r"[\d.]+", text):
         if parts := run[0].rstrip(".").split("."):
@@ -128,7 +128,7 @@ def _normal_english(text: str) -> list[str]:
 
 
 _UNLISTED = "《·"
-"""Punctuation that the published list of Chinese marks lacks, so that it counts as a character there."""
+"""Punctuation missing from the published list of Chinese marks, where it therefore counts as a character."""
 
 
 def _normal_chinese(text: str, mode: Mode) -> list[str]:

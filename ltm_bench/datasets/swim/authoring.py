@@ -36,7 +36,7 @@ Write one JSON object and nothing else: {{"ok": true, "why": "one short sentence
 """
 
 LONGEST = 400_000
-"""Characters of a document that a model is shown; the rest of a longer one is left out."""
+"""Maximum characters of a document that a model is shown; the rest is left out."""
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -46,11 +46,11 @@ class Step(NamedTuple):
 
     name: str
     problem: str | None = None
-    """Why nothing came of it."""
+    """Why there is no result; None if there is one."""
 
 
 async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
-    """Ask a fresh agent one thing. Raises BudgetReached, and AgentError where it cannot answer."""
+    """Ask a fresh agent one thing. Raises BudgetReached, and AgentError if it cannot answer."""
     message = Message(text, _AT, 0)
     agent = make()
     held = budget.hold(agent, message)
@@ -68,7 +68,7 @@ async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
 
 
 def _object(answer: str) -> dict[str, Any]:
-    """Return the JSON object in an answer, mended where it is nearly one. Raises ValueError."""
+    """Return the JSON object in an answer, repaired if necessary. Raises ValueError."""
     from json_repair import repair_json
 
     start, end = answer.find("{"), answer.rfind("}")

@@ -1,4 +1,4 @@
-"""Tasks about documents: a question, its answer, the documents that hold it, and what has been said of the task.
+"""Tasks about documents: a question, its answer, the documents that hold it, and decisions about the task.
 
 The file is SWiM's, with more in it: an object from names to `{question, answer, answer_doc}`. Ours may have several
 `answer_docs`, and keeps `validated` (a person's decision) and `checked` (a second model's).
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 
 class Decision(BaseModel):
-    """What was said of a task, and by whom."""
+    """What was decided about a task, and by whom."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
