@@ -11,6 +11,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from traceback import walk_tb
 from types import ModuleType
 from typing import Literal, get_args
 
@@ -144,23 +145,20 @@ def may_read(name: str) -> bool:
 
 def _named(error: BaseException, path: str) -> PluginError:
     """Return an error with the last line of the file that it passed through."""
-    line, what = None, str(error)
     if isinstance(error, SyntaxError) and error.filename == path:
-        line, what = error.lineno, error.msg
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == path:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return PluginError(f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {what}")
+        return PluginError(f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}")
+    lines = [line for file, line in _passed(error) if file == path]
+    where = f"{path}:{lines[-1]}" if lines else path
+    return PluginError(f"{where}: {type(error).__name__}: {error}")
+
+
+def _passed(error: BaseException) -> Iterator[tuple[str, int]]:
+    """Yield each file and line that an error passed through, outermost first."""
+    return ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
 
 
 def blame(error: BaseException) -> PluginError | None:
-    """Return an error as that of the plugin that it passed through, or None if it passed through none."""
-    loaded = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
-    trace, through = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename in loaded:
-            through = trace.tb_frame.f_code.co_filename
-        trace = trace.tb_next
-    return None if through is None else _named(error, through)
+    """Return an error as that of the plugin that it passed through last, or None if it passed through none."""
+    plugins = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
+    through = [file for file, _ in _passed(error) if file in plugins]
+    return _named(error, through[-1]) if through else None

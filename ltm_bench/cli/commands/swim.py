@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,9 +27,7 @@ from ltm_bench.core.errors import ConfigError
 if TYPE_CHECKING:
     from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.swim import Document
-    from ltm_bench.datasets.swim.figures import Answer, Figure
     from ltm_bench.datasets.swim.tasks import Task
-    from ltm_bench.score.results import ExampleResult, Results
 
 _swim = group("Questions about your own documents, after SWiM: generate, validate, run, show.")
 
@@ -250,11 +247,12 @@ def swim_run(
     from ltm_bench.cli.carrying_out import carry_out
     from ltm_bench.cli.comparison import write_comparison
     from ltm_bench.cli.console import err, out, safe
+    from ltm_bench.cli.swim_figures import show_figures
     from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.swim import keep
     from ltm_bench.datasets.swim.suite import Tests
     from ltm_bench.plan.request import Request
-    from ltm_bench.plan.values import parse_parameters, parse_settings, parse_span
+    from ltm_bench.plan.values import parse_settings, parse_span
     from ltm_bench.script.deliveries import room
 
     tests = Tests(
@@ -280,9 +278,7 @@ def swim_run(
         isolated=True,
         settings=parse_settings(setting or ()),
         base_url=base_url,
-        parameters=parse_parameters(
-            tests.parameters(tasks, documents, min(questions or len(kept.tasks), len(kept.tasks)))
-        ),
+        parameters=tests.parameters(tasks, documents, min(questions or len(kept.tasks), len(kept.tasks))),
     )
     held = [
         carry_out(
@@ -293,7 +289,7 @@ def swim_run(
         for name in dict.fromkeys(agent)
     ]
     for each in held:
-        _show(each.folder, "local", None, as_json=False)
+        show_figures(each.folder, "local", None, as_json=False)
     if len(held) > 1:
         page = held[0].folder.with_name("swim-compare.html")
         write_comparison(compare(*held), [each.folder for each in held], page)
@@ -317,9 +313,10 @@ def swim_show(
     as_json: Json = False,
 ) -> None:
     """Print accuracy over depth and size, what was invented, and what voting makes of several runs."""
+    from ltm_bench.cli.swim_figures import show_figures
     from ltm_bench.plan.folders import find_run
 
-    _show(find_run(run), embedder, base_url, as_json=as_json)
+    show_figures(find_run(run), embedder, base_url, as_json=as_json)
 
 
 def _documents(place: Path) -> Sequence[Document]:
@@ -359,97 +356,3 @@ def _check(
         + (f": {', '.join(map(safe, doubted[:20]))}" if doubted else "")
         + "; a person still has to review them"
     )
-
-
-class _Line(NamedTuple):
-    """A figure as it is printed: the mean of its scores, with a 95 % interval."""
-
-    test: str
-    at: str
-    score: float
-    low: float
-    high: float
-    n: int
-
-
-def _show(folder: Path, embedding: str, base_url: str | None, *, as_json: bool) -> None:
-    from ltm_bench.api import load_run
-    from ltm_bench.cli.console import out
-
-    run = load_run(folder)
-    results = run.results
-    rows = {
-        entry.name: entry.parameters
-        for entry in run.manifest.suite.scenarios
-        if (entry.scenario or entry.name) == "swim"
-    }
-    lines = [_line(each) for each in _figures(rows, results, embedding, base_url)]
-    if not lines:
-        raise ConfigError(f"{folder}: nobody was asked about documents in that run")
-    if as_json:
-        out().print_json(json.dumps([line._asdict() for line in lines]))
-    else:
-        _print(results, lines)
-
-
-def _figures(
-    rows: Mapping[str, Mapping[str, Any]], results: Results, embedding: str, base_url: str | None
-) -> Iterator[Figure]:
-    from ltm_bench.adapters.embeddings import embedder_of
-    from ltm_bench.datasets.swim.figures import figures_of
-
-    for name, parameters in rows.items():
-        examples = [each for each in results.examples if each.scenario == name and each.score is not None]
-        answers = [_answer(each) for each in examples]
-        yield from figures_of(name, parameters, answers, lambda: embedder_of(embedding, base_url))
-
-
-def _answer(example: ExampleResult) -> Answer:
-    from ltm_bench.core.messages import Outcome
-    from ltm_bench.datasets.swim.figures import Answer
-    from ltm_bench.datasets.swim.matcher import says_absent
-
-    question = example.questions[0]
-    reply = question.reply or ""
-    depth = 1 - min(1.0, example.needles[0].depth / max(1, example.span)) if example.needles else None
-    return Answer(
-        index=int(example.id.rpartition("/")[2]),
-        score=example.score or 0.0,
-        reply=reply,
-        # A judge may have recognised an abstention that no phrase shows.
-        absent=question.outcome is Outcome.ABSTAINED or says_absent(reply),
-        depth=depth,
-    )
-
-
-def _line(figure: Figure) -> _Line:
-    from ltm_bench.score.statistics import wilson
-
-    n = len(figure.scores)
-    mean = sum(figure.scores) / n if n else 0.0
-    interval = wilson(mean, max(1, n))
-    return _Line(figure.test, figure.at, mean, interval.low, interval.high, n)
-
-
-def _print(results: Results, lines: Sequence[_Line]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from ltm_bench.cli.console import out, safe
-    from ltm_bench.core.messages import Outcome
-    from ltm_bench.plan.values import spell_span
-
-    out().print(f"{safe(results.agent)} · span {spell_span(results.span)}")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("test", "at", "accuracy", "95 %", "n"):
-        table.add_column(column, justify="left" if column in ("test", "at") else "right")
-    for line in lines:
-        interval = f"{line.low:.2f} – {line.high:.2f}"
-        table.add_row(line.test, line.at, f"{line.score:.3f}", interval, str(line.n))
-    out().print(table)
-    if undecided := results.outcomes.get(Outcome.UNDECIDED, 0):
-        out().print(
-            f"{undecided} answers are undecided and count 0: text alone cannot tell; rescore --judge NAME decides them"
-        )
-    for remark in results.remarks:
-        out().print(f"note: {remark}")

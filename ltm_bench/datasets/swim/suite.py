@@ -1,9 +1,8 @@
-"""The tests of SWiM as rows of the suite `swim`: what is asked of documents, as parameters of its scenario."""
+"""The tests of SWiM, as rows of the suite `swim` and parameters of its scenario."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 
@@ -11,11 +10,11 @@ TESTS = ("position", "size", "absent", "voting", "control")
 """The rows of the suite `swim`."""
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Depths and shares where none are given."""
+"""The default depths and shares."""
 
 
 class Tests(NamedTuple):
-    """What is asked of documents."""
+    """Which tests are run, and how."""
 
     names: Sequence[str]
     depths: Sequence[float]
@@ -34,13 +33,11 @@ class Tests(NamedTuple):
             if name not in TESTS:
                 raise ConfigError(f"--test {name}: it is one of {', '.join(TESTS)}")
 
-    def parameters(self, tasks: Path, documents: Path, questions: int) -> list[str]:
-        """Return what to set for so many questions, as `test.key=value`."""
+    def parameters(self, tasks: Path, documents: Path, questions: int) -> dict[str, dict[str, Any]]:
+        """Return the parameters of each row for a number of questions."""
         variants = {"position": len(self.depths), "size": len(self.shares), "absent": 1}
-        return [
-            f"{name}.{key}={json.dumps(value)}"
-            for name in self.names
-            for key, value in {
+        return {
+            name: {
                 "tasks": str(tasks),
                 "data": str(documents),
                 "depths": [self.control] if name == "control" else list(self.depths),
@@ -48,5 +45,6 @@ class Tests(NamedTuple):
                 "runs": self.runs,
                 "delivery": self.delivery,
                 "examples": questions * variants.get(name, self.runs),
-            }.items()
-        ]
+            }
+            for name in self.names
+        }
