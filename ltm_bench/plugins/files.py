@@ -145,7 +145,7 @@ def may_read(name: str) -> bool:
 
 def _named(error: BaseException, path: str) -> PluginError:
     """Return an error with the last line of the file that it passed through."""
-    if isinstance(error, SyntaxError) and error.filename == path:
+    if isinstance(error, SyntaxError) and error.filename == path and error.lineno is not None:
         return PluginError(f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}")
     lines = [line for file, line in _passed(error) if file == path]
     where = f"{path}:{lines[-1]}" if lines else path
