@@ -62,6 +62,7 @@ class Http(Agent):
             shown = "" if "@" in url else f"={url!r}"  # what cannot be read may hold a password anywhere
             raise ValueError(f"url{shown} is not a URL; it looks like https://host/path")
         self._url, self._place = url, bare(url)
+        self.connections = self._place
         self._request, self._reply, self._session, self._time = request, reply, session, time
         try:
             self._extra = json.loads(extra)
@@ -73,11 +74,6 @@ class Http(Agent):
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
         self._client: httpx2.AsyncClient | None = None
-
-    @property
-    def connections(self) -> str:
-        """The endpoint's URL."""
-        return self._place
 
     async def open(self, home: Path) -> None:
         """Find the conversation's id, or make one: a resumed run keeps its own."""

@@ -86,6 +86,7 @@ class Letta(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
+        self.connections = self._endpoint.connections
         if "/" not in model:
             raise ConfigError(f"letta: model = {model!r}; write it as provider/name, e.g. openai/gpt-4o-mini")
         self._asked: dict[str, Any] = {
@@ -99,11 +100,6 @@ class Letta(Agent):
         self._agent = ""
         self._passages: set[str] = set()
         self._restored = False
-
-    @property
-    def connections(self) -> str:
-        """Those of the Letta server."""
-        return self._endpoint.connections
 
     async def open(self, home: Path) -> None:
         """Find the run's agent on the server, or make it."""

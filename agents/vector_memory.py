@@ -101,6 +101,10 @@ class VectorMemory(Agent):
         where = {name: value for name, value in given.items() if value is not None}
         self._remote = EmbeddingModel(model, **where) if provider == "openai" else None
         self._core = None if core == "extractive" else Core(core, given, window)
+        if self._core is not None:
+            self.connections = self._core.connections
+        elif self._remote is not None:
+            self.connections = self._remote.endpoint.connections
         self.free = self._remote is None and self._core is None  # nobody else's model is free
         self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
@@ -108,13 +112,6 @@ class VectorMemory(Agent):
         self._recent: deque[Turn] = deque(maxlen=recent)
         self.store = VectorStore(hashing.NAME if embedder == "local" else embedder)
         self._restored = False
-
-    @property
-    def connections(self) -> str:
-        """The core's, else the embedder's; on this machine alone its own."""
-        if self._core is not None:
-            return self._core.connections
-        return super().connections if self._remote is None else self._remote.endpoint.connections
 
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""

@@ -63,6 +63,7 @@ class ChatModel(Agent):
             keep: The part of the window that is still used after turns were dropped.
         """
         self.endpoint = endpoint
+        self.connections = endpoint.connections
         self._system, self._window, self._max_output = system, window, max_output
         self._ratio, self._truncate, self._keep = ratio, truncate, keep
         self._conversation = Window(
@@ -84,11 +85,6 @@ class ChatModel(Agent):
     def provider(self) -> str | None:
         """Whose list prices apply; None where nobody's are known."""
         return None
-
-    @property
-    def connections(self) -> str:
-        """The vendor's host, or the URL of another server."""
-        return self.endpoint.connections
 
     async def ask(self, prompt: Prompt) -> Reply:
         """Send one request. Raises AgentError where no reply comes of it."""

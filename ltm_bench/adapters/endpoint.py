@@ -65,7 +65,7 @@ class Endpoint:
         """Whether the vendor's list prices apply; its regional servers cost more."""
         self.is_vendor = self.is_list_priced or self._host.endswith("." + vendor)
         """Whether this is the vendor's own server, which understands fields that imitations reject."""
-        self.connections = self._host if self.is_vendor else self.url
+        self.connections = self._host if self.is_vendor else bare(self.url)
         """Whose connections a call takes (see `Agent.connections`)."""
         self.key = os.environ.get(key_variable, "").strip()
         if not self.key:
@@ -106,7 +106,7 @@ class Endpoint:
 
     def move(self, url: str) -> None:
         """Name another server, where only the provider's own library knows which one is asked."""
-        self.url = self.connections = url
+        self.url, self.connections = url, bare(url)
         self._host = urlsplit(url).hostname or url
 
     def rejected(self, status: int, detail: str) -> AgentError:

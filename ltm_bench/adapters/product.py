@@ -50,15 +50,11 @@ class MemoryProduct(Agent):
             window=(window, 256),
         )
         self.endpoint = endpoint
+        self.connections = endpoint.connections
         self._core = Core(core, core_settings, window)
         self._limit = memories
         self._recent: deque[Turn] = deque(maxlen=recent)
         self._restored = False
-
-    @property
-    def connections(self) -> str:
-        """Those of the product's server, or of its model's."""
-        return self.endpoint.connections
 
     # What a subclass writes
 

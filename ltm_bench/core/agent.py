@@ -1,7 +1,7 @@
 """The system under test, as the benchmark sees it. An adapter subclasses `Agent` and writes `reply`.
 
 Everything else is optional. What an agent can do is said by attributes of the *instance*, since it often depends on
-the settings: `free`, `interactive`, `observes`, `forks`, `keeps_users`.
+the settings: `free`, `interactive`, `observes`, `forks`, `keeps_users`, `connections`.
 """
 
 from __future__ import annotations
@@ -97,9 +97,17 @@ class Agent:
     keeps_users: bool = False
     """Whether the agent keeps the users apart that `Message.user` names."""
 
+    connections: str
+    """Whose connections its calls take: a server's URL or a vendor's host. By default, the adapter's own name.
+
+    A sweep limits the calls that are under way at the same time, for all agents with the same connections together.
+    """
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         own = cls.__dict__
+        if "connections" not in own:
+            cls.connections = cls.__module__.rpartition(".")[2]
         if "observes" not in own and ("observe" in own or "observe_session" in own):
             cls.observes = True
 
@@ -160,14 +168,6 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 
     # What the benchmark asks about it
-
-    @property
-    def connections(self) -> str:
-        """Whose connections its calls take: a server's URL or a vendor's host. By default, the adapter's own name.
-
-        A sweep limits the calls under way at the same time for all agents with the same answer.
-        """
-        return type(self).__module__.rpartition(".")[2]
 
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that replying to `message` could use, for --max-cost; None where it is unknown."""

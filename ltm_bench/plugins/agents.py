@@ -40,11 +40,7 @@ class FunctionAgent(Agent):
 
     def __init__(self, function: Callable[[str], Any]) -> None:
         self._function = function
-
-    @property
-    def connections(self) -> str:
-        """The name of the file that the function is in."""
-        return self._function.__module__.rpartition(".")[2]
+        self.connections = function.__module__.rpartition(".")[2]
 
     async def reply(self, message: Message) -> Reply:
         """Call the function with the message's text."""
