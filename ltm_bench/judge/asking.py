@@ -1,7 +1,7 @@
-"""Asks judges, over the log, when the conversation is over. Never inside it.
+"""Asks judges: agent adapters with a rubric. They work from the log, after the conversation, and never during it.
 
-A judge is asked only where a matcher cannot tell. Its answers are kept by everything that went into the question, so
-scoring a run again costs nothing.
+A judge is asked only where a matcher cannot tell. Answers are stored, keyed by everything that went into the question, so
+re-scoring a run costs nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ltm_bench.score.judgements import Judgement, Opinion, append, reply_hash
 from ltm_bench.score.results import FIGURES, Question, Results
 
 CONCURRENT = 8
-"""Cases that are before judges at the same time."""
+"""Cases in progress at the same time."""
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
-    """Ask one judge about one case. Whatever goes wrong is a `judge_error`, but for a budget that is reached."""
+    """Ask one judge about one case. Any failure becomes a `judge_error`, except BudgetReached, which is raised."""
     text = rubric.prompt(case)
     common: dict[str, Any] = {
         "judge": judge.name,
@@ -53,9 +53,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         except Exception as error:
             budget.release(held)
             said = f"{type(error).__name__}: {error}"
-            return Opinion(
-                **common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"it failed: {said}"[:500]
-            )
+            return Opinion(**common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said}"[:500])
         finally:
             if agent is not None:
                 await agent.close()
@@ -67,7 +65,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         model=reply.usage.model if reply.usage else None,
         answer=reply.text,
         outcome=verdict[0] if verdict else Outcome.JUDGE_ERROR,
-        reason=verdict[1] if verdict else f"its answer is no verdict: {reply.text.strip()[:120]!r}",
+        reason=verdict[1] if verdict else f"unreadable answer: {reply.text.strip()[:120]!r}",
         dollars=None if price is None else float(price),
         usage={name: getattr(reply.usage, name) for name in FIGURES} if reply.usage else {},
     )
@@ -80,9 +78,14 @@ async def ask_all(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[list[Opinion]]:
-    """Ask every judge about every case, several cases at a time; returns the opinions case by case.
+    """Ask every judge about every case, several at a time; return the opinions case by case.
 
-    What a judge said of a case before is not asked again. Raises BudgetReached; what was heard until then is kept.
+    Args:
+        judges: Whom to ask.
+        cases: What to ask about.
+        memory: Opinions so far; cases in it are not asked again, and new opinions are stored there at once.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
     """
     places = asyncio.Semaphore(CONCURRENT)
 
@@ -107,7 +110,7 @@ async def ask_all(
 
 
 def doubtful(results: Results) -> list[tuple[str, Question]]:
-    """Return the questions of a run for judges: those of which the matcher cannot tell, judged before or not."""
+    """Return a run's questions, with their example, that the matcher could not decide, whether judged since or not."""
     return [
         (example.id, question)
         for example in results.examples
@@ -123,7 +126,15 @@ async def judge_run(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[Judgement]:
-    """Return what the judges say of a run's doubtful replies."""
+    """Return what the judges say about a run's undecided replies.
+
+    Args:
+        results: The run.
+        judges: Whom to ask.
+        memory: Opinions so far, as in `ask_all`.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
+    """
     questions = doubtful(results)
     cases = [Case(q.text, q.expected, q.doubt, q.reply or "") for _, q in questions]
     heard = await ask_all(judges, cases, memory, budget, on_done)
@@ -141,14 +152,14 @@ async def have_judged(
     budget: Budget,
     notify: Callable[[str], None],
 ) -> bool:
-    """Put a run's doubtful replies before judges, and append what they say to its judgements.
+    """Ask judges about a run's undecided replies, and append their answers to its judgements.
 
     Args:
-        run: The run folder; what judges said before stands in a database beside it.
-        results: Of the run.
-        judges: Those who are asked.
-        budget: What may be spent.
-        notify: Told, in one line each, what happens.
+        run: The run folder; a database beside it holds earlier answers.
+        results: The run's results.
+        judges: Whom to ask.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        notify: Called with one line for each thing that happens.
 
     Returns:
         Whether there was anything to judge.
@@ -157,7 +168,7 @@ async def have_judged(
     if not questions or not judges:
         return False
     names = ", ".join(judge.name for judge in judges)
-    notify(f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} before {names} …")
+    notify(f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} to be judged by {names} …")
     memory = Memory(run.parent / FILE)
     try:
         said = await judge_run(results, judges, memory, budget)

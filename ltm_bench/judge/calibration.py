@@ -1,4 +1,4 @@
-"""Puts replies that are known to be right or wrong before a judge, and measures how often it agrees."""
+"""Calibrates judges: shows them replies whose verdict is known, and measures how often they agree."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ ABSTENTIONS = (
     "Could you remind me? We have talked about so much that this one is gone.",
 )
 _TEXTUAL = (NamesOnly, Retells, Says, ListsAll)
-"""Matchers of which the question and a right reply say all that a judge has to know."""
+"""Matchers for which the question and a right reply tell a judge everything that it needs."""
 
 
 def trials(most: int) -> list[Trial]:
-    """Compose replies of which it is known what they are, from the scenarios of the standard suite."""
+    """Compose replies whose verdict is known, from the scenarios of the standard suite."""
     count = counter()
     scenarios = Scenarios("standard")
     found: list[Trial] = []
@@ -74,7 +74,7 @@ def _trials_of(question: str, expect: Matcher, place: int) -> Iterator[Trial]:
 
 @dataclass(frozen=True)
 class Trial:
-    """A case of which it is known whether its reply is right."""
+    """A case whose right verdict is known."""
 
     kind: str
     """`right`, `paraphrased`, `wrong`, `stale`, `hedging` or `abstaining`."""
@@ -93,7 +93,15 @@ async def calibrate(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> tuple[Calibration, list[Outcome]]:
-    """Put trials before a judge; returns how it did, and what it said of each."""
+    """Calibrate a judge; return how it did, and the outcome that it gave each trial.
+
+    Args:
+        judge: The judge to calibrate; its result is stored in `memory`.
+        trials: Cases whose right verdict is known.
+        memory: Opinions so far, as in `ask_all`.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
+    """
     heard = await ask_all([judge], [trial.case for trial in trials], memory, budget, on_done)
     said = [majority(opinions).outcome for opinions in heard]
     right = [outcome is Outcome.CORRECT for trial, outcome in zip(trials, said, strict=True) if trial.right]

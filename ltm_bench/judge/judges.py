@@ -15,7 +15,7 @@ from ltm_bench.plan.agents import resolve_agent
 
 @dataclass(frozen=True)
 class Judge:
-    """An agent that is asked for verdicts: a fresh one for every case, so that none remembers another."""
+    """An agent that gives verdicts: a fresh one for every case, so that no case influences the next."""
 
     name: str
     description: Mapping[str, Any]
@@ -24,7 +24,7 @@ class Judge:
 
     @property
     def key(self) -> str:
-        """Hash of all that its verdicts depend on, the rubric included."""
+        """Hash of everything that its verdicts depend on, the rubric included."""
         content = json.dumps([self.description, rubric.digest()], sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""What judges said before: opinions and calibrations, in a small database that runs share."""
+"""Earlier opinions and calibrations of judges, in a small database that runs share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ THRESHOLD = 0.95
 
 
 class Calibration(BaseModel):
-    """How a judge did on replies of which it is known what they are."""
+    """How a judge did on replies whose verdict is known."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -30,21 +30,21 @@ class Calibration(BaseModel):
     key: str
     cases: int
     sensitivity: float
-    """Share of right replies that it calls right."""
+    """Fraction of right replies that it calls right."""
     specificity: float
-    """Share of other replies that it does not call right."""
+    """Fraction of other replies that it does not call right."""
     unreadable: int
-    """Cases in which it could not be heard; they count as failures of both."""
+    """Cases without a readable answer; they count against both."""
     dollars: float | None
 
     @property
     def believed(self) -> bool:
-        """Whether it is good enough."""
+        """Whether it passed: sensitivity and specificity both reach the threshold."""
         return self.sensitivity >= THRESHOLD and self.specificity >= THRESHOLD
 
 
 class Memory:
-    """The database of opinions and calibrations. Kept in the folder of all runs, since runs share it."""
+    """The database of opinions and calibrations. Runs share it, so it is in the folder of all runs."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,14 +63,14 @@ class Memory:
         return hashlib.sha256(content.encode()).hexdigest()
 
     def opinion(self, judge: Judge, case: Case) -> Opinion | None:
-        """Return what a judge said of a case before."""
+        """Return what a judge said about a case earlier, if anything."""
         row = self._database.execute(
             "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case),)
         ).fetchone()
         return Opinion.model_validate_json(row[0]) if row else None
 
     def keep(self, judge: Judge, case: Case, opinion: Opinion) -> None:
-        """Keep what a judge said; what could not be read is asked again another time."""
+        """Store what a judge said, unless it was unreadable: then the case is asked again next time."""
         if opinion.outcome is not Outcome.JUDGE_ERROR:
             with self._database as database:
                 database.execute(
@@ -79,12 +79,12 @@ class Memory:
                 )
 
     def calibration(self, key: str) -> Calibration | None:
-        """Return how a judge did when it was last checked."""
+        """Return how a judge did when it was last calibrated, if ever."""
         row = self._database.execute("SELECT content FROM calibrations WHERE key = ?", (key,)).fetchone()
         return Calibration.model_validate_json(row[0]) if row else None
 
     def keep_calibration(self, calibration: Calibration) -> None:
-        """Keep how a judge did."""
+        """Store how a judge did."""
         with self._database as database:
             database.execute(
                 "INSERT OR REPLACE INTO calibrations VALUES (?, ?)",
@@ -92,5 +92,5 @@ class Memory:
             )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
