@@ -1,6 +1,6 @@
 """Every adapter under every failure, with real processes and a local provider.
 
-    python perf/adapters.py [--adapters openai_chat,http] [--cells run,timeout] [--span 2k]
+    python -m perf.adapters [--adapters openai_chat,http] [--cells run,timeout] [--span 2k]
 
 The provider knows the right reply to every message (from a run of `perfect`), so every outcome but `correct` is a
 fault. A cell is `ok` if the following was observed, `–` if it does not apply, and otherwise says what was observed

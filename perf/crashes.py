@@ -1,7 +1,7 @@
 """The crash matrix: stopped in every way that we know, does a run end with the bytes of an undisturbed one?
 
-    python perf/crashes.py                        # all of it, some ten minutes
-    python perf/crashes.py --only disk --every 5
+    python -m perf.crashes                        # all of it, some ten minutes
+    python -m perf.crashes --only disk --every 5
 
 A case is a run of the suite `smoke` over a span of 2k in its own processes, which are stopped and resumed. It reports
 whether `events.jsonl` equals that of an undisturbed run, byte for byte; the logged turns that the agent was asked
