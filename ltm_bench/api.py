@@ -24,7 +24,7 @@ from decimal import Decimal
 from functools import cached_property, wraps
 from html import escape
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ltm_bench.adapters.http import caching
 from ltm_bench.core.agent import Agent
@@ -47,13 +47,13 @@ from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
 from ltm_bench.runner.references import score_alone
 from ltm_bench.runner.runs import CONCURRENT
-from ltm_bench.score.comparison import Comparison
-from ltm_bench.score.comparison import Run as Scored
-from ltm_bench.score.comparison import compare as compare_scored
 from ltm_bench.score.fold import score_run
 from ltm_bench.score.judgements import judgements, overrides
 from ltm_bench.score.results import ExampleResult, Results, ScenarioResult
 from ltm_bench.score.statistics import Interval
+
+if TYPE_CHECKING:
+    from ltm_bench.score.comparison import Comparison
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -323,6 +323,9 @@ def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str]
     Raises:
         ConfigError: There is no such run, or no run was given.
     """
+    from ltm_bench.score.comparison import Run as Scored
+    from ltm_bench.score.comparison import compare as compare_scored
+
     if not runs:
         raise ConfigError("compare() needs at least one run; give runs, names or folders")
     loaded = [each if isinstance(each, Run) else load_run(each, reports=reports) for each in runs]

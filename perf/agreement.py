@@ -1,6 +1,6 @@
 """How often our verdicts equal the scores that GoodAI published with its LTM Benchmark, scenario by scenario.
 
-    python perf/agreement.py FOLDER [--show]
+    python -m perf.agreement FOLDER [--show]
 
 FOLDER holds their definitions and results, in their own layout or a compact one (see
 `ltm_bench/datasets/goodai/files.py`). Scores within 0.02 count as equal. Published scores are not the truth: many come

@@ -1,6 +1,6 @@
 """What a long run costs with and without a prompt cache, per preset; and whether the estimate is right.
 
-    python perf/costs.py [--span 120k] [--presets gpt-4o,claude-haiku-5-5] [--real-span 32k]
+    python -m perf.costs [--span 120k] [--presets gpt-4o,claude-haiku-5-5] [--real-span 32k]
 
 First the estimator simulates a whole run, with replies of the length that it considers likely; no call is made.
 `naive` is the same requests without a prompt cache. `whole`: the conversation fits into the window. `steps`: turns had
@@ -15,23 +15,19 @@ prompt tokens. `likely` is its error without that.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+from ltm_bench import run
 from ltm_bench.adapters.testing import Provider, provider
 from ltm_bench.core.agent import UsageModel
-from ltm_bench.plan import config
 from ltm_bench.plan.planning import make_plan
-from ltm_bench.plan.request import Wish
+from ltm_bench.plan.presets import presets
+from ltm_bench.plan.request import Request
 from ltm_bench.plan.tables import config_folders
-from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plan.values import parse_settings
 from ltm_bench.runner.estimate import REPLIES, Estimate, estimate
 
 WHOLE, STEPS = 0.95, 0.80
@@ -56,26 +52,35 @@ REAL = (
 )
 
 
-def wish_of(span: str, agent: str, settings: tuple[str, ...] = (), base_url: str | None = None) -> Wish:
-    """Return what `ltm-bench run` would be asked for."""
-    return Wish(
-        span=span, agent=agent, suite="standard", scenarios=(), examples=None, seed=0, isolated=False,
-        filler="scripted", tokenizer="cl100k_base", settings=settings, base_url=base_url,
-    )  # fmt: skip
+class Simulated(NamedTuple):
+    """A run that was simulated."""
+
+    model: UsageModel
+    estimate: Estimate
 
 
-def simulated(wish: Wish, reply: int) -> tuple[UsageModel, Estimate]:
-    """Simulate a run whose replies have so many tokens."""
-    plan = make_plan(wish)
-    agent = plan.manifest.agent
-    model = make_agent(agent.adapter, agent.settings).usage_model()
-    assert model is not None, agent.adapter
-    return model, estimate(plan, model, reply)
+def simulated(
+    span: str, agent: str, settings: tuple[str, ...] = (), *, reply: int, base_url: str | None = None
+) -> Simulated:
+    """Simulate a run.
+
+    Args:
+        span: Of the run.
+        agent: A preset or an adapter.
+        settings: Of the agent, `KEY=VALUE` each.
+        reply: Tokens of every reply.
+        base_url: A compatible server for the adapter.
+    """
+    plan = make_plan(Request(span=span, agent=agent, settings=parse_settings(settings), base_url=base_url))
+    model = plan.agents.sample.usage_model()
+    if model is None:
+        raise SystemExit(f"{agent} cannot be estimated")
+    return Simulated(model, estimate(plan, model, reply))
 
 
-def presets(chosen: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def chosen_presets(chosen: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Give the presets whose adapters can be estimated, then those with narrow windows."""
-    names = chosen.split(",") if chosen else list(config.presets(config_folders()))
+    names = chosen.split(",") if chosen else list(presets(config_folders()))
     for name in names:
         yield name, ()
     for name, settings in NARROW:
@@ -89,9 +94,9 @@ def print_costs(span: str, chosen: str) -> None:
     print(f"span {span}, standard, replies of {reply} tokens\n")
     print("| agent | calls | prompt tokens | window | cached | goal | naive | cached | saved |")
     print("|---|--:|--:|--:|--:|---|--:|--:|--:|")
-    _, unbounded = simulated(wish_of(span, "openai_chat", ("model=any", "window=1000000000")), reply)
-    for name, settings in presets(chosen):
-        model, found = simulated(wish_of(span, name, settings), reply)
+    unbounded = simulated(span, "openai_chat", ("model=any", "window=1000000000"), reply=reply).estimate
+    for name, settings in chosen_presets(chosen):
+        model, found = simulated(span, name, settings, reply=reply)
         share = found.cached / found.prompt
         whole = found.prompt == unbounded.prompt
         goal = WHOLE if whole else STEPS
@@ -110,8 +115,7 @@ def print_costs(span: str, chosen: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Used:
+class Used(NamedTuple):
     """What a real run reported."""
 
     calls: int
@@ -121,20 +125,14 @@ class Used:
 
 
 def real(span: str, agent: str, settings: tuple[str, ...], url: str) -> Used:
-    """Run it, in a process of its own, against the local provider."""
-    keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "sk-not-a-key-0123456789")
-    given = [word for each in settings for word in ("-A", each)]
+    """Run it against the local provider."""
     with tempfile.TemporaryDirectory() as folder:
-        words = ("run", "--span", span, "--agent", agent, *given, "--base-url", url, "--name", "r")
-        subprocess.run(
-            [sys.executable, "-m", "ltm_bench", *words],
-            cwd=folder, env={**os.environ, **keys, "NO_PROXY": "127.0.0.1"}, capture_output=True, check=True,
-        )  # fmt: skip
-        text = (Path(folder) / "reports" / "r" / "results.json").read_text("utf-8")
-    costs: dict[str, Any] = json.loads(text)["costs"]
-    usage = {"cache_read": 0, "cache_write": 0, "uncached": 0, **costs["usage"]}
+        costs = run(
+            agent, span, settings=parse_settings(settings), base_url=url, reports=folder
+        ).results.costs
+    usage = {"cache_read": 0, "cache_write": 0, "uncached": 0, **costs.usage}
     prompt = usage["uncached"] + usage["cache_read"] + usage["cache_write"]
-    return Used(costs["calls"], prompt, usage["cache_read"], usage["output"])
+    return Used(costs.calls, prompt, usage["cache_read"], usage["output"])
 
 
 def print_reality(span: str) -> None:
@@ -149,10 +147,9 @@ def print_reality(span: str) -> None:
         with provider() as server:
             url = address(server, agent)
             used = real(span, agent, settings, url)
-        wish = wish_of(span, agent, settings, url)
         reply = round(used.output / used.calls)
-        _, told = simulated(wish, reply)
-        _, likely = simulated(wish, REPLIES["likely"])
+        told = simulated(span, agent, settings, reply=reply, base_url=url).estimate
+        likely = simulated(span, agent, settings, reply=REPLIES["likely"], base_url=url).estimate
         off = told.prompt / used.prompt - 1
         met = "yes" if abs(off) <= WITHIN and told.calls == used.calls else "no"
         print(
@@ -179,8 +176,9 @@ def main() -> None:
         "--real-span", default="32k", help="the span against the local provider; empty: not at all"
     )
     args = parser.parse_args()
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters insist on one, and nobody is called
-        os.environ.setdefault(name, "estimate")
+    os.environ["NO_PROXY"] = "127.0.0.1"
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters insist on one; nobody else is called
+        os.environ[name] = "sk-not-a-key-0123456789"
     print_costs(args.span, args.presets)
     if args.real_span:
         print_reality(args.real_span)

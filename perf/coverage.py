@@ -1,6 +1,6 @@
 """How often 95 % intervals contain the truth: simulated agents whose true scores are known.
 
-    python perf/coverage.py [--simulations 1000] [--only paired]
+    python -m perf.coverage [--simulations 1000] [--only paired]
 
 `coverage` should be 0.95 or a little more; `width` is the mean width of the interval. The means are over 33 and 100
 scores of one kind. The sums over scenarios are those of the headline, "11 x 3" being 11 scenarios of 3 examples. The

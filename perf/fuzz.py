@@ -1,6 +1,6 @@
 """Sends hostile replies through every matcher and every reader of judges' answers.
 
-    python perf/fuzz.py [--replies 100000] [--seed 0]
+    python -m perf.fuzz [--replies 100000] [--seed 0]
 
 Each scenario that ships is asked its own questions; matchers that none of them uses are asked about their `EXAMPLES`.
 

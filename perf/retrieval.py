@@ -1,4 +1,4 @@
-"""How well the local embedder finds one fact among many others, and how fast. `python perf/retrieval.py`.
+"""How well the local embedder finds one fact among many others, and how fast. `python -m perf.retrieval`.
 
 Forty things that a person might say about themselves, each with a question that shares a word with it, hidden among
 trivia. `recall@k`: the share of questions whose fact is among the k nearest passages; `tests/adapters/test_hashing.py`

@@ -4,7 +4,7 @@ The best of many, measured alternately, since other work on the machine can only
 with byte code, as in every call but the first after an installation; "without" sets PYTHONDONTWRITEBYTECODE, so every
 module is compiled every time. `python -c pass` is the reference.
 
-    python perf/start.py [TIMES]
+    python -m perf.start [TIMES]
 """
 
 import os

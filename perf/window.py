@@ -1,6 +1,6 @@
 """A full-context adapter's own work per turn: filling the window must not cost more as the conversation grows.
 
-    python perf/window.py [--turns 10000]
+    python -m perf.window [--turns 10000]
 
 For a window that holds everything and for one that moves: microseconds per turn for building the prompt and taking the
 reply, over blocks of the conversation. Serialising the request is not included.

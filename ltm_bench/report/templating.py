@@ -64,10 +64,13 @@ def templates() -> jinja2.Environment:
     """Return the environment of all pages. It escapes every text and spells out what cannot be seen."""
     import jinja2
 
+    from ltm_bench.report.compiled import CompiledTemplates
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("ltm_bench.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=CompiledTemplates(),
         finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -12,7 +12,6 @@ import typer
 
 from ltm_bench.api import Run, compare, start
 from ltm_bench.cli.carrying_out import carry_out
-from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import out
 from ltm_bench.cli.options import (
     AgentName,
@@ -128,6 +127,8 @@ def run(
 
 def _print_together(runs: Sequence[Run]) -> None:
     """Print what several seeds came to together, and write a page of them."""
+    from ltm_bench.cli.comparison import write_comparison
+
     comparison = compare(*runs)
     for cell in comparison.cells:
         interval = f", 95 % {cell.interval.low:.2f} – {cell.interval.high:.2f}" if cell.interval else ""
