@@ -1,7 +1,7 @@
 """Asks judges: agent adapters with a rubric. They work from the log, after the conversation, and never during it.
 
-A judge is asked only where a matcher cannot tell. Answers are stored, keyed by everything that went into the question, so
-re-scoring a run costs nothing.
+A judge is asked only where a matcher cannot tell. Answers are stored, keyed by everything that went into the question,
+so re-scoring a run costs nothing.
 """
 
 from __future__ import annotations

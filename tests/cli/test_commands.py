@@ -335,15 +335,6 @@ OURS = {
 }
 """What `--help` needs, and `from ltm_bench import Agent`: whatever else they import, everybody waits for."""
 
-FILES = {
-    "ltm_bench.export",
-    "ltm_bench.plugins",
-    "ltm_bench.plugins.files",
-    "ltm_bench.plugins.members",
-    "ltm_bench.report",
-}
-"""What `--help` needs besides, to describe formats and charts by their files; it imports none of them."""
-
 
 def loaded_by(code: str) -> set[str]:
     """Return which of the heavy modules, and of our own, are loaded when this code has ended."""
@@ -358,7 +349,7 @@ def of_command(*words: str) -> str:
 
 
 def test_help_is_said_at_once_because_next_to_nothing_is_imported_for_it() -> None:
-    assert loaded_by(of_command("--help")) == OURS | FILES
+    assert loaded_by(of_command("--help")) == OURS
     authors = "from ltm_bench import Agent, Ask, Dice, Message, Reply, Script, Tell, scenario"
     assert loaded_by(authors) == {name for name in OURS if not name.startswith("ltm_bench.cli")}
     assert "ltm_bench.matchers" in loaded_by("from ltm_bench import names_only")

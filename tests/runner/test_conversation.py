@@ -430,7 +430,7 @@ def test_the_accounts_say_what_was_used_for_what_by_which_model(place: Path, run
     day = json.loads((place / "reports/r/environment.json").read_text("utf-8"))["started"][0][:10]
     assert costs["price_list"].endswith(f", prices of {day}")
     page = (place / "reports" / "r" / "report.html").read_text("utf-8")
-    assert "What was used, and what it cost" in page
+    assert "Usage and cost" in page
     assert "text-embedding-3-small" in page
     assert run("mixes").exit_code == 0  # finished: read from its log again
     assert results(place)["costs"] == costs
