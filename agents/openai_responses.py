@@ -13,7 +13,7 @@ from ltm_bench import Finish, Reply, Usage
 from ltm_bench.adapters import Prompt, agent_class, usage_of
 
 if TYPE_CHECKING:
-    from agents.openai_chat import OpenAIChat  # noqa: TID251 - type checkers know the file by this name
+    from agents.openai_chat import OpenAIChat  # noqa: TID251  # type checkers know the file by this name
 else:
     OpenAIChat = agent_class("openai_chat")
 

@@ -32,7 +32,7 @@ from ltm_bench.script.deliveries import Piece, bury, deliver
 from ltm_bench.script.scenario import Script, scenario
 
 if TYPE_CHECKING:
-    from ltm_bench.api import Run, aresume, arun, compare, load_run, resume, run
+    from ltm_bench.api import Run, aresume, arun, compare, load_run, plot, resume, run
     from ltm_bench.datasets.counting_stars.matcher import star_counts, star_sum
     from ltm_bench.datasets.infinitebench.matcher import benchmarked
     from ltm_bench.datasets.swim.matcher import answers, declines
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ltm_bench.score.comparison import Comparison
     from ltm_bench.score.results import Results
 else:
-    _RUNNING = frozenset(("Run", "aresume", "arun", "compare", "load_run", "resume", "run"))
+    _RUNNING = frozenset(("Run", "aresume", "arun", "compare", "load_run", "plot", "resume", "run"))
     _VALUES = {
         "Comparison": "ltm_bench.score.comparison",
         "Progress": "ltm_bench.runner.progress",
@@ -131,6 +131,7 @@ __all__ = [
     "ordered",
     "orders",
     "picks",
+    "plot",
     "resume",
     "retells",
     "run",

@@ -195,7 +195,7 @@ class Local(Provider):
         return fault
 
 
-class Desk(Handler):
+class BudgetServer(Handler):
     """One connection to it."""
 
     def do_POST(self) -> None:
@@ -265,7 +265,7 @@ class Wanted:
 @contextlib.contextmanager
 def serving() -> Iterator[Local]:
     """Run the server for as long as the block lasts."""
-    server = Server(("127.0.0.1", 0), Desk)
+    server = Server(("127.0.0.1", 0), BudgetServer)
     server.provider = local = Local(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()

@@ -131,7 +131,7 @@ def start(work: Callable[[], object], place: Path) -> int:
         code = 0
     except SystemExit as error:
         code = error.code
-    except BaseException:
+    except BaseException:  # a process split off must end here
         traceback.print_exc()
     finally:
         with contextlib.suppress(OSError, ValueError):
@@ -568,8 +568,9 @@ def clocks(whole: Whole, size: int, named: bool, place: Path) -> Outcome:
     years = 10 * 365 * 86400.0
     if case.run(size=size) != -signal.SIGKILL:
         case.unclear.append("it was not killed")
+    later = time.time() + years  # noqa: TID251  # files are dated by the wall clock
     for path in case.home.rglob("*"):
-        os.utime(path, (time.time() + years, time.time() + years))
+        os.utime(path, (later, later))
     words = ("resume", "r") if named else ("resume",)
     return case.resumed(lambda: case.command(*words, before=partial(clock_back, years)))
 
@@ -708,7 +709,7 @@ def attempt(trial: Trial) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="crashes-") as folder:
         try:
             return trial(Path(folder))
-        except Exception as error:
+        except Exception as error:  # a case that fails is a line of the table
             return Outcome(unclear=[f"{type(error).__name__}: {error}"])
 
 

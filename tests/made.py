@@ -17,7 +17,7 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
-from ltm_bench.score.comparison import Run
+from ltm_bench.score.comparison import Scored
 from ltm_bench.score.headline import count_outcomes, example_score, summarise_scenario
 from ltm_bench.score.judgements import Override, reply_hash
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
@@ -230,11 +230,11 @@ def run_of(
     each: int = 6,
     manifest: Mapping[str, Any] | None = None,
     **changes: Any,
-) -> Run:
+) -> Scored:
     """A run by an agent, whose examples have these outcomes in turn."""
     name = f"{agent}-{changes.get('span', 0)}-{changes.get('seed', 0)}"
     results = results_from(many(outcomes, each=each), **({"agent": agent, "run": name} | changes))
-    return Run(manifest_of(results).model_copy(update=manifest or {}), results)
+    return Scored(manifest_of(results).model_copy(update=manifest or {}), results)
 
 
 def by_hand(example: str, question: Mapping[str, Any]) -> Override:

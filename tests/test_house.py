@@ -65,6 +65,7 @@ EXPORTED = (
     "ordered",
     "orders",
     "picks",
+    "plot",
     "resume",
     "retells",
     "run",
@@ -194,6 +195,35 @@ def test_the_pure_rooms_import_no_randomness_no_wall_clock_and_no_environment(ro
     paths = list((ROOT / "ltm_bench").glob(f"{room}.py"))
     assert paths
     for path in paths:
-        imports = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Import)]
-        names = {alias.name.partition(".")[0] for node in imports for alias in node.names}
-        assert not names & {"random", "time", "os", "secrets", "uuid", "socket"}, path
+        tree = list(ast.walk(ast.parse(path.read_bytes())))
+        names = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
+        roots = {name.partition(".")[0] for name in names}
+        assert not roots & {"random", "time", "os", "secrets", "uuid", "socket"}, path
+
+
+def test_public_functions_with_many_parameters_explain_each() -> None:
+    silent = []
+    for path in (ROOT / "ltm_bench").rglob("*.py"):
+        if path.is_relative_to(ROOT / "ltm_bench" / "cli"):  # a command explains its options in its help
+            continue
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                many = len([each for each in given if each.arg not in ("self", "cls")]) >= 5
+                told = ast.get_docstring(node) or ""
+                if many and "Args:" not in told and "arguments" not in told.lower():
+                    silent.append(f"{path.relative_to(ROOT)}: {node.name}")
+    assert silent == []
+
+
+def test_every_exception_to_a_rule_has_its_reason_beside_it() -> None:
+    bare = []
+    for folder in ("ltm_bench", "agents", "scenarios", "tests", "perf"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+                ignored = re.search(r"#\s*(?:type: ignore\[[\w, -]+\]|noqa: \w+)(.*)", line)
+                broad = re.search(r"^\s*except (?:Exception|BaseException)(?: as \w+)?:(.*)", line)
+                if any(found is not None and "#" not in found[1] for found in (ignored, broad)):
+                    bare.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert bare == []

@@ -55,7 +55,7 @@ def hold(
     examples: Sequence[Example], span: int, *, seed: int = 0, talk: int | None = None, **more: float
 ) -> Held:
     """Let the scheduler run; replies are the ideal ones, or `talk` tokens long."""
-    scheduler = Scheduler(examples, span=span, seed=seed, counter=counter(), start=START, **more)  # type: ignore[arg-type]
+    scheduler = Scheduler(examples, span=span, seed=seed, counter=counter(), start=START, **more)  # type: ignore[arg-type]  # options of any type
     held = Held([], [], [], 0, [])
     for _ in range(20_000):
         decision = scheduler.decide()

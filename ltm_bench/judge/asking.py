@@ -50,7 +50,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
             reply = await agent.reply(message)
         except BudgetReached:
             raise
-        except Exception as error:
+        except Exception as error:  # a judge is anybody's adapter
             budget.release(held)
             said = f"{type(error).__name__}: {error}"
             return Opinion(**common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said}"[:500])

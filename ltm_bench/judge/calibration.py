@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Ask, Matcher, Outcome
@@ -86,14 +87,22 @@ class Trial:
         return self.kind in ("right", "paraphrased")
 
 
+class Calibrated(NamedTuple):
+    """What came of a calibration."""
+
+    calibration: Calibration
+    outcomes: Sequence[Outcome]
+    """What the judge said of each trial."""
+
+
 async def calibrate(
     judge: Judge,
     trials: Sequence[Trial],
     memory: Memory,
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
-) -> tuple[Calibration, list[Outcome]]:
-    """Calibrate a judge; return how it did, and the outcome that it gave each trial.
+) -> Calibrated:
+    """Calibrate a judge.
 
     Args:
         judge: The judge to calibrate; its result is stored in `memory`.
@@ -121,4 +130,4 @@ async def calibrate(
         dollars=None if None in costs else sum(each or 0.0 for each in costs),
     )
     memory.keep_calibration(calibration)
-    return calibration, said
+    return Calibrated(calibration, said)

@@ -104,7 +104,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "")
             and not isinstance(a, str)
             and len(a) == len(b)
         ):
-            found += differences(dict(enumerate(a)), dict(enumerate(b)), f"{path}.")  # type: ignore[arg-type]
+            found += differences(dict(enumerate(a)), dict(enumerate(b)), f"{path}.")  # type: ignore[arg-type]  # places as keys
         elif a != b:
             found.append(f"{path}: {json.dumps(a)} there, {json.dumps(b)} now")
     return found

@@ -13,7 +13,7 @@ import altair as alt
 
 from ltm_bench.report.text import visible
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.comparison import Run, entrants
+from ltm_bench.score.comparison import Scored, entrants
 from ltm_bench.score.results import ExampleResult
 from ltm_bench.score.statistics import Interval
 
@@ -41,14 +41,14 @@ OUTCOME_COLOURS = {
 class Named(NamedTuple):
     """A run and what it is called in a chart."""
 
-    run: Run
+    run: Scored
     entrant: str
     """Its agent, with what sets it apart from others of the same name."""
     label: str
     """The same, with span and seed where those differ between the runs."""
 
 
-def named(runs: Sequence[Run]) -> Iterator[Named]:
+def named(runs: Sequence[Scored]) -> Iterator[Named]:
     """Name every run."""
     several_spans = len({run.results.span for run in runs}) > 1
     several_seeds = len({run.results.seed for run in runs}) > 1
@@ -95,7 +95,7 @@ def share_y(field: str, title: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]))
 
 
-class Scored(NamedTuple):
+class ForestRow(NamedTuple):
     """A score with its interval, as a forest shows it."""
 
     agent: str
@@ -105,7 +105,7 @@ class Scored(NamedTuple):
     interval: Interval | None
 
 
-def forest(scores: Sequence[Scored]) -> Chart:
+def forest(scores: Sequence[ForestRow]) -> Chart:
     """Draw scores as dots with whiskers: a line for each agent in every row."""
     rows = [
         {
@@ -129,7 +129,7 @@ def forest(scores: Sequence[Scored]) -> Chart:
 
 
 def grid(
-    runs: Sequence[Run], cells: Callable[[Run, ExampleResult], Iterator[Row]], *, y: str, title: str
+    runs: Sequence[Scored], cells: Callable[[Scored, ExampleResult], Iterator[Row]], *, y: str, title: str
 ) -> Chart:
     """Draw a heat map of mean scores over length, one for each agent and scenario, headed by its overall mean.
 

@@ -151,7 +151,7 @@ class Calls:
                         self._doubt(message.turn, lost)
                     reply = await self._guard(self.agent.reply(message), message.turn)
                     seconds = self._journal.clock() - begun
-                except BaseException:
+                except BaseException:  # whatever it is, what was held is given back
                     self._budget.release(held)
                     if heard.attempts:
                         self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)

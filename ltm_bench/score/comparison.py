@@ -31,7 +31,7 @@ SCHEMA = 1
 """Version of the output of `compare --json`."""
 
 
-class Run(NamedTuple):
+class Scored(NamedTuple):
     """A run to be compared."""
 
     manifest: Manifest
@@ -135,10 +135,10 @@ class Comparison(BaseModel):
         return sorted(here, key=lambda cell: (not cell.complete, -cell.score / max(1, cell.out_of)))
 
 
-def compare(runs: Sequence[Run]) -> Comparison:
+def compare(runs: Sequence[Scored]) -> Comparison:
     """Compare runs, in any number, with each other."""
     names = entrants(runs)
-    grouped: dict[tuple[str, int], list[Run]] = defaultdict(list)
+    grouped: dict[tuple[str, int], list[Scored]] = defaultdict(list)
     for run, name in zip(runs, names, strict=True):
         grouped[name, run.results.span].append(run)
     known = list(dict.fromkeys(names))
@@ -180,7 +180,7 @@ _MAY_GO_WITH_SPAN = ("suite", "scenarios")
 """Keys that may change with the span: they set runs apart only if they differ at the same span."""
 
 
-def entrants(runs: Sequence[Run]) -> list[str]:
+def entrants(runs: Sequence[Scored]) -> list[str]:
     """Name the entrant of every run: its agent, with whatever distinguishes it from others of the same name."""
     apart: dict[str, dict[str, None]] = defaultdict(dict)
     for one, other in combinations(runs, 2):
@@ -207,7 +207,7 @@ def _by_scenario(examples: Sequence[ExampleResult]) -> dict[str, list[float]]:
     return strata
 
 
-def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
+def _cell(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     results = [run.results for run in runs]
     clusters = [_by_scenario(each.examples) for each in results]
     scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
@@ -242,7 +242,7 @@ _Asked = tuple[str, str]
 """An example's name and its scenario's content: only the same question can be compared."""
 
 
-def _asked(runs: Sequence[Run]) -> dict[int, dict[_Asked, float]]:
+def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, float]]:
     """Return the scores by seed and example; runs of the same seed are averaged."""
     found: dict[int, dict[_Asked, list[float]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
@@ -259,7 +259,7 @@ def _asked(runs: Sequence[Run]) -> dict[int, dict[_Asked, float]]:
     }
 
 
-def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run], count: int) -> Pair:
+def _pair(span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int) -> Pair:
     ours, theirs = _asked(a), _asked(b)
     seeds = [seed for seed in ours if seed in theirs]
     clusters: list[dict[str, list[float]]] = []
@@ -329,7 +329,7 @@ def _worst(example: ExampleResult) -> Outcome:
     ).outcome
 
 
-def _rows(grouped: Mapping[tuple[str, int], Sequence[Run]]) -> Iterator[Row]:
+def _rows(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
     rows: dict[tuple[int, int, str], Row] = {}
     for (entrant, span), runs in grouped.items():
         for run in runs:
@@ -357,7 +357,7 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 }
 
 
-def _warnings(runs: Sequence[Run]) -> Iterator[str]:
+def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
     """Yield differences in how the runs were made and scored, beyond agent, span and seed."""
     for remark in dict.fromkeys(remark for run in runs for remark in run.results.remarks):
         of = [run.results.run for run in runs if remark in run.results.remarks]

@@ -184,7 +184,7 @@ def test_files_of_every_form_are_asked_and_scored(file: Path) -> None:
         for step in asks:
             assert isinstance(step.line, Ask)
             for mode in MODES:
-                right = benchmarked(task, step.line.expect.label, mode=mode)  # type: ignore[attr-defined]
+                right = benchmarked(task, step.line.expect.label, mode=mode)  # type: ignore[attr-defined]  # theirs has one
                 assert right.verdict(right.right()[0], ()).score == 1
     assert CONTEXT in steps_of(task=task, data=str(file))[0].text
     with pytest.raises(ConfigError, match="there is no delivery number 9 in it"):

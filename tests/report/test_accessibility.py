@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.score.comparison import Run, compare
+from ltm_bench.score.comparison import Scored, compare
 
 if TYPE_CHECKING:
     from tests.browser import Browser
@@ -66,7 +66,7 @@ def test_a_comparison_can_be_read_by_everybody(
         for span in (32_000, 120_000)
     ]
     page = tmp_path / "compare.html"
-    comparison = compare([Run(made.manifest(results), results) for results in made_runs])
+    comparison = compare([Scored(made.manifest(results), results) for results in made_runs])
     page.write_text(render_comparison(comparison, {}), "utf-8")
     assert findings(browser, page.as_uri(), width, dark) == []
 

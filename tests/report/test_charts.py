@@ -10,7 +10,7 @@ import pytest
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.charts import draw, known
-from ltm_bench.score.comparison import Run
+from ltm_bench.score.comparison import Scored
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
-Make = Callable[..., Run]
+Make = Callable[..., Scored]
 
 
 @pytest.fixture
 def make(made: "Made") -> Make:
-    def run(agent: str, **changes: Any) -> Run:
+    def run(agent: str, **changes: Any) -> Scored:
         results = made.results(made.many(), agent=agent, run=f"{agent}-{changes.get('span', 0)}", **changes)
-        return Run(made.manifest(results), results)
+        return Scored(made.manifest(results), results)
 
     return run
 
 
-def _single(run: Run) -> list[Any]:
+def _single(run: Scored) -> list[Any]:
     return [e.model_copy(update={"needles": e.needles[:1]}) for e in run.results.examples]
 
 
@@ -38,7 +38,9 @@ def _single(run: Run) -> list[Any]:
 def test_every_kind_of_picture_is_drawn_and_loads_nothing(make: Make, kind: str) -> None:
     runs = [make(agent, span=span) for agent in ("gpt-4o", "goldfish") for span in (32_000, 120_000)]
     if kind == "depth":  # of examples with one needle each
-        runs = [Run(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs]
+        runs = [
+            Scored(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs
+        ]
     picture = draw(kind, runs, "svg").decode()
     root = ElementTree.fromstring(picture)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -68,7 +70,7 @@ def test_what_agents_are_called_is_text_in_a_picture(make: Make) -> None:
 def test_spans_are_drawn_where_the_scores_are(made: "Made") -> None:
     right = made.results(made.many([Outcome.CORRECT]), agent="right")
     wrong = made.results(made.many([Outcome.WRONG]), agent="wrong")
-    picture = draw("spans", [Run(made.manifest(each), each) for each in (right, wrong)], "svg").decode()
+    picture = draw("spans", [Scored(made.manifest(each), each) for each in (right, wrong)], "svg").decode()
     described = set(re.findall(r"span in tokens: 120000; score, as a share: (\d)", picture))
     assert described == {"0", "1"}
 
@@ -91,4 +93,4 @@ def test_every_outcome_has_a_colour_of_its_own() -> None:
 def test_what_cannot_be_drawn_is_said(made: "Made", kind: str, form: str, complaint: str) -> None:
     results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 9_000)])
     with pytest.raises(ConfigError, match=re.escape(complaint)):
-        draw(kind, [Run(made.manifest(results), results)], form)
+        draw(kind, [Scored(made.manifest(results), results)], form)

@@ -8,7 +8,7 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.compare_page import WIDTH, costs, curve, render_comparison
-from ltm_bench.score.comparison import Run, compare
+from ltm_bench.score.comparison import Scored, compare
 
 if TYPE_CHECKING:
     from tests.browser import Browser
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 
-Make = Callable[..., Run]
+Make = Callable[..., Scored]
 Read = Callable[[str], "Page"]
 
 
@@ -96,10 +96,10 @@ def test_a_curve_goes_through_the_scores_and_leaves_incomplete_runs_out(make: Ma
 
 
 def test_free_agents_stand_at_the_left_edge_and_unknown_costs_nowhere(make: Make) -> None:
-    def priced(agent: str, dollars: float | None) -> Run:
+    def priced(agent: str, dollars: float | None) -> Scored:
         run = make(agent)
         costs = run.results.costs.model_copy(update={"dollars": dollars})
-        return Run(run.manifest, run.results.model_copy(update={"costs": costs}))
+        return Scored(run.manifest, run.results.model_copy(update={"costs": costs}))
 
     prices = {"free": 0.0, "cheap": 0.1, "dear": 10.0, "unknown": None}
     comparison = compare([priced(agent, dollars) for agent, dollars in prices.items()])

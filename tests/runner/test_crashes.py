@@ -324,7 +324,7 @@ def test_the_clock_may_go_back_between_run_and_resume(
     expected = undisturbed(command, "--agent", "diary")
     Path("reports/r").mkdir()
     Path("reports/r/events.jsonl").write_bytes(expected[:9000])
-    now, counted = time.time, time.perf_counter
+    now, counted = time.time, time.perf_counter  # noqa: TID251  # the wall clock goes back: nothing may notice
     monkeypatch.setattr(time, "time", lambda: now() - 3e8)
     monkeypatch.setattr(time, "perf_counter", lambda: counted() - 3e8)
     assert command("resume", "r").exit_code == 0

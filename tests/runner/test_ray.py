@@ -17,7 +17,7 @@ import pytest
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete, RunLocked
 from ltm_bench.runner.ray import Resources, Shared, files, read_resources, worker
-from ltm_bench.runner.ray.desk import Account, Desk
+from ltm_bench.runner.ray.budget_server import Account, BudgetServer
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import fits, resources_of
 
@@ -182,30 +182,30 @@ def test_without_a_cluster_one_line_says_so_at_once(
 
 
 def test_a_lost_attempt_s_money_stays_spent_and_what_its_log_says_is_not_counted_twice() -> None:
-    desk = Desk(Decimal(10), 2)
-    desk.open(0, "first", Decimal(), already=False)
-    assert desk.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
-    desk.give(0, "first", Decimal(2), Decimal(2), unknown=False)
-    assert desk.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3  # killed in this call
+    server = BudgetServer(Decimal(10), 2)
+    server.open(0, "first", Decimal(), already=False)
+    assert server.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
+    server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
+    assert server.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3  # killed in this call
     # A copy from before the first call: both may have been paid.
-    desk.open(0, "second", Decimal(), already=False)
-    assert desk.spent() == 5
-    assert "could exceed" in str(desk.take(0, "second", Decimal(6), Decimal(), unknown=False))
-    assert desk.take(0, "second", Decimal(4), Decimal(), unknown=False) == 4
-    assert "taken this run over" in str(desk.take(0, "first", Decimal(1), Decimal(2), unknown=False))
-    desk.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # believed lost, and not heard any more
-    desk.give(0, "second", Decimal(4), Decimal(4), unknown=False)
+    server.open(0, "second", Decimal(), already=False)
+    assert server.spent() == 5
+    assert "could exceed" in str(server.take(0, "second", Decimal(6), Decimal(), unknown=False))
+    assert server.take(0, "second", Decimal(4), Decimal(), unknown=False) == 4
+    assert "taken this run over" in str(server.take(0, "first", Decimal(1), Decimal(2), unknown=False))
+    server.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # believed lost, and not heard any more
+    server.give(0, "second", Decimal(4), Decimal(4), unknown=False)
     # Killed again, with a log that holds all that was paid.
-    desk.open(0, "third", Decimal(4), already=True)
-    assert desk.spent() == 9
-    assert desk.take(1, "", Decimal(1), Decimal(), unknown=False) == 1
+    server.open(0, "third", Decimal(4), already=True)
+    assert server.spent() == 9
+    assert server.take(1, "", Decimal(1), Decimal(), unknown=False) == 1
 
 
 def test_what_was_over_before_a_sweep_is_not_of_its_money() -> None:
-    desk = Desk(None, 1)
-    desk.open(0, "only", Decimal(7), already=True)
-    assert desk.spent() == 0
-    assert desk.look()[0] == {0: (1, True)}
+    server = BudgetServer(None, 1)
+    server.open(0, "only", Decimal(7), already=True)
+    assert server.spent() == 0
+    assert server.look().begun == {0: (1, True)}
     assert Account().held == 0
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.comparison import Comparison, Run, compare
+from ltm_bench.score.comparison import Comparison, Scored, compare
 from ltm_bench.score.results import JudgeNote
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 
-Make = Callable[..., Run]
+Make = Callable[..., Scored]
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_runs_that_differ_in_seed_and_span_alone_are_one_entrant(make: Make) -> 
 def test_what_sets_entrants_of_one_name_apart_is_in_their_names(make: Make) -> None:
     other = make("a", run="other")
     settings = {"model": "gpt-4o", "window": 9}
-    other = Run(
+    other = Scored(
         other.manifest.model_copy(
             update={"agent": other.manifest.agent.model_copy(update={"settings": settings})}
         ),
@@ -95,7 +95,7 @@ def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -
     entries = other.manifest.suite.scenarios
     changed = [entries[0].model_copy(update={"hash": "0123456789abcdef"}), *entries[1:-1]]
     suite = other.manifest.suite.model_copy(update={"scenarios": changed})
-    other = Run(other.manifest.model_copy(update={"suite": suite}), other.results)
+    other = Scored(other.manifest.model_copy(update={"suite": suite}), other.results)
     warnings = compare([make("a"), other]).warnings
     assert warnings == [
         "different token counter: cl100k_base in a-0-0; o200k_base in b-0-0",
@@ -108,7 +108,7 @@ def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -
 def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make) -> None:
     other = make("b")
     note = JudgeNote(name="wise", model=None, key="0123456789ab", replies=3, unreadable=0)
-    other = Run(other.manifest, other.results.model_copy(update={"judges": [note], "overridden": 2}))
+    other = Scored(other.manifest, other.results.model_copy(update={"judges": [note], "overridden": 2}))
     assert compare([make("a"), other]).warnings == [
         "different judges: no judge in a-0-0; wise (01234567) in b-0-0",
         "different number of manual verdicts: 0 in a-0-0; 2 in b-0-0",
@@ -139,12 +139,12 @@ def test_an_incomplete_run_has_no_score_and_no_rank_but_its_examples_are_compare
 
 
 def test_the_frontier_is_who_nobody_beats_in_everything(make: Make, made: "Made") -> None:
-    def priced(agent: str, outcomes: Sequence[Outcome], dollars: float | None, seconds: float) -> Run:
+    def priced(agent: str, outcomes: Sequence[Outcome], dollars: float | None, seconds: float) -> Scored:
         run = make(agent, outcomes)
         costs = run.results.costs.model_copy(update={"dollars": dollars})
         assert run.results.latency is not None
         latency = run.results.latency.model_copy(update={"median": seconds})
-        return Run(run.manifest, run.results.model_copy(update={"costs": costs, "latency": latency}))
+        return Scored(run.manifest, run.results.model_copy(update={"costs": costs, "latency": latency}))
 
     found = compare(
         [

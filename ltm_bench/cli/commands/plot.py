@@ -13,7 +13,7 @@ from ltm_bench.cli.options import Runs, examples_of, kinds, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.report import charts
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.score.comparison import Run as Scored
+from ltm_bench.score.comparison import Scored
 
 
 def plot(

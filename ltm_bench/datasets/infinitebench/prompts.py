@@ -58,7 +58,10 @@ _RECALL = (
 )
 
 _RUNNING = "The sum goes on:\n{terms}\nWhat is its value now? Write one number alone."
-_STARTS = "Let us work out a long sum together, a part at a time. It starts like this:\n{terms}\nWhat is its value so far? Write one number alone."  # noqa: E501
+_STARTS = (
+    "Let us work out a long sum together, a part at a time. It starts like this:\n{terms}\n"
+    "What is its value so far? Write one number alone."
+)
 
 
 def begin(task: str) -> str:

@@ -324,7 +324,15 @@ SCORERS: Mapping[str, Callable[[str, Any, Mode], float]] = {
 
 
 def score(task: str, prediction: str, label: Any, mode: Mode, *, skip_first: bool = False) -> float:
-    """Return the score of one line; `skip_first` is what the published program does for GPT-4 in math_calc."""
+    """Return the score of one line of predictions.
+
+    Args:
+        task: One of SCORERS.
+        prediction: What the model said.
+        label: The right answer, as it stands in the public files.
+        mode: Which of the published programs scores, or `strict`.
+        skip_first: Skip the first number, as the published program does for GPT-4 in math_calc.
+    """
     if task == "math_calc":
         return math_calc(prediction, label, mode, skip_first=skip_first)
     return SCORERS[task](prediction, label, mode)

@@ -58,7 +58,7 @@ async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
         try:
             await agent.open(Path(home))
             reply = await agent.reply(message)
-        except BaseException:
+        except BaseException:  # whatever it is, what was held is given back
             budget.release(held)
             raise
         finally:
@@ -85,7 +85,18 @@ def _object(answer: str) -> dict[str, Any]:
 async def write_about(
     make: Callable[[], Agent], by: str, document: Document, count: int, budget: Budget
 ) -> list[Task]:
-    """Have `count` tasks written about a document. Raises ValueError for an answer that holds none."""
+    """Have tasks written about a document.
+
+    Args:
+        make: Makes the agent that writes them.
+        by: Its name, for the record.
+        document: What they are about.
+        count: How many.
+        budget: What may be spent.
+
+    Raises:
+        ValueError: The answer holds no task.
+    """
     wanted = "one question" if count == 1 else f"{count} different questions"
     text = _WRITE.format(count=wanted, document=json.dumps(document.text[:LONGEST], ensure_ascii=False))
     found = _object(await consult(make, text, budget))
@@ -112,7 +123,18 @@ async def write_about(
 async def check(
     make: Callable[[], Agent], by: str, task: Task, documents: Sequence[Document], budget: Budget
 ) -> Decision:
-    """Have a task checked against its documents. Raises ValueError for an answer that cannot be read."""
+    """Have a task checked against its documents.
+
+    Args:
+        make: Makes the agent that checks it.
+        by: Its name, for the record.
+        task: What is checked.
+        documents: All of them; those that hold the answer are shown.
+        budget: What may be spent.
+
+    Raises:
+        ValueError: The answer cannot be read.
+    """
     text = "\n\n".join(each.text for each in documents if each.name in task.answer_docs)
     case = {"document": text[:LONGEST], "question": task.question, "answer": task.answer}
     found = _object(await consult(make, _CHECK.format(case=json.dumps(case, ensure_ascii=False)), budget))

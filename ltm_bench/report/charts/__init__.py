@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plugins.members import member, members
-from ltm_bench.score.comparison import Run
+from ltm_bench.score.comparison import Scored
 
 if TYPE_CHECKING:
     from ltm_bench.report.plotting import Chart
@@ -25,7 +25,7 @@ def known() -> Mapping[str, str]:
     return members(__name__)
 
 
-def draw(kind: str, runs: Sequence[Run], form: str) -> bytes:
+def draw(kind: str, runs: Sequence[Scored], form: str) -> bytes:
     """Return a chart as the content of a file.
 
     Args:
@@ -45,7 +45,7 @@ def draw(kind: str, runs: Sequence[Run], form: str) -> bytes:
         raise ConfigError(
             f"plot: {error.name} is not installed; get it with pip install 'ltm-bench[plot]'"
         ) from error
-    make: Callable[[Sequence[Run]], Chart] = chart.draw
+    make: Callable[[Sequence[Scored]], Chart] = chart.draw
     specification = _specification(kind, make(runs))
     if form == "svg":
         return vl_convert.vegalite_to_svg(specification).encode()

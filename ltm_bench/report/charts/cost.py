@@ -8,10 +8,10 @@ import altair as alt
 
 from ltm_bench.report.plotting import Chart, agent_colour, inline, share_y
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.comparison import Run, compare
+from ltm_bench.score.comparison import Scored, compare
 
 
-def draw(runs: Sequence[Run]) -> Chart:
+def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a point for each agent and span. Runs of unknown cost are left out; free ones stand at the left edge."""
     comparison = compare(runs)
     rows = [

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid
 from ltm_bench.schedule import USABLE
-from ltm_bench.score.comparison import Run
+from ltm_bench.score.comparison import Scored
 from ltm_bench.score.results import ExampleResult, Needle
 
 
-def draw(runs: Sequence[Run]) -> Chart:
+def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a heat map of the examples that have exactly one needle."""
     return grid(runs, _cells, y="depth", title="depth of the needle, in per cent")
 
 
-def _cells(run: Run, example: ExampleResult) -> Iterator[Row]:
+def _cells(run: Scored, example: ExampleResult) -> Iterator[Row]:
     if len(example.needles) == 1 and example.score is not None:
         span = run.results.span
         yield {"length": span, "depth": _depth(example.needles[0], span), "score": example.score}

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import altair as alt
 
 from ltm_bench.report.plotting import Chart, agent_colour, inline, named, share_y
-from ltm_bench.score.comparison import Run
+from ltm_bench.score.comparison import Scored
 from ltm_bench.score.figures import bins, points
 
 
-def draw(runs: Sequence[Run]) -> Chart:
+def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a dashed line through the middle of each bin, one for each run."""
     rows = [
         {

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import altair as alt
 
 from ltm_bench.report.plotting import Chart, inline, named, unique
-from ltm_bench.score.comparison import Run
+from ltm_bench.score.comparison import Scored
 from ltm_bench.score.figures import heats, matched_parts
 
 
-def draw(runs: Sequence[Run]) -> Chart:
+def draw(runs: Sequence[Scored]) -> Chart:
     """Draw the scenarios whose questions have a score for each of several needles."""
     rows = [
         {"example": f"{each.label} · {example.id}", "needle": i + 1, "found": part}

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import altair as alt
 
 from ltm_bench.report.plotting import OUTCOME_COLOURS, Chart, inline, named, unique
-from ltm_bench.score.comparison import Run
+from ltm_bench.score.comparison import Scored
 
 
-def draw(runs: Sequence[Run]) -> Chart:
+def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a bar for each run; every outcome has the same colour in all of them."""
     order = {outcome: place for place, outcome in enumerate(OUTCOME_COLOURS)}
     rows = [

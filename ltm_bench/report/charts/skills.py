@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ltm_bench.report.plotting import Chart, Scored, forest, named
-from ltm_bench.score.comparison import Run
+from ltm_bench.report.plotting import Chart, ForestRow, forest, named
+from ltm_bench.score.comparison import Scored
 from ltm_bench.score.figures import skills
 
 
-def draw(runs: Sequence[Run]) -> Chart:
+def draw(runs: Sequence[Scored]) -> Chart:
     """Draw dots with whiskers, in the order in which the run page lists skills."""
     return forest(
         [
-            Scored(each.label, skill.name, skill.score, skill.interval)
+            ForestRow(each.label, skill.name, skill.score, skill.interval)
             for each in named(runs)
             for skill in skills(each.run.results)
         ]

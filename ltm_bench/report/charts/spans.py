@@ -8,10 +8,10 @@ import altair as alt
 
 from ltm_bench.report.plotting import Chart, agent_colour, inline, share_y, unique
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.comparison import Comparison, Run, compare
+from ltm_bench.score.comparison import Comparison, Scored, compare
 
 
-def draw(runs: Sequence[Run]) -> Chart:
+def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a line with its band for each agent; colours and shapes tell them apart."""
     comparison = compare(runs)
     rows = []

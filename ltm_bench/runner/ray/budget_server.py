@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
@@ -26,7 +28,25 @@ class Account:
     unknown: bool = False
 
 
-class Desk:
+class Begun(NamedTuple):
+    """A run that has begun."""
+
+    attempts: int
+    already: bool
+    """Whether it was over before."""
+
+
+class Standing(NamedTuple):
+    """How far all runs of a sweep are together."""
+
+    begun: Mapping[int, Begun]
+    """Those that have begun, by their number."""
+    turns: int
+    examples: int
+    spent: Decimal
+
+
+class BudgetServer:
     """Where all workers say how far they are, and ask before they spend. One for a sweep, beside the driver."""
 
     def __init__(self, limit: Decimal | None, runs: int) -> None:
@@ -50,7 +70,15 @@ class Desk:
     def take(
         self, number: int, attempt: str, price: Decimal | None, spent: Decimal, *, unknown: bool
     ) -> Decimal | str:
-        """Set money aside for a call, and return it, or why not."""
+        """Set money aside for a call; return it, or why it cannot be.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker that asks; one that was replaced gets nothing.
+            price: The most that the call can cost; None where it is unknown.
+            spent: What the run has spent by now.
+            unknown: Whether a reply's price is unknown.
+        """
         account = self._accounts[number]
         if account.attempt != attempt:
             return "another worker has taken this run over"
@@ -70,7 +98,15 @@ class Desk:
         return price or Decimal()
 
     def give(self, number: int, attempt: str, held: Decimal, spent: Decimal, *, unknown: bool) -> None:
-        """Give back what was set aside for a call, with what the run has spent by now."""
+        """Give back what was set aside for a call.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker.
+            held: What was set aside.
+            spent: What the run has spent by now.
+            unknown: Whether a reply's price is unknown.
+        """
         account = self._accounts[number]
         if account.attempt == attempt:
             account.held -= held
@@ -78,7 +114,15 @@ class Desk:
             account.unknown = account.unknown or unknown
 
     def report(self, number: int, attempt: str, turns: int, examples: int, spent: Decimal) -> None:
-        """Note how far a run is."""
+        """Note how far a run is.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker.
+            turns: Said so far.
+            examples: Ended so far.
+            spent: US dollars so far.
+        """
         account = self._accounts[number]
         if account.attempt == attempt:
             account.turns, account.examples = turns, examples
@@ -88,8 +132,12 @@ class Desk:
         """Return what all runs have spent together."""
         return sum((each.carried + each.spent for each in self._accounts), Decimal())
 
-    def look(self) -> tuple[dict[int, tuple[int, bool]], int, int, Decimal]:
-        """Return which runs have begun (how often, whether they were over), all turns, all examples, all money."""
-        begun = {n: (each.attempts, each.already) for n, each in enumerate(self._accounts) if each.attempt}
+    def look(self) -> Standing:
+        """Return how far all runs are together."""
+        begun = {
+            number: Begun(each.attempts, each.already)
+            for number, each in enumerate(self._accounts)
+            if each.attempt
+        }
         turns = sum(each.turns for each in self._accounts)
-        return begun, turns, sum(each.examples for each in self._accounts), self.spent()
+        return Standing(begun, turns, sum(each.examples for each in self._accounts), self.spent())
