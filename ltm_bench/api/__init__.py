@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ltm_bench.api.execution import (
     CACHE,
@@ -42,9 +42,10 @@ from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import CallSettings, Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.runner.progress import Progress
-from ltm_bench.score.comparison import Comparison, Scored
-from ltm_bench.score.comparison import compare as compare_scored
 from ltm_bench.score.fold import score_run
+
+if TYPE_CHECKING:
+    from ltm_bench.score.comparison import Comparison, Scored
 
 __all__ = [
     "CACHE",
@@ -234,6 +235,8 @@ def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str]
     """
     if not runs:
         raise ConfigError("compare() needs at least one run; give runs, names or folders")
+    from ltm_bench.score.comparison import compare as compare_scored
+
     return compare_scored(_scored(runs, reports))
 
 
@@ -263,6 +266,8 @@ def plot(
 
 
 def _scored(runs: Sequence[Run | str | os.PathLike[str]], reports: str | os.PathLike[str]) -> list[Scored]:
+    from ltm_bench.score.comparison import Scored
+
     loaded = [each if isinstance(each, Run) else load_run(each, reports=reports) for each in runs]
     return [Scored(each.manifest, each.results) for each in loaded]
 

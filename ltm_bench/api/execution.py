@@ -103,12 +103,15 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     except (RunIncomplete, BudgetReached) as error:
         failure = error
     if failure is not None:
+        resumable = f"The run can be resumed: ltm-bench resume {folder.name}"
         try:
             results = await published(folder, plan, {})
         except (OSError, ConfigError):  # a full disk has no room for the page either
+            options.notify(resumable)
             raise failure from None
         if options.stopped is not None:
             options.stopped(Run(folder, plan.manifest, results))
+        options.notify(resumable)
         raise failure
     results = await published(folder, plan, held.verdicts)
     if held.already:

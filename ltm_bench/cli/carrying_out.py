@@ -44,7 +44,6 @@ def carry_out(
     def stopped(run: Run) -> None:
         display.end()
         print_run(run)
-        err().print(f"The run can be resumed: ltm-bench resume {run.name}")
 
     options = Options(
         budget=budget,

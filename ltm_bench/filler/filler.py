@@ -108,12 +108,15 @@ def count_items(bank: Bank, counter: Counter) -> Counted:
 def render(table: Mapping[str, Any]) -> Iterator[Trivia]:
     """Yield the questions of a table of facts: every row in every template for which it has all cells."""
     columns: list[str] = table["columns"]
+    templates = [
+        (each["ask"], each["answer"], re.findall(r"{(\w+)}", each["ask"] + each["answer"]))
+        for each in table["questions"]
+    ]
     for row in table["rows"]:
         cells = dict(zip(columns, row, strict=True))
-        for template in table["questions"]:
-            used = re.findall(r"{(\w+)}", template["ask"] + template["answer"])
-            if all(cells[name] for name in used):
-                yield Trivia(template["ask"].format(**cells), template["answer"].format(**cells))
+        for ask, answer, used in templates:
+            if all(map(cells.__getitem__, used)):
+                yield Trivia(ask.format_map(cells), answer.format_map(cells))
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -48,6 +47,8 @@ class Memory:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        import sqlite3
+
         self._database = sqlite3.connect(path, timeout=30)
         with self._database as database:
             database.execute(

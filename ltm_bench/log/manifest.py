@@ -14,6 +14,9 @@ from ltm_bench.log.lines import LARGEST, to_line
 FORMAT = 1
 """Version of the form of events.jsonl."""
 
+IMPORTED = "imported"
+"""The adapter of an imported run: there is nobody who could be asked again."""
+
 MOST_EXAMPLES = 1_000_000
 """Most examples that a scenario may have in one run."""
 

@@ -10,6 +10,9 @@ T = TypeVar("T")
 
 _NONE: frozenset[int] = frozenset()
 
+MOST_WORDS = 4096
+"""Words whose phrases a listener remembers; the same words come again when the parts of a reply are judged."""
+
 
 class Listener(Generic[T]):
     """Finds phrases, each with a meaning, whose words all occur in sequence.
@@ -25,15 +28,20 @@ class Listener(Generic[T]):
             for end in ends(phrase[0]) if phrase else ():
                 self._by_end[end].add(number)
         self._silent = [meaning for phrase, meaning in self._phrases if not phrase]
+        self._begun: dict[str, list[tuple[Sequence[str], T]]] = {}
 
     def beginning(self, word: str) -> list[tuple[Sequence[str], T]]:
         """Return the phrases, in their order, whose first word matches this one."""
-        near: set[int] = set()
-        for end in ends(word):
-            near |= self._by_end.get(end, _NONE)
-        if not near:  # true of most words
-            return []
-        return [self._phrases[i] for i in sorted(near) if same_word(word, self._phrases[i][0][0])]
+        if word not in self._begun:
+            if len(self._begun) >= MOST_WORDS:
+                self._begun.clear()
+            near: set[int] = set()
+            for end in ends(word):
+                near |= self._by_end.get(end, _NONE)
+            self._begun[word] = [
+                self._phrases[i] for i in sorted(near) if same_word(word, self._phrases[i][0][0])
+            ]
+        return self._begun[word]
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, T]]:
         """Yield the begin, end and meaning of each phrase that was said, in order of their beginnings."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
-from ltm_bench.datasets import goodai
 from ltm_bench.filler import filler
 from ltm_bench.log.manifest import (
     FORMAT,
+    IMPORTED,
     MOST_EXAMPLES,
     FillerEntry,
     Manifest,
@@ -220,7 +220,7 @@ def _file_of(scenario: str) -> str:
 def plan_of(run: Path, calls: CallSettings = PLAIN) -> Plan:
     """Return the plan of an existing run. Raises ManifestDiffers if its files have changed since."""
     manifest = read_manifest(run)
-    if manifest.agent.adapter == goodai.ADAPTER:
+    if manifest.agent.adapter == IMPORTED:
         raise ConfigError(f"{run} was imported: its agent cannot be asked again; rescore and report work")
     bank = read_bank(manifest.filler.source)
     scenarios = Scenarios(manifest.suite.name)

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, nearest
-from ltm_bench.datasets import goodai, swim
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
 from ltm_bench.plan.suites import Suite, read_suite, suites
 from ltm_bench.plan.tables import config_folders
@@ -19,6 +18,9 @@ from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.scenarios import scenario as scenario_named
 from ltm_bench.script.scenario import Scenario
+
+if TYPE_CHECKING:
+    from ltm_bench.datasets import goodai
 
 GOODAI = "goodai:"
 """What the name of a suite begins with that is a folder of GoodAI's definitions."""
@@ -69,6 +71,8 @@ class Scenarios:
 
 @cache
 def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
+    from ltm_bench.datasets import goodai
+
     def complain(line: str) -> None:
         warnings.warn(f"skipped: {line}", stacklevel=2)
 
@@ -135,6 +139,8 @@ def filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict
     if "digest" in scenario.parameters and places:
         filled.setdefault("digest", _digest(scenario.name, places))
     if "unvalidated" in scenario.parameters and isinstance(named["tasks"], str) and named["tasks"]:
+        from ltm_bench.datasets import swim
+
         try:
             tasks = swim.read_tasks(Path(named["tasks"]))
         except ValueError as error:

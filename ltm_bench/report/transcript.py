@@ -20,7 +20,7 @@ from ltm_bench.log.events import Jumped, Replied, Sent
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events, read_manifest
 from ltm_bench.report.anchors import anchor
-from ltm_bench.report.templating import templates
+from ltm_bench.report.templating import macro, templates
 from ltm_bench.score.fold import planned
 from ltm_bench.score.results import Question, Results
 
@@ -47,7 +47,7 @@ class TranscriptWriter:
         self._manifest = manifest
         self._numbers = {example: number for number, example in enumerate(planned(manifest))}
         self._conversation = templates().get_template("conversation.html.jinja")
-        self._turn = templates().get_template("turn.html.jinja")
+        self._turn = macro("turn.html.jinja", "turn")
         self._jump = templates().get_template("jump.html.jinja")
         self._in_conversation = False
 
@@ -80,13 +80,13 @@ class TranscriptWriter:
             question: The scored question, for a turn that has one.
         """
         self._write(
-            self._turn.render(
+            self._turn(
                 sent=sent,
                 replied=replied,
                 question=question,
                 id=anchor(sent.turn, sent.example or "", isolated=self._manifest.suite.isolated),
                 number=self._numbers.get(sent.example or ""),
-                LONGEST_TURN=LONGEST_TURN,
+                longest=LONGEST_TURN,
             )
         )
 

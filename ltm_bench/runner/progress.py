@@ -59,6 +59,7 @@ class Tracker:
         self._turns = self._tokens = self._position = self._done = 0
         self._replaying = False
         self._scores: dict[str, dict[str, list[float]]] = {}
+        self._score = 0.0
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         """Count a turn."""
@@ -73,6 +74,7 @@ class Tracker:
         if verdict.score is not None:
             of_scenario = self._scores.setdefault(example.scenario.name, {})
             of_scenario.setdefault(example.id, []).append(verdict.score)
+            self._score = headline({name: map(mean, of.values()) for name, of in self._scores.items()})
 
     def ended(self, ended: Ended) -> None:
         """Count an example."""
@@ -88,7 +90,7 @@ class Tracker:
             done=self._done,
             examples=self._examples,
             fraction=min(1.0, said / self._expected),
-            score=headline({name: map(mean, of.values()) for name, of in self._scores.items()}),
+            score=self._score,
             out_of=self._out_of,
             spent=self._budget.spent,
             cost_known=not self._budget.unknown,

@@ -31,11 +31,16 @@ from ltm_bench.datasets.goodai.files import (
 from ltm_bench.datasets.goodai.matcher import Published as PublishedScore
 from ltm_bench.log import events
 from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent, encode
-from ltm_bench.log.manifest import FORMAT, AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
+from ltm_bench.log.manifest import (
+    FORMAT,
+    IMPORTED,
+    AgentEntry,
+    FillerEntry,
+    Manifest,
+    ScenarioEntry,
+    SuiteEntry,
+)
 from ltm_bench.matchers.forms import dump
-
-ADAPTER = "imported"
-"""The adapter of an imported run: no agent can be asked again."""
 
 
 class Imported(NamedTuple):
@@ -191,8 +196,8 @@ def _manifest(
                 for name, n in sorted(counts.items())
             ],
         ),
-        agent=AgentEntry(name=agent, adapter=ADAPTER, hash="", settings={}, free=False),
-        filler=FillerEntry(source=ADAPTER, digest="", mode="scripted", max_tokens=0),
+        agent=AgentEntry(name=agent, adapter=IMPORTED, hash="", settings={}, free=False),
+        filler=FillerEntry(source=IMPORTED, digest="", mode="scripted", max_tokens=0),
         scorers={},
     )
 
