@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench import api
+from ltm_bench.api import execution
 from ltm_bench.plan.planning import Plan
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ def test_a_threshold_is_for_the_mean_of_all_seeds(command: "Command") -> None:
 
 def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
-    execute = api.execute
+    execute = execution.execute
 
     async def watched(plan: Plan, folder: Path, options: api.Options) -> api.Run:
         limits.append(options.budget.limit)
         return await execute(plan, folder, options)
 
-    monkeypatch.setattr(api, "execute", watched)
+    monkeypatch.setattr(execution, "execute", watched)
     done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
     assert done.exit_code == 0, done.output
     assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0

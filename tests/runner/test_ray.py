@@ -427,7 +427,7 @@ def test_a_worker_that_is_killed_in_the_middle_is_made_up_for_to_the_byte(
     code, said = finish(process)
     assert code == 0, said
     assert "2/2 runs done" in said
-    assert said.count("its worker was lost; another goes on from its log") == 2
+    assert said.count("its worker was lost; another continues from its log") == 2
     assert len(logs(alone / "reports")) == 2
     assert logs(place) == logs(alone / "reports")
     seen = [line.split() for line in calls.read_text().splitlines()]
