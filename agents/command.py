@@ -29,7 +29,7 @@ class Command(Agent):
     Args:
         command: The program and its arguments, as typed in a shell (no shell is used).
         timeout: Seconds for one answer.
-        restarts: How often a program that died is started anew, and told everything that was said.
+        restarts: How often a program that died is started again, and told everything that was said.
     """
 
     def __init__(self, *, command: str, timeout: float = 120.0, restarts: int = 0) -> None:
@@ -142,7 +142,7 @@ class Command(Agent):
             ) from None
         if not isinstance(content, dict):
             raise AgentError(
-                f"{self._words[0]} answered with a line that is no JSON object: {answer[:120]!r}"
+                f"{self._words[0]} answered with a line that is not a JSON object: {answer[:120]!r}"
             )
         return content
 

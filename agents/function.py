@@ -8,19 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Agent, AgentError, Message, Reply
+from ltm_bench import Agent, AgentError, Message, Reply, Turn
 
 
 class Function(Agent):
     """Calls `target`, `package.module:name`: a function `(message: str) -> str`, sync or async, or a class of such.
 
-    The module is looked for where you stand and where Python looks. A class is made anew for every conversation. What
-    it did not answer itself (filler, a resumed run) it is told by its method `observe(message, reply)`, if it has one.
+    The module is looked for in the current folder and where Python looks. Every conversation gets its own instance of
+    a class. What it did not answer itself (filler, a resumed run) it is told by its method `observe(message, reply)`,
+    if it has one.
     """
 
     def __init__(self, *, target: str) -> None:
         self._target = target
         self._call = _load(target)
+        self.observes = callable(getattr(self._call, "observe", None))
 
     async def reply(self, message: Message) -> Reply:
         """Call the target with the message's text."""
@@ -31,13 +33,13 @@ class Function(Agent):
             raise AgentError(f"{self._target} returned {type(answer).__name__}, not a string")
         return Reply(answer)
 
-    async def observe(self, turn: Any) -> None:
+    async def observe(self, turn: Turn) -> None:
         """Tell the target of a turn, if it wants to know."""
-        told = getattr(self._call, "observe", None)
-        if callable(told):
-            result = told(turn.message.text, turn.reply.text)
-            if inspect.isawaitable(result):
-                await result
+        if self.observes:
+            target: Any = self._call
+            told = target.observe(turn.message.text, turn.reply.text)
+            if inspect.isawaitable(told):
+                await told
 
 
 def _load(target: str) -> Callable[[str], Any]:

@@ -16,11 +16,10 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.adapters.http import Attempt, tell
-from ltm_bench.core.errors import ConfigError, bare
+from ltm_bench.adapters import Again, Attempt, ConfigError, bare, read, retrying, scrubbed, tell
 
-_LONGEST_WAIT = 60.0
-"""Seconds before a request is sent again, whatever Retry-After says: a run can be resumed later."""
+_PAUSE = 1.0
+"""Seconds before the first retry."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A header's (RFC 9110, section 5.6.2)."""
@@ -63,6 +62,7 @@ class Http(Agent):
             shown = "" if "@" in url else f"={url!r}"  # what cannot be read may hold a password anywhere
             raise ValueError(f"url{shown} is not a URL; it looks like https://host/path")
         self._url, self._place = url, bare(url)
+        self.connections = self._place
         self._request, self._reply, self._session, self._time = request, reply, session, time
         try:
             self._extra = json.loads(extra)
@@ -76,7 +76,7 @@ class Http(Agent):
         self._client: httpx2.AsyncClient | None = None
 
     async def open(self, home: Path) -> None:
-        """Find the conversation's id, or make one: a run that is resumed goes on with its own."""
+        """Find the conversation's id, or make one: a resumed run keeps its own."""
         self._client = _client(self._headers)
         self._kept = home / "session"
         self._conversation = self._kept.read_text("utf-8") if self._kept.exists() else ""
@@ -86,12 +86,12 @@ class Http(Agent):
             self._kept.write_text(self._conversation, "utf-8")
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Go on with the session, whose memory is the endpoint's. Under a new id it would remember nothing."""
+        """Keep the session, whose memory is the endpoint's. Under a new id it would remember nothing."""
         if self._new and self._session and any(True for _ in turns):
             self._kept.unlink()
             raise CannotResume(
                 f"{self._kept}, the id under which {self._place} knows this conversation, is gone: it would answer as "
-                "if nothing had been said; bring the file back, or start anew with --fresh"
+                "if nothing had been said; bring the file back, or start again with --fresh"
             )
 
     async def reply(self, message: Message) -> Reply:
@@ -125,48 +125,64 @@ class Http(Agent):
 
     def _clean(self, text: str) -> str:
         """Return what the server said without the values that it was sent from the environment."""
-        for value in filter(None, self._headers.values()):
-            text = text.replace(value, "[removed]")
-        return bare(text)
+        return scrubbed(text, self._headers.values())
 
     async def _post(self, client: httpx2.AsyncClient, body: bytes) -> bytes | None:
         """Return the answer; None where the endpoint finds the conversation too long."""
-        for attempt in range(self._max_retries + 1):
-            begun = time.perf_counter()
-            try:
-                async with asyncio.timeout(self._timeout):
-                    answer = await client.post(self._url, content=body)
-            except (httpx2.HTTPError, TimeoutError) as error:
-                said = self._clean(str(error))[:200]  # the protocol's errors quote the server
-                detail, wait = type(error).__name__ + (f": {said}" if said else ""), ""
-                tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
-                if isinstance(
-                    error, httpx2.DecodingError
-                ):  # the answer is there; it would be no better another time
-                    raise AgentError(f"{self._place} answered with what cannot be read: {detail}") from None
-            else:
-                detail, wait = f"HTTP {answer.status_code}", answer.headers.get("Retry-After", "")
-                tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
-                if answer.is_success:
-                    return answer.content
-                if answer.status_code == 413:
-                    return None
-                if answer.has_redirect_location:
-                    there = self._clean(answer.headers["Location"])[:200]
-                    raise AgentError(f"{self._place} has moved ({detail}): set url to {there!r}")
-                if answer.status_code != 429 and answer.status_code < 500:
-                    raise AgentError(f"{self._place} refused the request: {detail}")
-            if attempt < self._max_retries:
-                seconds = float(wait) if wait.isdecimal() else 2.0**attempt
-                await asyncio.sleep(min(seconds, _LONGEST_WAIT))
-        raise AgentError(
-            f"{self._place} failed {self._max_retries + 1} times, last with {detail}; then resume the run"
-        )
+        try:
+            answer = await retrying(
+                lambda: self._once(client, body), retries=self._max_retries, pause=_PAUSE, again=_again
+            )
+        except _Failed as error:
+            raise AgentError(
+                f"{self._place} failed {self._max_retries + 1} times, last with {error}; then resume the run"
+            ) from None
+        what = f"HTTP {answer.status_code}"
+        if answer.is_success:
+            return answer.content
+        if answer.status_code == 413:
+            return None
+        if answer.has_redirect_location:
+            there = self._clean(answer.headers["Location"])[:200]
+            raise AgentError(f"{self._place} has moved ({what}): set url to {there!r}")
+        raise AgentError(f"{self._place} refused the request: {what}")
+
+    async def _once(self, client: httpx2.AsyncClient, body: bytes) -> httpx2.Response:
+        """Make one attempt. Raises _Failed where another one may succeed."""
+        begun = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout):
+                request = client.build_request("POST", self._url, content=body)
+                answer = await read(await client.send(request, stream=True))
+        except (httpx2.HTTPError, TimeoutError) as error:
+            tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
+            said = self._clean(str(error))[:200]  # the protocol's errors quote the server
+            detail = type(error).__name__ + (f": {said}" if said else "")
+            if isinstance(error, httpx2.DecodingError):  # the answer is there; another one would be no better
+                raise AgentError(f"{self._place} answered with what cannot be read: {detail}") from None
+            raise _Failed(detail) from None
+        wait = answer.headers.get("Retry-After", "")
+        tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
+        if answer.status_code == 429 or answer.status_code >= 500:
+            raise _Failed(f"HTTP {answer.status_code}", float(wait) if wait.isdecimal() else None)
+        return answer
 
     async def close(self) -> None:
         """Close the connection."""
         if self._client is not None:
             await self._client.aclose()
+
+
+class _Failed(Exception):
+    """An attempt that may succeed another time; `after` so many seconds, if the server says so."""
+
+    def __init__(self, detail: str, after: float | None = None) -> None:
+        super().__init__(detail)
+        self.after = after
+
+
+def _again(error: Exception) -> Again | None:
+    return Again(error.after) if isinstance(error, _Failed) else None
 
 
 def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:

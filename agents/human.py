@@ -9,10 +9,10 @@ from weakref import WeakKeyDictionary
 from ltm_bench import Agent, AgentError, Message, Reply
 
 _one_at_a_time: WeakKeyDictionary[AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-"""Conversations that are held at the same time share the person."""
+"""Conversations that run at the same time share the person."""
 
 _typed = bytearray()
-"""What the terminal has given beyond the last line that was taken."""
+"""What was typed after the last line that was taken."""
 
 
 class Human(Agent):

@@ -10,40 +10,46 @@ embedding takes stands beside it.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.adapters import embedding
-from ltm_bench.adapters.answerer import Core
-from ltm_bench.adapters.embedders import embedder as embedder_of
-from ltm_bench.adapters.endpoint import Endpoint, stamped
-from ltm_bench.adapters.extras import installed, need
-from ltm_bench.adapters.http import sendable
-from ltm_bench.adapters.ledger import Ledger, Tally, name_in
-from ltm_bench.core.agent import Agent, Finding, Memory
-from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.messages import Message, Reply, Turn, Usage
+from ltm_bench import Finding, Memory, Turn, Usage
+from ltm_bench.adapters import (
+    ConfigError,
+    EmbeddingModel,
+    Endpoint,
+    MemoryProduct,
+    Tally,
+    at_least,
+    embedder_of,
+    hashing,
+    installed,
+    is_local,
+    need,
+    sendable,
+    stamped,
+    usage_of,
+)
 
 
-class LangMem(Agent):
+class LangMem(MemoryProduct):
     """Remembers what LangMem's manager keeps, and answers through another adapter.
 
-    model       the model that manages the memories, as the server knows it; it must call tools
-    core        the adapter that answers, and its model; default: openai_chat and the same model
-    base_url    the OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's
-    embedder    the name of an embedding model there, `local`, or `python:module:callable`
-    dimensions  how long the embedder's vectors are; `local` knows it
-    memories    how many memories are recalled for a message
-    looked_at   how many memories the manager looks at before it changes any (LangMem's query_limit)
-    deletes     whether the manager may delete memories; LangMem's own default is that it may not
-    recent      how many of the newest turns the core sees word for word
-    window      tokens of the prompt that the core gets, its reply not counted
-    timeout     seconds to wait for one answer of the managing model
-    max_retries how often a failed request is sent again
+    Args:
+        model: The model that manages the memories, as the server knows it; it must call tools.
+        core: The adapter that answers, and its model; default: openai_chat and the same model.
+        base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
+        embedder: The name of an embedding model there, `local`, or `python:module:callable`.
+        dimensions: How long the embedder's vectors are; `local` knows it.
+        memories: How many memories are recalled for a message.
+        looked_at: How many memories the manager looks at before it changes any (LangMem's query_limit).
+        deletes: Whether the manager may delete memories; LangMem's own default is that it may not.
+        recent: How many of the newest turns the core sees word for word.
+        window: Tokens of the prompt that the core gets, its reply not counted.
+        timeout: Seconds to wait for one answer of the managing model.
+        max_retries: How often a failed request is sent again.
     """
 
     def __init__(
@@ -62,35 +68,25 @@ class LangMem(Agent):
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
-        for name, value, least in (
-            ("memories", memories, 1),
-            ("looked_at", looked_at, 4),  # below that LangMem looks at none
-            ("recent", recent, 0),
-            ("window", window, 256),
-            ("dimensions", dimensions, 1),
-        ):
-            if value < least:
-                raise ConfigError(f"langmem: {name} = {value}, but at least {least} is needed")
-        self._endpoint = Endpoint(
-            model=model,
-            base_url=base_url,
-            url_variable="OPENAI_BASE_URL",
-            vendor_url="https://api.openai.com/v1",
-            key_variable="OPENAI_API_KEY",
-            timeout=timeout,
-            max_retries=max_retries,
+        # Below 4, LangMem looks at none.
+        at_least("langmem", looked_at=(looked_at, 4), dimensions=(dimensions, 1))
+        endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
+        super().__init__(
+            endpoint,
+            core=core or f"openai_chat:{model}",
+            core_settings={"base_url": base_url},
+            memories=memories,
+            recent=recent,
+            window=window,
         )
-        self._core = Core(core or f"openai_chat:{model}", {"base_url": base_url}, window)
-        self._embedder = embedder
-        self._embed = embedder_of(embedder, None if embedder == "local" else self._endpoint.url)
-        self._dimensions = embedding.DIMENSIONS if embedder == "local" else dimensions
-        self._memories, self._looked_at, self._deletes = memories, looked_at, deletes
-        self._recent: deque[Turn] = deque(maxlen=recent)
+        self._local = embedder_of(embedder) if is_local(embedder) else None
+        self._remote = None if is_local(embedder) else EmbeddingModel(embedder, endpoint.url)
+        self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
+        self._looked_at, self._deletes = looked_at, deletes
         self._told: dict[str, tuple[int, datetime]] = {}
         self._tally = Tally()
         self._failures: list[BaseException] = []
         self._http: Any = None
-        self._restored = False
 
     async def open(self, home: Path) -> None:
         """Import LangMem, and make its manager over an empty store; `restore` fills it."""
@@ -98,16 +94,14 @@ class LangMem(Agent):
         need("langmem", "langchain_openai")
         import openai
 
-        self._home = home
-        self._name = name_in(home)
+        await super().open(home)
         self._space = ("ltm-bench", self._name)
-        self._ledger = Ledger(home / "heard.jsonl")
-        self._http = openai.DefaultAsyncHttpxClient(timeout=self._endpoint.timeout)
+        self._http = openai.DefaultAsyncHttpxClient(timeout=self.endpoint.timeout)
         self._make()
 
     def _make(self) -> None:
-        """Make the manager and its store anew."""
-        langmem, place = need("langmem", "langmem"), self._endpoint
+        """Make the manager and an empty store."""
+        langmem, place = need("langmem", "langmem"), self.endpoint
         memory = need("langmem", "langgraph.store.memory")
         chat = need("langmem", "langchain_openai")
         changes = self._changes = dict[str, Any]()
@@ -140,23 +134,24 @@ class LangMem(Agent):
             enable_deletes=self._deletes,
         )
 
-    def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        before = getattr(self._embed, "tokens", 0)
-        rows = [list(map(float, row)) for row in embedding.whole(self._embed(texts))] if texts else []
-        self._count(before, getattr(self._embed, "tokens", 0))
+    async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        rows = [list(map(float, row)) for row in hashing.whole(await self._embed(texts))] if texts else []
         if any(len(row) != self._dimensions for row in rows):
             raise ConfigError(
                 f"langmem: the embedder's vectors have {len(rows[0])} numbers; set dimensions={len(rows[0])}"
             )
         return rows
 
-    def _count(self, before: int | None, after: int | None) -> None:
-        """Count what was embedded; an embedder on this machine says nothing of tokens, and costs nothing."""
-        if before is None or after is None:
-            self._tally.add(None)
-        elif after > before:
-            provider = "openai" if self._endpoint.is_list_priced else None
-            self._tally.add(Usage(uncached=after - before, model=self._embedder, provider=provider))
+    async def _embed(self, texts: Sequence[str]) -> Any:
+        """Return the vectors of texts, and count what they cost; an embedder on this machine costs nothing."""
+        if self._local is not None:
+            return self._local(texts)
+        assert self._remote is not None
+        before = self._remote.tokens
+        rows = await self._remote.embed(texts)
+        after = self._remote.tokens
+        self._tally.add(None if before is None or after is None else self._remote.usage(after - before))
+        return rows
 
     async def _manage(self, turn: Turn) -> None:
         messages = need("langmem", "langchain_core.messages")
@@ -171,10 +166,10 @@ class LangMem(Agent):
                 await self._manager.ainvoke({"messages": said}, config={"callbacks": [self._counter()]})
         except ConfigError:
             raise
-        except Exception as error:
-            raise self._endpoint.explain(next(iter(self._failures), error)) from error
-        if self._failures:  # LangMem takes them for mistakes of the model's, and goes on
-            raise self._endpoint.explain(self._failures[0])
+        except Exception as error:  # LangChain's, LangGraph's, the SDK's
+            raise self.endpoint.explain(next(iter(self._failures), error)) from error
+        if self._failures:  # LangMem takes them for mistakes of the model's, and carries on
+            raise self.endpoint.explain(self._failures[0])
         self._note(turn, self._changes)
         self._ledger.finish(turn, {"changes": dict(self._changes), "spent": self._tally.turn()})
 
@@ -188,7 +183,7 @@ class LangMem(Agent):
     def _counter(self) -> Any:
         """Return what LangChain calls back after every call to a model."""
         failures = self._failures
-        tally, provider = self._tally, "openai" if self._endpoint.is_list_priced else None
+        tally, provider = self._tally, "openai" if self.endpoint.is_list_priced else None
         base: Any = need("langmem", "langchain_core.callbacks").BaseCallbackHandler
 
         class Counter(base):  # type: ignore[misc]  # its package is imported only here
@@ -205,70 +200,56 @@ class LangMem(Agent):
 
     # The agent
 
-    async def restore(self, turns: Iterable[Turn]) -> None:
-        """Bring the store to where it was after these turns; those that are missing are managed now."""
-        turns = list(turns)
-        agreed = self._ledger.agreed(turns)
+    async def hear(self, turn: Turn) -> None:
+        """Have the manager look at a turn."""
+        await self._manage(turn)
+
+    async def cut_back(self, turns: Sequence[Turn]) -> int:
+        """Keep what these turns changed; `resumed` rebuilds the store from it."""
+        self._ledger.cut(len(turns))
+        return len(turns)
+
+    async def resumed(self, turns: Sequence[Turn]) -> None:
+        """Rebuild the store from what every turn changed."""
         if self._restored:
             self._make()
             self._told.clear()
-        if not self._ledger.clean(agreed):
-            self._ledger.cut(agreed)
-        self._restored = True
         kept: dict[str, Any] = {}
-        for heard, turn in zip(self._ledger.heard, turns, strict=False):
+        for heard, turn in zip(self._ledger.heard, turns, strict=True):
             kept.update(heard.data["changes"])
             self._note(turn, heard.data["changes"])
         for name, value in kept.items():
             if value is not None:
                 await self._store.aput(self._space, name, value)
-        self._recent.extend(turns[:agreed])
-        self._tally.owe(turns[:agreed], [heard.data["spent"] for heard in self._ledger.heard])
-        for turn in turns[agreed:]:
-            await self.observe(turn)
+        self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
 
-    async def observe(self, turn: Turn) -> None:
-        """Have the manager look at a turn."""
-        if not self._restored:  # a new conversation in a folder where an older one was broken off
-            await self.restore(())
-        await self._manage(turn)
-        self._recent.append(turn)
-
-    async def reply(self, message: Message) -> Reply:
-        """Answer from the memories that are near, and have the manager look at the turn."""
-        if not self._restored:
-            await self.restore(())
-        found = await self.recall(message.text, self._memories)
-        prompt = self._core.prompt(message, found, self._recent)
-        reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
-        await self.observe(Turn(message, reply))
-        return replace(reply, usage=self._tally.settle(reply.usage))
+    def billed(self, usage: Usage | None) -> Usage | None:
+        """Add what managing used since the last reply."""
+        return self._tally.settle(usage)
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the memories in the store that are nearest."""
         if not query.strip():
             return []
-        try:
+        with self.endpoint.explaining():
             found = await self._store.asearch(self._space, query=sendable(query), limit=limit)
-        except ConfigError:
-            raise
-        except Exception as error:
-            raise self._endpoint.explain(error) from error
         memories = []
         for item in found:
             turn, at = self._told.get(item.key, (None, None))
             content = item.value.get("content", item.value)
             text = content.get("content", content) if isinstance(content, dict) else content
-            memories.append(Memory(str(text), at, turn, item.score))
+            memories.append(Memory(str(text), at, turn, item.score, id=item.key))
         return memories
 
     async def examine(self) -> Sequence[Finding]:
         """Say whether LangMem is installed."""
-        return [Finding(*installed("langmem", "langmem"))]
+        return [installed("langmem", "langmem")]
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._core.close()
+        await super().close()
+        if self._remote is not None:
+            await self._remote.close()
         if self._http is not None:
             await self._http.aclose()
 
@@ -277,12 +258,11 @@ def _usage(message: Any, provider: str | None) -> Usage | None:
     spent = message.usage_metadata
     if not spent:
         return None
-    read = (spent.get("input_token_details") or {}).get("cache_read") or 0
-    return Usage(
-        uncached=spent["input_tokens"] - read,
-        cache_read=read,
+    return usage_of(
+        prompt=spent["input_tokens"],
         output=spent["output_tokens"],
-        reasoning=(spent.get("output_token_details") or {}).get("reasoning") or 0,
+        cache_read=(spent.get("input_token_details") or {}).get("cache_read"),
+        reasoning=(spent.get("output_token_details") or {}).get("reasoning"),
         model=message.response_metadata.get("model_name"),
         provider=provider,
     )

@@ -11,27 +11,37 @@ server: of a turn that was broken off, the agent's own search of old messages ca
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.adapters.endpoint import EXAMINING, Endpoint, stamped
-from ltm_bench.adapters.extras import installed, need
-from ltm_bench.adapters.http import sendable
-from ltm_bench.adapters.ledger import Ledger, name_in
-from ltm_bench.core.agent import Agent, Finding, Memory
-from ltm_bench.core.clock import stamp
-from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
-from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench import Agent, AgentError, CannotResume, Finding, Finish, Memory, Message, Reply, Turn, Usage
+from ltm_bench.adapters import (
+    EXAMINING,
+    Again,
+    ConfigError,
+    Endpoint,
+    Heard,
+    Ledger,
+    aware_time,
+    installed,
+    name_in,
+    need,
+    passing,
+    pieces,
+    retrying,
+    sendable,
+    stamp,
+    stamped,
+    usage_of,
+)
 
 _PASSAGE = 4000
 """Characters of one archival passage."""
 
 _PAGE = 100
 _PAUSE = 1.0
-"""Seconds before a message is sent again; twice as many each time."""
+"""Seconds before a message is sent again for the first time."""
 
 _ENDED = ("end_turn", "tool_rule", "no_tool_call")
 """Reasons to stop that are the agent's own."""
@@ -42,15 +52,16 @@ _TOOLS = ("archival_memory_insert", "archival_memory_search", "conversation_sear
 class Letta(Agent):
     """One agent on a Letta server.
 
-    model       the handle of the agent's model, e.g. openai/gpt-4o-mini
-    embedding   the handle of its embedding model; default: the server's
-    base_url    your own server, e.g. http://localhost:8283; default: LETTA_BASE_URL, else Letta's cloud
-    system      the agent's system prompt; default: Letta's
-    persona     what the agent's block `persona` says at the beginning
-    human       what its block `human` says at the beginning
-    context     the most tokens of its context window; default: the server's
-    timeout     seconds to wait for one reply
-    max_retries how often a failed request is sent again
+    Args:
+        model: The handle of the agent's model, e.g. openai/gpt-4o-mini.
+        embedding: The handle of its embedding model; default: the server's.
+        base_url: Your own server, e.g. http://localhost:8283; default: LETTA_BASE_URL, else Letta's cloud.
+        system: The agent's system prompt; default: Letta's.
+        persona: What the agent's block `persona` says at the beginning.
+        human: What its block `human` says at the beginning.
+        context: The most tokens of its context window; default: the server's.
+        timeout: Seconds to wait for one reply.
+        max_retries: How often a failed request is sent again.
     """
 
     def __init__(
@@ -75,6 +86,7 @@ class Letta(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
+        self.connections = self._endpoint.connections
         if "/" not in model:
             raise ConfigError(f"letta: model = {model!r}; write it as provider/name, e.g. openai/gpt-4o-mini")
         self._asked: dict[str, Any] = {
@@ -96,11 +108,9 @@ class Letta(Agent):
         self._home = home
         self._ledger = Ledger(home / "heard.jsonl")
         name = name_in(home)
-        try:
+        with self._endpoint.explaining():
             found = await self._client.agents.list(tags=[name], match_all_tags=True, limit=1)
             self._agent = found.items[0].id if found.items else await self._make(name)
-        except Exception as error:
-            raise self._endpoint.explain(error) from error
 
     def _connect(self, package: Any, timeout: float, max_retries: int) -> Any:
         return package.AsyncLetta(
@@ -130,12 +140,10 @@ class Letta(Agent):
         if not self._restored:
             await self.restore(())
         self._ledger.begin(message.turn)
-        try:
+        with self._endpoint.explaining():
             answer = await self._send(sendable(stamped(message)))
             reply = self._read(answer)
             state = await self._state(inserted=any(map(_inserts, answer.messages)))
-        except Exception as error:
-            raise self._endpoint.explain(error) from error
         self._ledger.finish(Turn(message, reply), state)
         return reply
 
@@ -143,33 +151,28 @@ class Letta(Agent):
         """Send a message. Before it is sent again, the agent is put back: it may have heard the first one."""
         # The client's own retries would let it hear the message twice.
         messages = self._client.with_options(max_retries=0).agents.messages
-        for attempt in range(self._endpoint.max_retries + 1):
-            try:
-                return await messages.create(self._agent, messages=[{"role": "user", "content": text}])
-            except Exception as error:
-                status = getattr(error, "status_code", 0)
-                if attempt == self._endpoint.max_retries or (status != 429 and status < 500):
-                    raise
-                await asyncio.sleep(_PAUSE * 2**attempt)
-                await self._put_back(self._ledger.heard)
-        raise AssertionError("the last attempt returns or raises")
+        return await retrying(
+            lambda: messages.create(self._agent, messages=[{"role": "user", "content": text}]),
+            retries=self._endpoint.max_retries,
+            pause=_PAUSE,
+            again=lambda error: Again() if passing(getattr(error, "status_code", 0)) else None,
+            before=lambda: self._put_back(self._ledger.heard),
+        )
 
     async def observe(self, turn: Turn) -> None:
         """Put a turn into the agent's archival memory."""
         if not self._restored:
             await self.restore(())
         self._ledger.begin(turn.message.turn)
-        try:
-            made = []
-            for text in _split(f"User: {turn.message.text}\nYou: {turn.reply.text}"):
+        made = []
+        with self._endpoint.explaining():
+            for text in pieces(f"User: {turn.message.text}\nYou: {turn.reply.text}", _PASSAGE):
                 made += await self._client.agents.passages.create(
                     self._agent,
                     text=sendable(f"[{stamp(turn.message.at)}]\n{text}"),
                     created_at=turn.message.at,
                     tags=[f"turn-{turn.message.turn}"],
                 )
-        except Exception as error:
-            raise self._endpoint.explain(error) from error
         self._passages.update(passage.id for passage in made)
         self._ledger.finish(turn, {"passages": [passage.id for passage in made]})
 
@@ -207,9 +210,7 @@ class Letta(Agent):
         why = answer.stop_reason.stop_reason
         usage = self._usage(answer.usage)
         text = "\n".join(said)
-        if (
-            why in _ENDED
-        ):  # an agent that ends its turn without a word has said nothing, and that is its answer
+        if why in _ENDED:  # an agent may end its turn without a word: then that is its answer
             return Reply(text, usage)
         if why in ("max_steps", "max_tokens_exceeded"):
             return Reply(text, usage, Finish.LENGTH)
@@ -223,20 +224,15 @@ class Letta(Agent):
         if spent is None or not spent.prompt_tokens:
             return None
         provider, _, model = self._endpoint.model.partition("/")
-        read, written = spent.cached_input_tokens or 0, spent.cache_write_tokens or 0
-        if read + written > spent.prompt_tokens:  # no such thing: bill it all at the full price
-            read = written = 0
-        return Usage(
-            uncached=spent.prompt_tokens - read - written,
-            cache_read=read,
-            cache_write=written,
-            output=spent.completion_tokens or 0,
-            reasoning=spent.reasoning_tokens or 0,
+        priced = provider in ("openai", "anthropic") and not self._endpoint.is_vendor
+        return usage_of(
+            prompt=spent.prompt_tokens,
+            output=spent.completion_tokens,
+            cache_read=spent.cached_input_tokens,
+            cache_write=spent.cache_write_tokens,
+            reasoning=spent.reasoning_tokens,
             model=model,
-            # Letta's cloud bills credits, not tokens.
-            provider=provider
-            if provider in ("openai", "anthropic") and not self._endpoint.is_vendor
-            else None,
+            provider=provider if priced else None,  # Letta's cloud bills credits, not tokens
         )
 
     # Resuming
@@ -253,16 +249,14 @@ class Letta(Agent):
             )
         self._passages = {passage for each in heard for passage in each.data["passages"]}
         if not self._ledger.clean(agreed):
-            try:
+            with self._endpoint.explaining():
                 await self._put_back(heard)
-            except Exception as error:
-                raise self._endpoint.explain(error) from error
             self._ledger.cut(agreed)
         self._restored = True
         for turn in turns[agreed:]:
             await self.observe(turn)
 
-    async def _put_back(self, heard: Sequence[Any]) -> None:
+    async def _put_back(self, heard: Sequence[Heard]) -> None:
         states = [each.data for each in heard if "messages" in each.data]
         if states:
             await self._client.agents.update(self._agent, message_ids=states[-1]["messages"])
@@ -282,24 +276,23 @@ class Letta(Agent):
         """Return what the agent's archival memory has on `query`."""
         if not query.strip():
             return []
-        try:
+        with self._endpoint.explaining():
             found = await self._client.agents.passages.search(self._agent, query=sendable(query), top_k=limit)
-        except Exception as error:
-            raise self._endpoint.explain(error) from error
-        return [Memory(row.content, _time(row.timestamp), _turn(row.tags)) for row in found.results]
+        return [Memory(row.content, aware_time(row.timestamp), _turn(row.tags)) for row in found.results]
 
     async def examine(self) -> Sequence[Finding]:
         """Ask whether the client is installed, and whether the server answers."""
-        there, text = installed("letta", "letta-client")
-        if not there:
-            return [Finding(False, text)]
+        package = installed("letta", "letta-client")
+        if not package.ok:
+            return [package]
         client = self._connect(need("letta", "letta_client"), EXAMINING, 0)
         async with client:
             try:
-                health = await client.health()
-            except Exception as error:
-                return [Finding(True, text), Finding(False, str(self._endpoint.explain(error)))]
-        return [Finding(True, text), Finding(True, f"the server is Letta {health.version}")]
+                with self._endpoint.explaining():
+                    health = await client.health()
+            except AgentError as error:
+                return [package, Finding(False, str(error))]
+        return [package, Finding(True, f"the server is Letta {health.version}")]
 
     async def close(self) -> None:
         """Close the connections. The agent stays on the server: the run may be resumed, and it may be looked at."""
@@ -315,24 +308,6 @@ def _inserts(message: Any) -> bool:
     return any(
         call.name == "archival_memory_insert" for call in (calls if isinstance(calls, list) else [calls])
     )
-
-
-def _split(text: str) -> Iterator[str]:
-    """Cut a text into passages, between lines where there are any."""
-    while len(text) > _PASSAGE:
-        end = text.rfind("\n", 0, _PASSAGE) + 1 or _PASSAGE
-        yield text[:end].rstrip()
-        text = text[end:]
-    if text.strip():
-        yield text
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return at if at.tzinfo is not None else None
 
 
 def _turn(tags: Sequence[str] | None) -> int | None:

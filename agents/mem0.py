@@ -13,28 +13,33 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from ltm_bench.adapters import embedding
-from ltm_bench.adapters.answerer import Core
-from ltm_bench.adapters.embedders import embedder as embedder_of
-from ltm_bench.adapters.endpoint import Endpoint, stamped
-from ltm_bench.adapters.extras import installed, need
-from ltm_bench.adapters.http import client as watched
-from ltm_bench.adapters.http import sendable
-from ltm_bench.adapters.ledger import Ledger, Tally, fingerprint, name_in
-from ltm_bench.core.agent import Agent, Finding, Memory
-from ltm_bench.core.clock import stamp
-from ltm_bench.core.errors import CannotResume, ConfigError
-from ltm_bench.core.messages import Message, Reply, Turn, Usage
+from ltm_bench import CannotResume, Finding, Memory, Turn, Usage
+from ltm_bench.adapters import (
+    ConfigError,
+    Endpoint,
+    MemoryProduct,
+    Tally,
+    at_least,
+    embedder_of,
+    fingerprint,
+    hashing,
+    installed,
+    is_local,
+    need,
+    sdk_client,
+    sendable,
+    stamp,
+    stamped,
+    usage_of,
+)
 
 T = TypeVar("T")
 
@@ -46,25 +51,25 @@ _DATES = (
     "are wrong. Every message of the user begins with the time at which it was sent, in brackets."
 )
 
-
 _alone = Lock()
-"""Held while Mem0 is set up, for it imports more then."""
+"""Held while Mem0 is set up, because it imports more modules then."""
 
 
-class Mem0(Agent):
+class Mem0(MemoryProduct):
     """Remembers what Mem0 extracts, and answers through another adapter.
 
-    model       the model that extracts facts, as the server knows it
-    core        the adapter that answers, and its model; default: openai_chat and the same model
-    base_url    the OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's
-    embedder    the name of an embedding model there, `local`, or `python:module:callable`
-    dimensions  how long the embedder's vectors are; `local` knows it
-    memories    how many facts are recalled for a message
-    recent      how many of the newest turns the core sees word for word
-    window      tokens of the prompt that the core gets, its reply not counted
-    reasoning   whether `model` takes no temperature and no max_tokens; default: by its name, as Mem0 does
-    timeout     seconds to wait for one answer of the extracting model
-    max_retries how often a failed request is sent again
+    Args:
+        model: The model that extracts facts, as the server knows it.
+        core: The adapter that answers, and its model; default: openai_chat and the same model.
+        base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
+        embedder: The name of an embedding model there, `local`, or `python:module:callable`.
+        dimensions: How long the embedder's vectors are; `local` knows it.
+        memories: How many facts are recalled for a message.
+        recent: How many of the newest turns the core sees word for word.
+        window: Tokens of the prompt that the core gets, its reply not counted.
+        reasoning: Whether `model` takes no temperature and no max_tokens; default: by its name, as Mem0 does.
+        timeout: Seconds to wait for one answer of the extracting model.
+        max_retries: How often a failed request is sent again.
     """
 
     def __init__(
@@ -82,66 +87,44 @@ class Mem0(Agent):
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
-        for name, value, least in (
-            ("memories", memories, 1),
-            ("recent", recent, 0),
-            ("window", window, 256),
-            ("dimensions", dimensions, 1),
-        ):
-            if value < least:
-                raise ConfigError(f"mem0: {name} = {value}, but at least {least} is needed")
-        self._endpoint = Endpoint(
-            model=model,
-            base_url=base_url,
-            url_variable="OPENAI_BASE_URL",
-            vendor_url="https://api.openai.com/v1",
-            key_variable="OPENAI_API_KEY",
-            timeout=timeout,
-            max_retries=max_retries,
+        at_least("mem0", dimensions=(dimensions, 1))
+        endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
+        super().__init__(
+            endpoint,
+            core=core or f"openai_chat:{model}",
+            core_settings={"base_url": base_url},
+            memories=memories,
+            recent=recent,
+            window=window,
         )
-        self._core = Core(core or f"openai_chat:{model}", {"base_url": base_url}, window)
-        self._embedder, self._dimensions = embedder, dimensions
-        self._own = embedder == "local" or embedder.startswith("python:")
-        if embedder == "local":
-            self._dimensions = embedding.DIMENSIONS
-        self._memories, self._reasoning = memories, reasoning
-        self._recent: deque[Turn] = deque(maxlen=max(recent, _CONTEXT))
-        self._shown = recent
+        self._embedder, self._own = embedder, is_local(embedder)
+        self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
+        self._reasoning = reasoning
         self._tally = Tally()
-        self._calls = _Calls(self._endpoint, self._tally)
+        self._calls = _Calls(endpoint, self._tally)
         self._memory: Any = None
         self._client: Any = None
         # Qdrant's files belong to the thread that opened them.
         self._thread = ThreadPoolExecutor(1, "mem0")
-        self._restored = False
 
     # Mem0 itself
 
     async def open(self, home: Path) -> None:
         """Import Mem0, and open its files in `home`."""
-        self._home = home
-        self._name = name_in(home)
-        self._ledger = Ledger(home / "heard.jsonl")
+        await super().open(home)
         # Here and not in the thread: of several threads that import the same packages some get halves of them.
         with _untold(home):
             for package in ("mem0", "qdrant_client", "httpx"):
                 need("mem0", package)
         import openai
 
-        place = self._endpoint
-        self._client = openai.AsyncOpenAI(
-            api_key=place.key,
-            base_url=place.url,
-            timeout=place.timeout,
-            max_retries=place.max_retries,
-            http_client=watched(openai.DefaultAsyncHttpxClient),
-        )
+        self._client = sdk_client(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient, self.endpoint)
         self._calls.loop = asyncio.get_running_loop()
         await self._call(self._open, home)
 
     def _open(self, home: Path) -> None:
         with _alone:
-            package, place = need("mem0", "mem0"), self._endpoint
+            package, place = need("mem0", "mem0"), self.endpoint
             model = {"model": place.model, "api_key": place.key, "openai_base_url": place.url}
             self._memory = package.Memory.from_config(
                 {
@@ -186,42 +169,39 @@ class Mem0(Agent):
     def _add(self, turn: Turn) -> None:
         self._ledger.begin(turn.message.turn)
         at = turn.message.at.isoformat()
-        self._calls.failure = None
-        try:
+        with self._failing():
             self._memory.add(
                 _messages(turn),
                 user_id=self._name,
                 metadata={"turn": turn.message.turn, "said": fingerprint(turn), "at": at, "created_at": at},
                 prompt=_DATES.format(now=stamp(turn.message.at)),
             )
-        except Exception as error:
-            raise self._endpoint.explain(self._calls.failure or error) from error
-        if self._calls.failure is not None:  # Mem0 goes on without what it could not embed
-            raise self._endpoint.explain(self._calls.failure)
         self._ledger.finish(turn, self._tally.turn())
 
     def _search(self, query: str, limit: int) -> list[Memory]:
         if not query.strip():
             return []
+        with self._failing():
+            found = self._memory.search(query, top_k=limit, filters={"user_id": self._name})["results"]
+        return [_memory(row) for row in found]
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Within, raise AgentError for what Mem0 fails with, and for failures that it passes over."""
         self._calls.failure = None
         try:
-            found = self._memory.search(query, top_k=limit, filters={"user_id": self._name})["results"]
-        except Exception as error:
-            raise self._endpoint.explain(self._calls.failure or error) from error
-        if self._calls.failure is not None:
-            raise self._endpoint.explain(self._calls.failure)
-        return [
-            Memory(row["memory"], datetime.fromisoformat(data["at"]), data["turn"], row["score"])
-            for row in found
-            for data in [row["metadata"]]
-        ]
+            yield
+        except Exception as error:  # Mem0 wraps what its parts raise, or does not
+            raise self.endpoint.explain(self._calls.failure or error) from error
+        if self._calls.failure is not None:  # Mem0 carries on without what it could not embed
+            raise self.endpoint.explain(self._calls.failure)
 
     def _cut(self, turns: Sequence[Turn]) -> None:
         """Delete the facts of turns that are not these, and show Mem0 the last messages of these again."""
         vouched = {(turn.message.turn, fingerprint(turn)) for turn in turns}
         try:
-            everything = self._memory.get_all(filters={"user_id": self._name}, top_k=10_000_000)["results"]
-            for row in everything:
+            facts = self._memory.get_all(filters={"user_id": self._name}, top_k=10_000_000)["results"]
+            for row in facts:
                 if (row["metadata"]["turn"], row["metadata"]["said"]) not in vouched:
                     self._memory.delete(row["id"])
             scope = f"user_id={self._name}"
@@ -229,44 +209,31 @@ class Mem0(Agent):
                 connection.execute("DELETE FROM messages")
             for turn in turns[-_CONTEXT:]:
                 self._memory.db.save_messages(_messages(turn), scope)
-        except Exception as error:
+        except Exception as error:  # SQLite's, Qdrant's or Mem0's own
             raise CannotResume(
                 f"Mem0's memory in {self._home} cannot be cut back to the log ({type(error).__name__}: {error}); "
-                "delete that folder and resume: everything will be extracted anew"
+                "delete that folder and resume: everything will be extracted again"
             ) from error
 
     # The agent
 
-    async def restore(self, turns: Iterable[Turn]) -> None:
-        """Delete the facts of turns that the log does not have, and extract those that are missing."""
-        turns = list(turns)
-        agreed = self._ledger.agreed(turns)
-        if not self._ledger.clean(agreed):
-            await self._call(self._cut, turns[:agreed])
-            self._ledger.cut(agreed)
-        self._restored = True
-        self._recent.extend(turns[:agreed])
-        self._tally.owe(turns[:agreed], [heard.data for heard in self._ledger.heard])
-        for turn in turns[agreed:]:
-            await self.observe(turn)
-
-    async def observe(self, turn: Turn) -> None:
+    async def hear(self, turn: Turn) -> None:
         """Have Mem0 extract what is worth remembering of a turn."""
-        if not self._restored:  # a new conversation in a folder where an older one was broken off
-            await self.restore(())
         await self._call(self._add, turn)
-        self._recent.append(turn)
 
-    async def reply(self, message: Message) -> Reply:
-        """Answer from what Mem0 finds, and have it extract the turn."""
-        if not self._restored:
-            await self.restore(())
-        found = await self._call(self._search, message.text, self._memories)
-        latest = list(self._recent)[len(self._recent) - self._shown :] if self._shown else []
-        prompt = self._core.prompt(message, found, latest)
-        reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
-        await self.observe(Turn(message, reply))
-        return replace(reply, usage=self._tally.settle(reply.usage))
+    async def cut_back(self, turns: Sequence[Turn]) -> int:
+        """Delete the facts of all other turns."""
+        await self._call(self._cut, turns)
+        self._ledger.cut(len(turns))
+        return len(turns)
+
+    async def resumed(self, turns: Sequence[Turn]) -> None:
+        """Take up what was extracted since the last reply, which the next one is billed for."""
+        self._tally.owe(turns, [heard.data for heard in self._ledger.heard])
+
+    def billed(self, usage: Usage | None) -> Usage | None:
+        """Add what Mem0 used since the last reply."""
+        return self._tally.settle(usage)
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the facts that Mem0 finds."""
@@ -274,11 +241,11 @@ class Mem0(Agent):
 
     async def examine(self) -> Sequence[Finding]:
         """Say whether Mem0 is installed."""
-        return [Finding(*installed("mem0", "mem0ai"))]
+        return [installed("mem0", "mem0ai")]
 
     async def close(self) -> None:
-        """Let go of the files and connections."""
-        await self._core.close()
+        """Close the files and connections."""
+        await super().close()
         await self._call(self._close)
         self._thread.shutdown()
         if self._client is not None:
@@ -288,6 +255,12 @@ class Mem0(Agent):
         if self._memory is not None:
             self._memory.vector_store.client.close()
             self._memory.close()
+
+
+def _memory(row: dict[str, Any]) -> Memory:
+    data = row["metadata"]
+    at = datetime.fromisoformat(data["at"])
+    return Memory(row["memory"], at, data["turn"], row["score"], id=str(row["id"]))
 
 
 def _messages(turn: Turn) -> list[dict[str, str]]:
@@ -318,7 +291,7 @@ def _untold(home: Path) -> Iterator[None]:
 
 
 class _Calls:
-    """Makes Mem0's own calls, counts what they use, and keeps what they failed with: Mem0 goes on after some failures.
+    """Makes Mem0's own calls, counts what they use, and keeps what they failed with: Mem0 ignores some failures.
 
     They are made on the run's event loop, since nothing can stop a thread that waits for an answer.
     """
@@ -333,7 +306,7 @@ class _Calls:
         self._stopped = False
 
     def stop(self) -> None:
-        """Give up what is being asked, and ask nothing more."""
+        """Cancel the calls under way, and refuse new ones."""
         self._stopped = True
         for asked in list(self._asked):
             asked.cancel()
@@ -355,7 +328,7 @@ class _Calls:
         def answer_to(**parameters: Any) -> Any:
             try:
                 answer = self._ask(create(**parameters))
-            except Exception as error:
+            except Exception as error:  # Mem0 may pass over it
                 self.failure = error
                 raise
             self._tally.add(self._usage(answer))
@@ -367,11 +340,11 @@ class _Calls:
         spent = getattr(answer, "usage", None)
         if spent is None:
             return None
-        read = getattr(getattr(spent, "prompt_tokens_details", None), "cached_tokens", None) or 0
-        return Usage(
-            uncached=spent.prompt_tokens - read,
-            cache_read=read,
+        details = getattr(spent, "prompt_tokens_details", None)
+        return usage_of(
+            prompt=spent.prompt_tokens,
             output=getattr(spent, "completion_tokens", 0),  # an embedding has none
+            cache_read=getattr(details, "cached_tokens", 0),
             model=answer.model,
             provider=self._provider,
         )
@@ -390,7 +363,7 @@ class _Own:
 
     def embed_batch(self, texts: Sequence[str], action: str | None = None) -> list[list[float]]:
         """Return the vectors of texts."""
-        rows = [list(map(float, row)) for row in embedding.whole(self._embed(texts))] if texts else []
+        rows = [list(map(float, row)) for row in hashing.whole(self._embed(texts))] if texts else []
         if any(len(row) != self._dimensions for row in rows):
             raise ValueError(f"vectors of {len(rows[0])} numbers; set dimensions={len(rows[0])}")
         return rows

@@ -9,7 +9,6 @@ For OpenAI's and Anthropic's own models `openai_chat`, `openai_responses` and `a
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import re
@@ -22,16 +21,25 @@ from typing import Any
 
 import httpx2
 
-from ltm_bench.adapters.endpoint import SYSTEM, Endpoint, stamped
-from ltm_bench.adapters.extras import installed, need
-from ltm_bench.adapters.http import Attempt, tell
-from ltm_bench.adapters.http import client as watched
-from ltm_bench.adapters.window import KEPT, Prompt, Window
-from ltm_bench.core.agent import Agent, Finding
-from ltm_bench.core.errors import AgentError, ConfigError
-from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.core.pricing import provider_at
-from ltm_bench.core.tokens import counter
+from ltm_bench import AgentError, Finding, Finish, Reply, Usage
+from ltm_bench.adapters import (
+    KEPT,
+    SYSTEM,
+    Again,
+    Attempt,
+    ChatModel,
+    ConfigError,
+    Endpoint,
+    Prompt,
+    client,
+    installed,
+    need,
+    passing,
+    provider_at,
+    retrying,
+    tell,
+    usage_of,
+)
 
 # How many of the model's tokens one token of our counter (cl100k_base) can become, for whichever model it is.
 _RATIO = 1.5
@@ -40,29 +48,28 @@ _TOO_LONG = re.compile(
     r"context.?(length|size|window|limit)|(prompt|input) is too long|input token count", re.IGNORECASE
 )
 
-_LONGEST_WAIT = 60.0
-"""Seconds between two attempts at most, whatever the provider asks for."""
-
-_AGAIN = (408, 409, 429)
+_PAUSE = 0.5
+"""Seconds before the first retry."""
 
 
-class PydanticAIChat(Agent):
+class PydanticAIChat(ChatModel):
     """A conversation with one model. Nothing is sent that was not set: no temperature, no effort.
 
-    model         the provider and the model, `provider:model`, as Pydantic AI names them
-    base_url      another server that speaks the provider's protocol, where the provider has such a choice
-    key_variable  the environment variable that holds the key; default: the one that Pydantic AI reads
-    system        the system message
-    window        the model's context window in its own tokens; history beyond it is dropped in steps
-    max_output    the most tokens of one reply, reasoning included; taken off the window
-    effort        how much the model thinks (minimal, low, medium, high, …); not sent unless it is set
-    temperature   sampling temperature, for models that still accept one
-    settings      more of Pydantic AI's model settings, as JSON: `{"google_safety_settings": []}`
-    cache         whether Pydantic AI marks what a provider is to cache, where that has to be asked for
-    truncate      what a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends)
-    keep          the part of the window that is still used after a step
-    timeout       seconds to wait for one reply
-    max_retries   how often a failed request is sent again (rate limits, server errors, broken connections)
+    Args:
+        model: The provider and the model, `provider:model`, as Pydantic AI names them.
+        base_url: Another server that speaks the provider's protocol, where the provider has such a choice.
+        key_variable: The environment variable that holds the key; default: the one that Pydantic AI reads.
+        system: The system message.
+        window: The model's context window in its own tokens; history beyond it is dropped in steps.
+        max_output: The most tokens of one reply, reasoning included; taken off the window.
+        effort: How much the model thinks (minimal, low, medium, high, …); not sent unless it is set.
+        temperature: Sampling temperature, for models that still accept one.
+        settings: More of Pydantic AI's model settings, as JSON: `{"google_safety_settings": []}`.
+        cache: Whether Pydantic AI marks what a provider is to cache, where that has to be asked for.
+        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
+        keep: The part of the window that is still used after a step.
+        timeout: Seconds to wait for one reply.
+        max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
     """
 
     def __init__(
@@ -87,7 +94,7 @@ class PydanticAIChat(Agent):
         if not self._kind or not self._model_name:
             raise ConfigError(f"model={model!r}: it is provider:model, as in google:gemini-3.8-flash")
         # Which server the provider means is known when the package is; until then its name stands for it.
-        self._endpoint = Endpoint(
+        endpoint = Endpoint(
             model=model,
             base_url=base_url or f"https://{self._kind.replace('/', '.')}",
             url_variable="",
@@ -96,11 +103,11 @@ class PydanticAIChat(Agent):
             timeout=timeout,
             max_retries=max_retries,
         )
-        self._conversation = Window(
+        super().__init__(
+            endpoint,
             system=system,
             window=window,
             max_output=max_output,
-            counter=counter(),
             ratio=_RATIO,
             truncate=truncate,
             keep=keep,
@@ -112,18 +119,28 @@ class PydanticAIChat(Agent):
         if not isinstance(more, dict):
             raise ConfigError(f"settings={settings!r} is not a JSON object")
         self._base_url, self._key_variable = base_url, key_variable
-        self._max_output = max_output
-        self._settings: dict[str, Any] = {"max_tokens": max_output, "request_timeout": timeout}
+        self.settings: dict[str, Any] = {"max_tokens": max_output, "request_timeout": timeout}
+        """What Pydantic AI is given beside the messages; complete once `open` was called."""
         if cache:
-            self._settings["cache"] = True
+            self.settings["cache"] = True
         if effort is not None:
-            self._settings["thinking"] = effort
+            self.settings["thinking"] = effort
         if temperature is not None:
-            self._settings["temperature"] = temperature
+            self.settings["temperature"] = temperature
         self._more = more
         self._model: Any = None
         self._client: httpx2.AsyncClient | None = None
         self._priced: str | None = None
+
+    @property
+    def model(self) -> str:
+        """The model's name, without the provider's."""
+        return self._model_name
+
+    @property
+    def provider(self) -> str | None:
+        """Whose prices apply at the address, once `open` was called."""
+        return self._priced
 
     async def open(self, home: Path) -> None:
         """Import Pydantic AI and make the provider's client. Nothing is sent yet."""
@@ -131,22 +148,22 @@ class PydanticAIChat(Agent):
         self._errors = need("pydantic-ai", "pydantic_ai.exceptions")
         self._parts = need("pydantic-ai", "pydantic_ai.messages")
         self._model = self._connect()
-        self._endpoint = copy(self._endpoint)
-        self._endpoint.move(str(self._model.base_url or self._endpoint.url))
-        self._priced = provider_at(self._endpoint.url)
+        self.endpoint = copy(self.endpoint)
+        self.endpoint.move(str(self._model.base_url or self.endpoint.url))
+        self._priced = provider_at(self.endpoint.url)
         # The SDKs' own retries differ, and some have none: they are ours, so that all providers have the same.
         if "max_retries" not in self._model.unsupported_settings:
-            self._settings["max_retries"] = 0
+            self.settings["max_retries"] = 0
         if self._priced == "openai":
-            self._settings["openai_store"] = False
-            self._settings["openai_prompt_cache_key"] = f"ltm-bench/{home.parent.name}"[:64]
-        self._settings |= self._more
+            self.settings["openai_store"] = False
+            self.settings["openai_prompt_cache_key"] = f"ltm-bench/{home.parent.name}"[:64]
+        self.settings |= self._more
 
     def _connect(self) -> Any:
         """Return Pydantic AI's model. Raises ConfigError where a package or a key is missing."""
         models = need("pydantic-ai", "pydantic_ai.models")
         providers = need("pydantic-ai", "pydantic_ai.providers")
-        name = self._endpoint.model
+        name = self.endpoint.model
         try:
             if self._kind.startswith("gateway/"):  # has settings of its own
                 return models.infer_model(name)
@@ -167,45 +184,23 @@ class PydanticAIChat(Agent):
         given: dict[str, Any] = {}
         if self._base_url is not None:
             if "base_url" not in takes:
-                raise ConfigError(f"{self._endpoint.model}: this provider of Pydantic AI takes no base_url")
+                raise ConfigError(f"{self.endpoint.model}: this provider of Pydantic AI takes no base_url")
             given["base_url"] = self._base_url
         if self._key_variable:
-            given["api_key"] = self._endpoint.key
+            given["api_key"] = self.endpoint.key
         if "http_client" in takes and _takes_httpx2(kind):
-            timeout = httpx2.Timeout(self._endpoint.timeout, pool=None)  # one request at a time
-            given["http_client"] = self._client = watched(httpx2.AsyncClient, timeout=timeout)
+            timeout = httpx2.Timeout(self.endpoint.timeout, pool=None)  # one request at a time
+            given["http_client"] = self._client = client(httpx2.AsyncClient, timeout=timeout)
         try:
             return kind(**given)
         except RuntimeError:  # no key; a server of one's own may need none
             if self._base_url is None or "api_key" in given:
                 raise
-            return kind(**given, api_key=self._endpoint.key)
-
-    async def reply(self, message: Message) -> Reply:
-        """Send the conversation with this message at its end. Where that fails, nothing is remembered of it."""
-        said = stamped(message)
-        prompt = self._conversation.prompt(said)
-        reply = Reply("", self._usage(None), Finish.OVERFLOW) if prompt is None else await self._ask(prompt)
-        self._conversation.take(said, reply)
-        return reply
-
-    async def observe(self, turn: Turn) -> None:
-        """Remember a turn as if it had been answered here."""
-        self._conversation.take(stamped(turn.message), turn.reply)
-
-    def reserve(self, message: Message) -> Usage:
-        """Return the most that replying can use: all of the prompt newly cached, the dearest kind, and a full reply."""
-        prompt = self._conversation.most_tokens(stamped(message))
-        return Usage(
-            cache_write=prompt,
-            output=self._max_output if prompt else 0,
-            model=self._model_name,
-            provider=self._priced,
-        )
+            return kind(**given, api_key=self.endpoint.key)
 
     async def examine(self) -> list[Finding]:
         """Say whether Pydantic AI, the provider's package and a key are there; providers do not agree on more."""
-        found = Finding(*installed("pydantic-ai", "pydantic-ai-slim"))
+        found = installed("pydantic-ai", "pydantic-ai-slim")
         if not found.ok:
             return [found]
         try:
@@ -213,7 +208,7 @@ class PydanticAIChat(Agent):
         except ConfigError as error:
             return [found, Finding(False, str(error))]
         await self.close()
-        return [found, Finding(True, f"model {self._endpoint.model} would be asked at {model.base_url}")]
+        return [found, Finding(True, f"model {self.endpoint.model} would be asked at {model.base_url}")]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -223,7 +218,8 @@ class PydanticAIChat(Agent):
             async with own:
                 pass
 
-    async def _ask(self, prompt: Prompt) -> Reply:
+    async def ask(self, prompt: Prompt) -> Reply:
+        """Send a request, and turn the errors of all SDKs into ours."""
         if self._model is None:
             raise RuntimeError("open() was not called")
         errors = self._errors
@@ -232,7 +228,7 @@ class PydanticAIChat(Agent):
         except AgentError:
             raise
         except errors.UserError as error:
-            raise ConfigError(f"{self._endpoint.model}: {error.message}") from error
+            raise ConfigError(f"{self.endpoint.model}: {error.message}") from error
         except Exception as error:  # every SDK has its own, and not all of them are translated
             status = getattr(error, "status_code", None)
             detail = _detail(error)
@@ -241,37 +237,39 @@ class PydanticAIChat(Agent):
                 or status == 413
                 or (status == 400 and _TOO_LONG.search(detail))
             ):
-                return Reply("", self._usage(None), Finish.OVERFLOW)
+                return self._overflow()
             if isinstance(error, errors.ContentFilterError):
-                return Reply("", self._usage(None), Finish.REFUSAL)
+                return self._refusal()
             if isinstance(status, int):
-                raise self._endpoint.rejected(status, detail) from error
-            raise self._endpoint.explain(error) from error
+                raise self.endpoint.rejected(status, detail) from error
+            raise self.endpoint.explain(error) from error
 
     async def _request(self, prompt: Prompt) -> Any:
         """Ask, and ask again where that may help."""
-        errors, messages = self._errors, self._messages(prompt)
-        for attempt in range(self._endpoint.max_retries + 1):
+        messages = self._messages(prompt)
+
+        async def once() -> Any:
             begun = time.perf_counter()
             try:
-                answer = await self._direct.model_request(
-                    self._model, messages, model_settings=self._settings
-                )
-            except errors.ModelAPIError as error:
+                answer = await self._direct.model_request(self._model, messages, model_settings=self.settings)
+            except self._errors.ModelAPIError as error:
                 self._told(begun, error)
-                status = getattr(error, "status_code", None)
-                hint = getattr(error, "provider_retry_hint", None)
-                passing = isinstance(error, errors.ModelConnectionError | errors.ModelRequestTimeout)
-                if status is not None:
-                    passing = (status in _AGAIN or status >= 500) if hint is None else hint
-                if not passing or attempt == self._endpoint.max_retries:
-                    raise
-                wait = 0.5 * 2**attempt if error.retry_after is None else error.retry_after
-                await asyncio.sleep(min(wait, _LONGEST_WAIT))
-            else:
-                self._told(begun, None)
-                return answer
-        raise AssertionError("the last attempt returns or raises")
+                raise
+            self._told(begun, None)
+            return answer
+
+        return await retrying(once, retries=self.endpoint.max_retries, pause=_PAUSE, again=self._again)
+
+    def _again(self, error: Exception) -> Again | None:
+        errors = self._errors
+        if not isinstance(error, errors.ModelAPIError):
+            return None
+        status, hint = (getattr(error, name, None) for name in ("status_code", "provider_retry_hint"))
+        if status is None:
+            useful = isinstance(error, errors.ModelConnectionError | errors.ModelRequestTimeout)
+        else:
+            useful = passing(status) if hint is None else bool(hint)
+        return Again(getattr(error, "retry_after", None)) if useful else None
 
     def _messages(self, prompt: Prompt) -> list[Any]:
         kinds = self._parts
@@ -302,27 +300,21 @@ class PydanticAIChat(Agent):
         if details.get("finish_reason") == "model_context_window_exceeded":
             return Reply(text, usage, Finish.OVERFLOW)
         if not text.strip():
-            raise self._endpoint.silent(str(answer.finish_reason), self._max_output)
+            raise self.endpoint.silent(str(answer.finish_reason), self._max_output)
         return Reply(text, usage, Finish.LENGTH if answer.finish_reason == "length" else Finish.STOP)
 
     def _usage(self, answer: Any) -> Usage | None:
-        """Take the cached tokens out of the prompt's; None: the request was never answered, and costs nothing."""
-        if answer is None:
-            return Usage(model=self._model_name, provider=self._priced)
         spent = answer.usage
         if spent.unmeasured_requests or not (spent.input_tokens or spent.output_tokens):
             return None
-        read, written = spent.cache_read_tokens, spent.cache_write_tokens
-        if read + written > spent.input_tokens:  # no such thing: bill it all at the full price
-            read = written = 0
-        return Usage(
-            uncached=spent.input_tokens - read - written,
-            cache_read=read,
-            cache_write=written,
+        return usage_of(
+            prompt=spent.input_tokens,
             output=spent.output_tokens,
+            cache_read=spent.cache_read_tokens,
+            cache_write=spent.cache_write_tokens,
             reasoning=spent.output_reasoning_tokens,
-            model=answer.model_name or self._model_name,
-            provider=self._priced,
+            model=answer.model_name or self.model,
+            provider=self.provider,
         )
 
 

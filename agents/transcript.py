@@ -2,8 +2,8 @@
 
 import json
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from ltm_bench import Agent, AgentError, CannotResume, Message, Reply, Turn
 
@@ -25,14 +25,14 @@ class Transcript(Agent):
         self._left: deque[tuple[str, str]] = deque(_exchanges(path))
 
     async def reply(self, message: Message) -> Reply:
-        """Give the next reply."""
+        """Return the next reply."""
         return Reply(self._next(message.text))
 
     async def observe(self, turn: Turn) -> None:
         """Skip a turn."""
         self._next(turn.message.text)
 
-    async def restore(self, turns: Any) -> None:
+    async def restore(self, turns: Iterable[Turn]) -> None:
         """Skip the turns that have been played back."""
         try:
             for turn in turns:

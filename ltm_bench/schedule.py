@@ -1,16 +1,15 @@
 """Decides who speaks next. Pure: no I/O, no wall clock; every choice follows from the plan and the replies so far.
 
-The runner asks `decide()`, carries out what it says, and reports back with `take()`:
+The runner asks `decide()`, carries out the decision, and reports back with `take()`. In order of preference:
 
-1. of the messages of active examples that are due in tokens, the one due first; if one of them lacks only time,
-   and no other was due before it, the clock jumps to its time;
-2. else an unstarted example that shares no topic with an active one, once the stagger since the last start has
-   passed, if no message is expected to be late because of it;
-3. else filler, up to the nearest position at which something becomes due.
+1. send the message of an active example that has been due longest; if it lacks only time, jump the clock to that time;
+2. start an example that shares no topic with an active one, once the stagger since the last start has passed, unless
+   that is expected to make a message late;
+3. send filler, up to the next position at which something becomes due.
 
-A message's due position is `start + floor(at * 0.9 * span)`. What is expected comes from a rehearsal of every script,
-and from how much the agent has talked so far. A turn costs O(log n) in the number of examples; starting one costs a
-look at what the active ones have yet to say.
+A message's due position is `start + floor(at * 0.9 * span)`. Expected lengths come from a rehearsal of every script and
+from how much the agent has talked so far. A turn costs O(log n) in the number of examples; starting an example costs a
+look at what the active ones have yet to say. The reasons are in `docs/design/scheduler.md`.
 """
 
 from __future__ import annotations
@@ -27,52 +26,53 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, SpanTooSmall
 from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.core.tokens import Counter
-from ltm_bench.script.scenario import Example, Script, Step, rehearse
+from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.script.scenario import Example, Script
 
 USABLE = 0.9
-"""The part of a span in which messages are placed; the rest is room for talkative agents."""
+"""Fraction of a span in which messages are placed; the rest is room for talkative agents."""
 
 LATE = 0.05
-"""An example starts only if then no message is expected to be late by more than this part of the span."""
+"""Largest lateness that may be expected when an example starts, as a fraction of the span."""
 
 NEAR = 25
-"""Messages that are due within so many tokens are sent now: even the smallest filler would make them later."""
+"""Look-ahead, in tokens: a message due this soon is sent now, since any filler would make it later."""
 
 GRAIN = 50
-"""Tokens by which filler can miss a position."""
+"""How far filler can overshoot a position, in tokens."""
 
 RETRY = 0.05
-"""An example that would make others late is tried again after this part of a span."""
+"""How long to wait before retrying an example that would make others late, as a fraction of the span."""
 
 SLACK = 0.02
-"""All staggering together lengthens a conversation by at most this part of its lower bound."""
+"""Most that all staggering together may lengthen a conversation, as a fraction of its lower bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send this message of this example."""
+    """Send a message of an example."""
 
     example: Example
     line: Line
     text: str
     due: int
-    """Position in tokens at which it was due."""
+    """The position, in tokens, at which it was due."""
     first: bool
-    """Whether the example starts with it."""
+    """Whether it is the example's first message."""
     tokens: int | None
-    """Of the text, where it is known from a rehearsal."""
+    """Length of the text; None if no rehearsal has counted it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Send filler of about so many tokens, message and reply together."""
+    """Send about this many tokens of filler, message and reply together."""
 
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Let the benchmark's clock jump."""
+    """Move the benchmark's clock forward."""
 
     to: datetime
 
@@ -93,7 +93,7 @@ class Ended:
     span: int
     """Tokens from its first message up to and including its last question."""
     overrun: int
-    """By how many tokens its last question came too late; 0 when it came within the span."""
+    """Tokens by which its last question came too late; 0 if it came within the span."""
 
 
 @dataclass
@@ -113,30 +113,30 @@ class _Active:
 
 
 def load_of(steps: Sequence[Step]) -> int:
-    """Return the tokens that a script says and hears."""
+    """Return the tokens of all messages and expected replies of a script."""
     return sum(step.message_tokens + step.reply_tokens for step in steps)
 
 
 def smallest_span(steps: Sequence[Step]) -> int:
-    """Return the smallest span in which a script can place its messages, its question included, alone."""
+    """Return the smallest span in which a script, on its own, can place all its messages on time."""
     need, said = 1.0, 0
     for step in steps:
         if step.line.at:
             need = max(need, said / (USABLE * step.line.at))
         said += step.message_tokens
         if isinstance(step.line, Ask):
-            # Out before the span ends, even if a filler turn ends late.
+            # A question must be complete before the span ends, even if a filler turn overshoots.
             need = max(need, said, (step.message_tokens + GRAIN) / (1 - USABLE * (step.line.at or 0.0)))
         said += step.reply_tokens
     return math.ceil(need)
 
 
 Rehearsals = Mapping[str, Sequence[Step]]
-"""What each example is expected to say, by its id."""
+"""The expected steps of each example, by its id."""
 
 
 def rehearse_all(examples: Sequence[Example], counter: Counter, *, span: int | None) -> Rehearsals:
-    """Rehearse all examples. Raises SpanTooSmall, naming the one that needs most, if `span` is given and too small."""
+    """Rehearse all examples. Raises SpanTooSmall, naming the most demanding one, if `span` is given and too small."""
     rehearsals = {example.id: rehearse(example, counter) for example in examples}
     if span is not None and rehearsals:
         need, name = max((smallest_span(steps), name) for name, steps in rehearsals.items())
@@ -156,13 +156,13 @@ def due_position(start: int, at: float, span: int) -> int:
 def expected_lateness(
     talks: Sequence[tuple[int, Sequence[Step]]], position: int, span: int, reply_tokens: int
 ) -> int:
-    """Return by how many tokens the latest message will be late, if these examples go on from `position`.
+    """Simulate these examples from `position` on; return how late the latest message will be, in tokens.
 
     Args:
-        talks: For each example where it started, and the steps that it has yet to say.
+        talks: For each example, its start position and its remaining steps.
         position: Tokens of the conversation so far.
-        span: In tokens.
-        reply_tokens: The least that the agent is expected to answer to a message.
+        span: Span in tokens.
+        reply_tokens: Expected length of a reply; used where the rehearsed reply is shorter.
     """
     waiting = [(position, i, 0) for i, (_, steps) in enumerate(talks) if steps]
     waiting = [
@@ -176,8 +176,8 @@ def expected_lateness(
         start, steps = talks[i]
         position = max(position, due)
         latest = max(latest, position - due)
-        while True:  # a message without a position follows at once
-            if isinstance(steps[k].line, Ask):  # a question has to be out in time, not just begun
+        while True:  # messages without a position follow at once
+            if isinstance(steps[k].line, Ask):  # a question must be complete in time, not just begun
                 latest = max(latest, position + steps[k].message_tokens - due)
             position += steps[k].message_tokens + max(steps[k].reply_tokens, reply_tokens)
             k += 1
@@ -192,8 +192,17 @@ def expected_lateness(
 class Scheduler:
     """The state of one conversation: its position in tokens, its clock, and what each example says next.
 
-    Scripts that were rehearsed before for this span are not rehearsed again. Raises SpanTooSmall if a script does not
-    fit, and ConfigError if a script places a message outside 0..1.
+    Args:
+        examples: What to run, in rounds by `Example.index`.
+        span: Span in tokens.
+        seed: Seed of the run; decides the order within a round.
+        counter: Counts tokens, for rehearsals.
+        start: Benchmark time of the first message, timezone-aware.
+        stagger: Least distance between two starts, as a fraction of the span; shrinks if there are many scenarios.
+        filler: False in isolated mode: positions have no meaning, and messages are due at once.
+        rehearsals: Results of `rehearse_all` for this span, if it has been called before.
+
+    Raises SpanTooSmall if a script does not fit, and ConfigError if a script places a message outside 0..1.
     """
 
     def __init__(
@@ -208,7 +217,6 @@ class Scheduler:
         filler: bool = True,
         rehearsals: Rehearsals | None = None,
     ) -> None:
-        # Without filler (isolated mode) positions mean nothing: messages are due at once.
         self.position = 0
         self.clock = Clock(start)
         self._span = span
@@ -217,7 +225,7 @@ class Scheduler:
             rehearsals = rehearse_all(examples, counter, span=span if filler else None)
         self._rehearsals = rehearsals
         order = Dice(f"{seed}/schedule")
-        # One round after the other: the second examples come when all first ones have had their chance.
+        # One round after another: no scenario starts its second example before all have had their first turn.
         rounds: dict[int, list[Example]] = {}
         for example in examples:
             rounds.setdefault(example.index, []).append(example)
@@ -238,15 +246,20 @@ class Scheduler:
         self._ended: list[Ended] = []
 
     def decide(self) -> Decision:
-        """Say what happens next. Asking again without `take` gives the same answer."""
+        """Return what happens next. Calling it again before `take` returns the same decision."""
         if self._decision is None:
             self._decision = self._decide()
         return self._decision
 
     def take(self, message_tokens: int = 0, reply: Reply | None = None, reply_tokens: int = 0) -> list[Ended]:
-        """Report that the decision was carried out; returns the examples that ended with it.
+        """Record that the decision was carried out, and return the examples that ended with it.
 
-        `reply` is the agent's (for Send and Fill). A `Jump` needs no arguments.
+        Args:
+            message_tokens: Length of the message that was sent.
+            reply: The agent's reply to it; scripts receive an empty one if it is None.
+            reply_tokens: Length of the reply.
+
+        A `Jump` needs no arguments.
         """
         decision, self._decision = self.decide(), None
         if isinstance(decision, Jump):
@@ -301,7 +314,7 @@ class Scheduler:
         return Send(active.example, line, text, active.due, not active.begun, tokens)
 
     def _promote(self) -> None:
-        """Move what has become due from heap to heap."""
+        """Move messages that have become due to the next heap."""
         while self._by_position and self._by_position[0][0] <= self.position + NEAR:
             due, order, active = heapq.heappop(self._by_position)
             if active.due_time is None:
@@ -335,7 +348,7 @@ class Scheduler:
         if crowded:
             self._next_start = self.position + max(1, int(RETRY * self._span))
         else:
-            self._may_start = False  # until an example ends and frees its topics
+            self._may_start = False  # until an example ends and releases its topics
         return None
 
     def _lateness_with(self, planned: Sequence[Step]) -> int:
@@ -344,7 +357,7 @@ class Scheduler:
         return expected_lateness([*talks, (self.position, planned)], self.position, self._span, usual)
 
     def _advance(self, active: _Active, reply: Reply | None, sent_at: datetime | None) -> None:
-        """Fetch an example's next line and file it under when it is due."""
+        """Fetch an example's next line and queue it for when it is due."""
         self._next = None
         active.begun = reply is not None
         try:
@@ -353,12 +366,12 @@ class Scheduler:
             self._end(active)
             return
         line = active.line
-        at = line.at if self._filler else None  # without filler nothing could fill up to a position
+        at = line.at if self._filler else None  # without filler, no position could be reached
         if at is None and line.after is None:
             active.due = self.position
             active.due_time = None
             if active.begun:
-                self._next = active  # it follows at once, and nothing comes between
+                self._next = active  # follows at once; nothing comes between
             else:
                 heapq.heappush(self._ready, (active.due, active.order, active))
             return

@@ -1,20 +1,22 @@
-"""Every adapter in every trouble: does what should happen, happen? Real processes, a provider on this machine.
+"""Every adapter under every failure, with real processes and a local provider.
 
-    python perf/adapters.py [--adapters openai_chat,http] [--cells run,timeout] [--span 2k]
+    python -m perf.adapters [--adapters openai_chat,http] [--cells run,timeout] [--span 2k]
 
-The provider knows what every message wants to hear (from a run of `perfect`), so that every outcome but `correct` is
-somebody's fault. A cell is `ok` if what is said here was seen, `–` where it does not apply, else what was seen instead.
+The provider knows the right reply to every message (from a run of `perfect`), so every outcome but `correct` is a
+fault. A cell is `ok` if the following was observed, `–` if it does not apply, and otherwise says what was observed
+instead.
 
-    run       the run ends, every question is right, and no turn was asked more than once
+    run       the run ends, every answer is right, and no turn was asked more than once
     SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the log is byte for byte that of the undisturbed run,
-              and no turn that the log had was asked again
-    restore   cut back to 60 % of its log, and without the folder that the agent had, the run ends with the same log,
-              and the agent was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory
-              is the endpoint's, under the session's id; without the folder the cell wants exit 3)
-    timeout   a provider that stays silent is asked again as often as was set; then exit 3, one line that says so, and
-              no question is wrong; and `resume` ends with the same log
-    429       bursts of three with `retry-after: 1`: every one waited for, none too early, the same log
-    overflow  a window, or a provider, that takes no more: turns that overflow, no question but is right or `overflow`
+              and no logged turn was asked again
+    restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log, and the agent
+              was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory is the
+              endpoint's, under the session's id; without the folder the cell requires exit 3)
+    timeout   a silent provider is asked again as often as configured; then exit 3 with one line that says so, and no
+              question is wrong; and `resume` ends with the same log
+    429       bursts of three with `retry-after: 1`: every one is waited for, none retried too early, the same log
+    overflow  a window, or a provider, that accepts no more: some turns overflow, and every question is right or
+              `overflow`
 """
 
 from __future__ import annotations
@@ -33,21 +35,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from ltm_bench.adapters import embedding
+from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
 from ltm_bench.core.clock import stamp
 from ltm_bench.core.messages import Finish
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.reader import read_events
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import Fault, Handler, Provider, Request, Server
-else:
-    from provider import Fault, Handler, Provider, Request, Server
 
 TIMEOUT, RETRIES, BURST = 2.0, 3, 3
 PATIENCE = (f"timeout={TIMEOUT}", f"max_retries={RETRIES}")
@@ -157,66 +153,76 @@ ROWS = (
 CELLS = ("run", "SIGKILL", "restore", "timeout", "429", "overflow")
 
 
+class Arrival(NamedTuple):
+    """When a request came."""
+
+    at: float
+    refused: bool
+    """Whether it was answered with 429."""
+
+
+Trouble = Callable[[int], Fault | None]
+"""What goes wrong with a request, by its number."""
+
+
+def no_trouble(number: int) -> Fault | None:
+    """Let every request be answered."""
+    return None
+
+
+@dataclass
 class Local(Provider):
-    """The provider, which also embeds, has an endpoint for `http`, and can be in trouble from some request on."""
+    """The provider, which also has an endpoint for `http`, and can be in trouble from some request on.
 
-    trouble: Callable[[int], Fault | None] = staticmethod(lambda _: None)
-    arrivals: list[tuple[float, bool]]
-    """When each request came, and whether it was answered with 429."""
+    It caches no prompt: what was under way at a kill would be in its cache, and the usage another.
+    """
 
-    def start(self, trouble: Callable[[int], Fault | None] = lambda _: None) -> None:
-        """Forget everything, and be in this trouble: by the number of the request, what goes wrong with it."""
+    cache_minimum: int | None = sys.maxsize
+    trouble: Trouble = no_trouble
+    arrivals: list[Arrival] = field(default_factory=list)
+
+    def start(self, trouble: Trouble = no_trouble) -> None:
+        """Forget all requests, and be in this trouble."""
         self.requests.clear()
-        self._cache.clear()
-        self.arrivals, self.trouble, self.context = [], trouble, None
+        self.arrivals.clear()
+        self.trouble, self.context = trouble, None
 
     def receive(self, request: Request) -> Fault | None:
         """Record a request, and say what is to go wrong with it."""
         super().receive(request)
-        with self._lock:
-            fault = self.trouble(len(self.requests))
-            self.arrivals.append((time.perf_counter(), fault is not None and fault.status == 429))
-            self._cache.clear()  # what was under way at a kill would be in it, and the usage another
+        fault = self.trouble(len(self.requests))
+        self.arrivals.append(Arrival(time.perf_counter(), fault is not None and fault.status == 429))
         return fault
 
 
-class Desk(Handler):
+class BudgetServer(Handler):
     """One connection to it."""
 
     def do_POST(self) -> None:
-        """Answer the two further addresses, or leave it to the provider."""
-        if self.path not in ("/chat", "/v1/embeddings"):
+        """Answer at the endpoint for `http`, or leave it to the provider."""
+        if self.path != "/chat":
             super().do_POST()
             return
         server = self.server.provider
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        fault = server.receive(Request(self.path, self._headers(), body))
+        fault = server.receive(Request(self.path, dict(self.headers), body))
         if fault is not None and fault.kind == "hang":
             server.stopping.wait(fault.seconds)
             self.close_connection = True
-        elif fault is not None:
-            self._send(fault.status, {"error": {"message": fault.message, "type": "error"}})
-        elif self.path == "/chat":
-            said = server.answer(
-                [{"role": "user", "content": f"[{body['say']['at']}]\n{body['say']['text']}"}]
-            )
-            self._send(200, {"said": {"text": said}})
+            return
+        if fault is not None:
+            answer: dict[str, Any] = {"error": {"message": fault.message, "type": "error"}}
         else:
-            rows = embedding.embed(body["input"]).tolist()
-            data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
-            usage = {"prompt_tokens": len(rows), "total_tokens": len(rows)}
-            self._send(200, {"object": "list", "data": data, "model": body["model"], "usage": usage})
-
-    def _send(
-        self,
-        status: int,
-        body: Any,
-        kind: str = "application/json",
-        *,
-        seconds: float = 0.0,
-        later: tuple[str | None, str | None] = (None, None),
-    ) -> None:
-        super()._send(status, body, kind, seconds=seconds, later=("1", None) if status == 429 else later)
+            said = f"[{body['say']['at']}]\n{body['say']['text']}"
+            answer = {"said": {"text": server.answer([{"role": "user", "content": said}])}}
+        data = json.dumps(answer).encode()
+        self.send_response(200 if fault is None else fault.status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        if fault is not None and fault.retry_after is not None:
+            self.send_header("retry-after", fault.retry_after)
+        self.end_headers()
+        self.wfile.write(data)
 
 
 class Wanted:
@@ -259,9 +265,8 @@ class Wanted:
 @contextlib.contextmanager
 def serving() -> Iterator[Local]:
     """Run the server for as long as the block lasts."""
-    server = Server(("127.0.0.1", 0), Desk)
+    server = Server(("127.0.0.1", 0), BudgetServer)
     server.provider = local = Local(f"http://127.0.0.1:{server.server_port}")
-    local.start()
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
@@ -456,13 +461,13 @@ class Bench:
 
     def storm(self) -> str:
         """Told to come back in a second, three times in a row, again and again."""
-        fault = Fault(status=429, message="Rate limit reached")
+        fault = Fault(status=429, message="Rate limit reached", retry_after="1")
         self.server.start(lambda number: fault if number % 40 in range(10, 10 + BURST) else None)
         done = self.call(self.words("s"))
         if done.returncode:
             return f"exit {done.returncode}: {_last(done.stderr)}"
         arrivals = self.server.arrivals
-        waits = [arrivals[i + 1][0] - at for i, (at, refused) in enumerate(arrivals[:-1]) if refused]
+        waits = [after.at - before.at for before, after in pairwise(arrivals) if before.refused]
         if len(waits) < BURST or min(waits) < 0.95 or max(waits) > 3:
             return (
                 f"{len(waits)} refused, waited {min(waits, default=0):.2f} to {max(waits, default=0):.2f} s"
@@ -502,7 +507,7 @@ class Bench:
             return "it never ends"
 
 
-def _from(begin: int, fault: Fault) -> Callable[[int], Fault | None]:
+def _from(begin: int, fault: Fault) -> Trouble:
     """Return the trouble that begins after so many requests, and never ends."""
     return lambda number: fault if number > begin else None
 

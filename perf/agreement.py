@@ -1,11 +1,11 @@
 """How often our verdicts equal the scores that GoodAI published with its LTM Benchmark, scenario by scenario.
 
-    python perf/agreement.py FOLDER [--show]
+    python -m perf.agreement FOLDER [--show]
 
 FOLDER holds their definitions and results, in their own layout or a compact one (see
-`ltm_bench/datasets/goodai/files.py`). Equal is
-what differs by 0.02 at most. Published scores are not the truth: many were made by a substring match, some corrected by
-hand; so every difference that somebody has looked at is explained in `agreement.toml`. `--show` prints the replies.
+`ltm_bench/datasets/goodai/files.py`). Scores within 0.02 count as equal. Published scores are not the truth: many come
+from a substring match, some were corrected by hand. So every difference that has been examined is explained in
+`agreement.toml`. `--show` prints the replies.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
-from ltm_bench.datasets.goodai import Published, definitions, expectations, find_definition, results
-from ltm_bench.datasets.goodai.expectations import READERS
+from ltm_bench.datasets.goodai.expectations import READERS, expectations
+from ltm_bench.datasets.goodai.files import Published, definitions, find_definition, results
 
 CLOSE = 0.02
 

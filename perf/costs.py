@@ -1,41 +1,34 @@
-"""What a long run costs with a prompt cache and without one, per preset; and whether the estimate is what happens.
+"""What a long run costs with and without a prompt cache, per preset; and whether the estimate is right.
 
-    python perf/costs.py [--span 120k] [--presets gpt-4o,claude-haiku-5-5] [--real-span 32k]
+    python -m perf.costs [--span 120k] [--presets gpt-4o,claude-haiku-5-5] [--real-span 32k]
 
-First the estimator's simulation of a whole run, with replies of the length that it calls likely; no call is made.
+First the estimator simulates a whole run, with replies of the length that it considers likely; no call is made.
 `naive` is the same requests without a prompt cache. `whole`: the conversation fits into the window. `steps`: turns had
-to be dropped, and every step begins the cache anew from the system message on. The goals: 95 % of the prompt tokens
-from the cache where the conversation is whole, 80 % where it steps.
+to be dropped, and every step invalidates the cache from the system message on. The goals: 95 % of the prompt tokens
+from the cache if the conversation is whole, 80 % if it steps.
 
-Then estimate against reality, for three agents against a provider on this machine which has a cache of its own and
-counts tokens itself: the estimate is told how long the replies were on average, as it cannot know that, and must be
-within 5 % of the prompt tokens. `likely` is how far off it was before it was told.
+Then the estimate against reality, for three agents and a local provider that has its own cache and counts tokens
+itself. The estimate is given the mean length of the replies, which it cannot know, and must be within 5 % of the
+prompt tokens. `likely` is its error without that.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
-from ltm_bench.cli.estimating import with_defaults
-from ltm_bench.plan import config
-from ltm_bench.plan.planning import Wish, config_folders, make_plan
-from ltm_bench.runner.estimate import REPLIES, Asked, Estimate, asked_of, estimate
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import Provider, provider
-else:
-    from provider import Provider, provider
+from ltm_bench import run
+from ltm_bench.adapters.testing import Provider, provider
+from ltm_bench.core.agent import UsageModel
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.presets import presets
+from ltm_bench.plan.request import Request
+from ltm_bench.plan.tables import config_folders
+from ltm_bench.plan.values import parse_settings
+from ltm_bench.runner.estimate import REPLIES, Estimate, estimate
 
 WHOLE, STEPS = 0.95, 0.80
 WITHIN = 0.05
@@ -59,26 +52,35 @@ REAL = (
 )
 
 
-def wish_of(span: str, agent: str, settings: tuple[str, ...] = (), base_url: str | None = None) -> Wish:
-    """Return what `ltm-bench run` would be asked for."""
-    return Wish(
-        span=span, agent=agent, suite="standard", scenarios=(), examples=None, seed=0, isolated=False,
-        filler="scripted", tokenizer="cl100k_base", settings=settings, base_url=base_url,
-    )  # fmt: skip
+class Simulated(NamedTuple):
+    """A run that was simulated."""
+
+    model: UsageModel
+    estimate: Estimate
 
 
-def simulated(wish: Wish, reply: int) -> tuple[Asked, Estimate]:
-    """Simulate a run whose replies have so many tokens."""
-    plan = make_plan(wish)
-    agent = plan.manifest.agent
-    asked = asked_of(agent.adapter, with_defaults(agent.adapter, agent.settings))
-    assert asked is not None, agent.adapter
-    return asked, estimate(plan, asked, reply)
+def simulated(
+    span: str, agent: str, settings: tuple[str, ...] = (), *, reply: int, base_url: str | None = None
+) -> Simulated:
+    """Simulate a run.
+
+    Args:
+        span: Of the run.
+        agent: A preset or an adapter.
+        settings: Of the agent, `KEY=VALUE` each.
+        reply: Tokens of every reply.
+        base_url: A compatible server for the adapter.
+    """
+    plan = make_plan(Request(span=span, agent=agent, settings=parse_settings(settings), base_url=base_url))
+    model = plan.agents.sample.usage_model()
+    if model is None:
+        raise SystemExit(f"{agent} cannot be estimated")
+    return Simulated(model, estimate(plan, model, reply))
 
 
-def presets(chosen: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def chosen_presets(chosen: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Give the presets whose adapters can be estimated, then those with narrow windows."""
-    names = chosen.split(",") if chosen else list(config.presets(config_folders()))
+    names = chosen.split(",") if chosen else list(presets(config_folders()))
     for name in names:
         yield name, ()
     for name, settings in NARROW:
@@ -92,9 +94,9 @@ def print_costs(span: str, chosen: str) -> None:
     print(f"span {span}, standard, replies of {reply} tokens\n")
     print("| agent | calls | prompt tokens | window | cached | goal | naive | cached | saved |")
     print("|---|--:|--:|--:|--:|---|--:|--:|--:|")
-    _, unbounded = simulated(wish_of(span, "openai_chat", ("model=any", "window=1000000000")), reply)
-    for name, settings in presets(chosen):
-        asked, found = simulated(wish_of(span, name, settings), reply)
+    unbounded = simulated(span, "openai_chat", ("model=any", "window=1000000000"), reply=reply).estimate
+    for name, settings in chosen_presets(chosen):
+        model, found = simulated(span, name, settings, reply=reply)
         share = found.cached / found.prompt
         whole = found.prompt == unbounded.prompt
         goal = WHOLE if whole else STEPS
@@ -106,15 +108,14 @@ def print_costs(span: str, chosen: str) -> None:
             else f"${naive:.2f} | ${cached:.2f} | {1 - cached / naive:.0%}"
         )
         title = " ".join((name, *settings))
-        window = f"{asked.window - asked.max_output:,}"
+        window = f"{model.window - model.max_output:,}"
         print(
             f"| {title} | {found.calls} | {found.prompt:,} | {window} | {share:.1%} | {met} | {money} |",
             flush=True,
         )
 
 
-@dataclass(frozen=True)
-class Used:
+class Used(NamedTuple):
     """What a real run reported."""
 
     calls: int
@@ -124,20 +125,14 @@ class Used:
 
 
 def real(span: str, agent: str, settings: tuple[str, ...], url: str) -> Used:
-    """Run it, in a process of its own, against the local provider."""
-    keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "sk-not-a-key-0123456789")
-    given = [word for each in settings for word in ("-A", each)]
+    """Run it against the local provider."""
     with tempfile.TemporaryDirectory() as folder:
-        words = ("run", "--span", span, "--agent", agent, *given, "--base-url", url, "--name", "r")
-        subprocess.run(
-            [sys.executable, "-m", "ltm_bench", *words],
-            cwd=folder, env={**os.environ, **keys, "NO_PROXY": "127.0.0.1"}, capture_output=True, check=True,
-        )  # fmt: skip
-        text = (Path(folder) / "reports" / "r" / "results.json").read_text("utf-8")
-    costs: dict[str, Any] = json.loads(text)["costs"]
-    usage = {"cache_read": 0, "cache_write": 0, "uncached": 0, **costs["usage"]}
+        costs = run(
+            agent, span, settings=parse_settings(settings), base_url=url, reports=folder
+        ).results.costs
+    usage = {"cache_read": 0, "cache_write": 0, "uncached": 0, **costs.usage}
     prompt = usage["uncached"] + usage["cache_read"] + usage["cache_write"]
-    return Used(costs["calls"], prompt, usage["cache_read"], usage["output"])
+    return Used(costs.calls, prompt, usage["cache_read"], usage["output"])
 
 
 def print_reality(span: str) -> None:
@@ -152,10 +147,9 @@ def print_reality(span: str) -> None:
         with provider() as server:
             url = address(server, agent)
             used = real(span, agent, settings, url)
-        wish = wish_of(span, agent, settings, url)
         reply = round(used.output / used.calls)
-        _, told = simulated(wish, reply)
-        _, likely = simulated(wish, REPLIES["likely"])
+        told = simulated(span, agent, settings, reply=reply, base_url=url).estimate
+        likely = simulated(span, agent, settings, reply=REPLIES["likely"], base_url=url).estimate
         off = told.prompt / used.prompt - 1
         met = "yes" if abs(off) <= WITHIN and told.calls == used.calls else "no"
         print(
@@ -182,8 +176,9 @@ def main() -> None:
         "--real-span", default="32k", help="the span against the local provider; empty: not at all"
     )
     args = parser.parse_args()
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters insist on one, and nobody is called
-        os.environ.setdefault(name, "estimate")
+    os.environ["NO_PROXY"] = "127.0.0.1"
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters insist on one; nobody else is called
+        os.environ[name] = "sk-not-a-key-0123456789"
     print_costs(args.span, args.presets)
     if args.real_span:
         print_reality(args.real_span)

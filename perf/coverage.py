@@ -1,11 +1,11 @@
-"""How often 95 % intervals hold the truth: simulated agents whose true scores are known.
+"""How often 95 % intervals contain the truth: simulated agents whose true scores are known.
 
-    python perf/coverage.py [--simulations 1000] [--only paired]
+    python -m perf.coverage [--simulations 1000] [--only paired]
 
 `coverage` should be 0.95 or a little more; `width` is the mean width of the interval. The means are over 33 and 100
-scores of one kind; the sums over scenarios are as the headline has them, "11 x 3" being 11 scenarios of 3 examples;
-the differences are between two agents that were asked the same, in one pair of runs or in several whose examples have
-something in common (`between` is how far a run shifts all its examples).
+scores of one kind. The sums over scenarios are those of the headline, "11 x 3" being 11 scenarios of 3 examples. The
+differences are between two agents on the same examples, in one pair of runs or in several whose examples are
+correlated (`between` is how far a run shifts all its examples).
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""The matrix of crashes: stopped in every way that we know, does a run end in the bytes of one that nothing disturbed?
+"""The crash matrix: stopped in every way that we know, does a run end with the bytes of an undisturbed one?
 
-    python perf/crashes.py                        # all of it, some ten minutes
-    python perf/crashes.py --only disk --every 5
+    python -m perf.crashes                        # all of it, some ten minutes
+    python -m perf.crashes --only disk --every 5
 
-A case is a run of the suite `smoke` over a span of 2k in processes of its own, which are stopped, and resumed. Told of
-it are: whether `events.jsonl` is equal to that of an undisturbed run, byte for byte; the turns whose reply was in the
-log and that the agent was asked again (there must be none); the turns that it was asked twice, because a reply was lost
-on its way into the log; how many of these were named to the user, and how many were named that it was not asked twice
-(it was stopped between the record of a message and the call). Where a command ended by itself, it must have said why in
-one line, with the right exit code.
+A case is a run of the suite `smoke` over a span of 2k in its own processes, which are stopped and resumed. It reports
+whether `events.jsonl` equals that of an undisturbed run, byte for byte; the logged turns that the agent was asked
+again (there must be none); the turns that it was asked twice, because a reply was lost on its way into the log; how
+many of these were named to the user; and how many were named although they were asked only once (the run was stopped
+between recording a message and the call). If a command ended by itself, it must have said why in one line, with the
+right exit code.
 
-Linux only. The cases of a full and of a read-only file system need root (they are mounted where nobody else sees them).
+Linux only. The cases with a full and with a read-only file system need root (they are mounted in a private namespace).
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.metadata import entry_points
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from unittest import mock
 
 import chromadb
 import openai
 
-from ltm_bench import cli
-from ltm_bench.adapters.embedding import embed
+from ltm_bench.adapters.hashing import embed
+from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Message, Reply
-from ltm_bench.log.recorder import Recorder, start_run
-from ltm_bench.plan.planning import Plan, agent_maker, plan_of
-from ltm_bench.plugins import files as dropins
+from ltm_bench.log.recorder import start_run
+from ltm_bench.plan.planning import Plan, plan_of
+from ltm_bench.plugins.agents import agent_class
+from ltm_bench.runner.observer import Silent
 from ltm_bench.runner.runs import run_conversations
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import Fault, FaultKind, Handler, Provider, Request, Server
-else:
-    from provider import Fault, FaultKind, Handler, Provider, Request, Server
+(_SCRIPT,) = entry_points(group="console_scripts", name="ltm-bench")
+LTM_BENCH: Callable[[], None] = _SCRIPT.load()
+"""What the command calls."""
 
 WARM = (chromadb.__name__, openai.__name__)
 """Imported before any process is split off, so that a case does not begin with seconds of imports."""
@@ -131,7 +131,7 @@ def start(work: Callable[[], object], place: Path) -> int:
         code = 0
     except SystemExit as error:
         code = error.code
-    except BaseException:
+    except BaseException:  # a process split off must end here
         traceback.print_exc()
     finally:
         with contextlib.suppress(OSError, ValueError):
@@ -152,7 +152,7 @@ def within(work: Callable[[], object], place: Path) -> int:
 def command(*words: str) -> None:
     """Be the command `ltm-bench`."""
     sys.argv = ["ltm-bench", *words]
-    cli.main()
+    LTM_BENCH()
 
 
 def mounted(kind: str, where: Path, flags: int = 0, data: str = "", source: str = "none") -> None:
@@ -178,27 +178,31 @@ def can_mount() -> bool:
 # What goes wrong, inside the process that it happens to ---------------------------------------------------------------
 
 
-def watch(ours: str, hook: Callable[[int], object] = lambda _: None) -> None:
-    """Write every turn that an agent is asked into `calls`; `hook` is called before it replies, and may be awaited."""
-    make = dropins.make_agent
+def watch(adapter: type[Agent], hook: Callable[[int], object] = lambda _: None) -> None:
+    """Write every turn that an agent is asked into `calls`.
 
-    def watched(adapter: str, settings: Mapping[str, Any]) -> Agent:
-        agent = make(adapter, settings)
-        inner = agent.reply
+    Args:
+        adapter: The agent's class. Patched, since a command makes its agents itself.
+        hook: Called with the turn before the agent replies; may be awaited.
+    """
+    inner = adapter.reply
 
-        async def reply(message: Message) -> Reply:
-            with open("calls", "ab", buffering=0) as file:
-                file.write(b"%d\n" % message.turn)
-            waiting = hook(message.turn)
-            if asyncio.iscoroutine(waiting):
-                await waiting
-            return await inner(message)
+    async def reply(agent: Agent, message: Message) -> Reply:
+        with open("calls", "ab", buffering=0) as file:
+            file.write(b"%d\n" % message.turn)
+        waiting = hook(message.turn)
+        if asyncio.iscoroutine(waiting):
+            await waiting
+        return await inner(agent, message)
 
-        if adapter == ours:
-            vars(agent)["reply"] = reply
-        return agent
+    mock.patch.object(adapter, "reply", reply).start()
 
-    dropins.make_agent = watched
+
+def watch_named(name: str, hook: Callable[[int], object] = lambda _: None) -> None:
+    """Watch the adapter of this name, as seen from the folder of this process."""
+    adapter = agent_class(name)
+    assert isinstance(adapter, type), name
+    watch(adapter, hook)
 
 
 class Torn:
@@ -225,14 +229,17 @@ class Torn:
 
 
 def die_at(size: int, *, late: bool) -> None:
-    """Have this process killed when its log has so many bytes; `late`: when it would have more."""
-    begin = Recorder.__init__
+    """Have this process killed when its log has so many bytes; `late`: when it would have more.
 
-    def init(self: Recorder, path: Path) -> None:
-        begin(self, path)
-        vars(self)["_file"] = Torn(vars(self)["_file"], size, late=late)
+    Opening files is patched: a limit on the size of files would meet those of the agent as well.
+    """
+    begin = Path.open
 
-    Recorder.__init__ = init  # type: ignore[method-assign]  # in a process that is about to die
+    def opening(path: Path, mode: str = "r", *more: Any, **options: Any) -> Any:
+        file = begin(path, mode, *more, **options)
+        return Torn(file, size, late=late) if (path.name, mode) == ("events.jsonl", "ab") else file
+
+    mock.patch.object(Path, "open", opening).start()
 
 
 def resolve(address: str | None) -> None:
@@ -246,27 +253,17 @@ def resolve(address: str | None) -> None:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return ask(address, *more, **options)
 
-    socket.getaddrinfo = getaddrinfo
+    mock.patch.object(socket, "getaddrinfo", getaddrinfo).start()
 
 
 def clock_back(seconds: float) -> None:
     """Set the clocks of this process back: that of the wall, and that which counts from the machine's start."""
-    now, counted = time.time, time.perf_counter
-    time.time = lambda: now() - seconds
-    time.perf_counter = lambda: counted() - seconds
+    for name in ("time", "perf_counter"):
+        mock.patch.object(time, name, partial(_earlier, getattr(time, name), seconds)).start()
 
 
-class Nobody:
-    """Observes nothing."""
-
-    def turn(self, *_: object, **__: object) -> None:
-        """Pass over a turn."""
-
-    def verdict(self, *_: object) -> None:
-        """Pass over a verdict."""
-
-    def ended(self, *_: object) -> None:
-        """Pass over an end."""
+def _earlier(clock: Callable[[], float], seconds: float) -> float:
+    return clock() - seconds
 
 
 # Cases ----------------------------------------------------------------------------------------------------------------
@@ -345,16 +342,20 @@ class Case:
         """Run or resume it without the command around it; have it killed when its log has so many bytes."""
 
         def work() -> None:
-            watch(self.whole.adapter)
+            plan = self.whole.plan
+            watch(type(plan.agents.sample))
             if size is not None:
                 die_at(size, late=late)
-            plan = self.whole.plan
             self.home.mkdir(parents=True, exist_ok=True)
             start_run(self.home, plan.manifest)
-            make = agent_maker(plan.manifest.agent)
             asyncio.run(
                 run_conversations(
-                    plan, make, self.home, budget=Budget(), observer=Nobody(), clock=time.perf_counter
+                    plan,
+                    plan.agents,
+                    self.home,
+                    budget=Budget(),
+                    observer=Silent(),
+                    clock=time.perf_counter,
                 )
             )
 
@@ -364,7 +365,7 @@ class Case:
         """Type a command; `before` is done in its process first."""
 
         def work() -> None:
-            watch(self.whole.adapter)
+            watch_named(self.whole.adapter)
             before()
             command(*words)
 
@@ -567,8 +568,9 @@ def clocks(whole: Whole, size: int, named: bool, place: Path) -> Outcome:
     years = 10 * 365 * 86400.0
     if case.run(size=size) != -signal.SIGKILL:
         case.unclear.append("it was not killed")
+    later = time.time() + years  # noqa: TID251  # files are dated by the wall clock
     for path in case.home.rglob("*"):
-        os.utime(path, (time.time() + years, time.time() + years))
+        os.utime(path, (later, later))
     words = ("resume", "r") if named else ("resume",)
     return case.resumed(lambda: case.command(*words, before=partial(clock_back, years)))
 
@@ -582,7 +584,7 @@ def two(whole: Whole, turn: int, verb: str, place: Path) -> Outcome:
             await asyncio.sleep(0.01)
 
     def first() -> None:
-        watch(whole.adapter, wait)
+        watch_named(whole.adapter, wait)
         command(*whole.words)
 
     def second() -> None:
@@ -613,7 +615,7 @@ def interrupted(whole: Whole, turn: int, how: signal.Signals, way: str, place: P
 
     def work() -> None:
         signal.alarm(60)
-        watch(whole.adapter, hook)
+        watch_named(whole.adapter, hook)
         command(*whole.words)
 
     pid = start(work, place)
@@ -633,33 +635,45 @@ def agent_dies(whole: Whole, turn: int, place: Path) -> Outcome:
     return case.by_command()
 
 
+@dataclass
+class Failing(Provider):
+    """A provider that stops answering for good."""
+
+    fault: Fault | None = None
+    """What happens to its requests from then on."""
+    after: int = 0
+    """Replies that it gives before."""
+
+    def receive(self, request: Request) -> Fault | None:
+        """Record a request, and say what is to go wrong with it."""
+        super().receive(request)
+        return self.fault if len(self.requests) > self.after else None
+
+
+def uncached(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer that says nothing of a prompt cache, which a provider that begins again does not have."""
+    return {**body, "usage": {**body["usage"], "prompt_tokens_details": None}}
+
+
 @contextlib.contextmanager
-def served(*, fail: FaultKind | None = None, status: int = 500, after: int = 0) -> Iterator[None]:
+def served(*, fault: Fault | None = None, after: int = 0) -> Iterator[None]:
     """Have a provider on this machine, which fails for good after so many replies."""
     pid = os.getpid()
     address = f"127.{pid >> 16 & 127 | 64}.{pid >> 8 & 255}.{pid & 255}"  # for this process alone
     server = Server((address, PORT), Handler)
-    state = server.provider = Provider()
-    if fail is not None:
-
-        def receive(request: Request) -> Fault | None:
-            state.requests.append(request)
-            return Fault(kind=fail, status=status, seconds=2.0) if len(state.requests) > after else None
-
-        vars(state)["receive"] = receive
-    state.edit = lambda body: {**body, "usage": {**body["usage"], "prompt_tokens_details": None}}
+    server.provider = Failing(fault=fault, after=after, edit=uncached)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     resolve(address)
     yield
 
 
-def remote(whole: Whole, turn: int, fail: FaultKind, status: int, words: str, place: Path) -> Outcome:
+def remote(whole: Whole, turn: int, fault: Fault, words: str, place: Path) -> Outcome:
     """Talk with a model whose provider stops answering for good; later it answers again."""
     case = Case(whole, place)
 
     def work() -> None:
-        watch(whole.adapter)
-        with served(fail=fail, status=status, after=turn):
+        watch_named(whole.adapter)
+        with served(fault=fault, after=turn):
             command(*whole.words)
 
     case.expect(within(work, place), 3, "ltm-bench resume r", words)
@@ -668,7 +682,7 @@ def remote(whole: Whole, turn: int, fail: FaultKind, status: int, words: str, pl
 
 def again(whole: Whole) -> None:
     """Resume a run whose provider is there."""
-    watch(whole.adapter)
+    watch_named(whole.adapter)
     with served():
         command("resume", "r")
 
@@ -679,7 +693,7 @@ def no_names(whole: Whole, size: int, place: Path) -> Outcome:
     case.cut(size)
 
     def work() -> None:
-        watch(whole.adapter)
+        watch_named(whole.adapter)
         resolve(None)
         command("resume", "r")
 
@@ -695,7 +709,7 @@ def attempt(trial: Trial) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="crashes-") as folder:
         try:
             return trial(Path(folder))
-        except Exception as error:
+        except Exception as error:  # a case that fails is a line of the table
             return Outcome(unclear=[f"{type(error).__name__}: {error}"])
 
 
@@ -776,15 +790,14 @@ def matrix(wholes: dict[str, Whole], every: int) -> dict[str, list[Trial]]:
         partial(agent_dies, wholes["command"], turn) for turn in spread(wholes["command"], 12 // every + 1)
     ]
     far = wholes["openai_chat"]
-    faults: list[tuple[FaultKind, int, str]] = [
-        ("error", 429, "429"),
-        ("error", 503, "503"),
-        ("cut", 200, "the connection failed"),
-        ("hang", 200, "0.5 s"),
-    ]
-    for kind, status, words in faults:
-        rows[f"provider: {status if kind == 'error' else kind} from then on"] = [
-            partial(remote, far, turn, kind, status, words) for turn in spread(far, 6 // every + 1)
+    for title, fault, words in (
+        ("429", Fault(status=429), "429"),
+        ("503", Fault(status=503), "503"),
+        ("cut", Fault(kind="cut"), "the connection failed"),
+        ("hang", Fault(kind="hang", seconds=2.0), "0.5 s"),
+    ):
+        rows[f"provider: {title} from then on"] = [
+            partial(remote, far, turn, fault, words) for turn in spread(far, 6 // every + 1)
         ]
     rows["name of the provider cannot be resolved"] = [
         partial(no_names, far, size) for size in some(dice, far, 8 // every + 1)

@@ -1,101 +1,117 @@
-"""The engine against its floor: what a run costs beyond tokenising every message once and writing every event once.
+"""The engine against its floor: the cost of a run beyond tokenising every message once and writing every event once.
 
-    python perf/engine.py [--spans 32k,120k,500k,2M,10M] [--times 3]
+    python -m perf.engine [--spans 32k,120k,500k,2M,10M] [--times 3]
 
-Each span is measured in processes of their own: a whole conversation with `parrot`, and the floor, which reads that
-log, counts the tokens of every message and reply once, and serialises and writes every event once. Times are processor
-time after start-up (imports, the plan), the least of so many times; `ratio` is the engine's to the floor's. The floor
-scores nothing: `scoring s` is what the matchers' verdicts take, and `unscored` the ratio without them. The last columns
-are what `report` takes for the finished run: seconds, seconds per million tokens, and the peak of memory.
+Each span is measured in separate processes: a whole conversation with `parrot`, and the floor, which reads that log,
+counts the tokens of every message and reply once, and serialises and writes every event once. Times are processor time
+after start-up (imports, the plan), the best of `--times`; `ratio` is engine to floor. The floor scores nothing:
+`scoring s` is the time for the matchers' verdicts, and `unscored` the ratio without them. The last columns are for
+`report` on the finished run: seconds, seconds per million tokens, and peak memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
+import asyncio
 import tempfile
+import time
+from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
-ENGINE = """
-import asyncio, json, resource, sys, time
-import json_repair, rapidfuzz.fuzz
-from decimal import Decimal
-from pathlib import Path
-from ltm_bench.plan.planning import Wish, agent_maker, make_plan
-from ltm_bench.runner import conversation as runner
-from ltm_bench.log import start_run
-from ltm_bench.runner import Budget, run
-
-scoring, judge = 0, runner.judge
-
-def timed(*args):
-    global scoring
-    begun = time.process_time_ns()
-    verdict = judge(*args)
-    scoring += time.process_time_ns() - begun
-    return verdict
-
-runner.judge = timed
-
-class Nobody:
-    def turn(self, *_, **__): pass
-    def verdict(self, *_): pass
-    def ended(self, *_): pass
-
-wish = Wish(span=sys.argv[1], agent="parrot", suite="standard", scenarios=(), examples=None, seed=0,
-            isolated=False, filler="scripted", tokenizer="cl100k_base", settings=(), base_url=None)
-plan = make_plan(wish)
-folder = Path(sys.argv[2])
-start_run(folder, plan.manifest)
-begun, wall = time.process_time(), time.perf_counter()
-make = agent_maker(plan.manifest.agent)
-asyncio.run(run(plan, make, folder, budget=Budget(), observer=Nobody(), clock=time.perf_counter))
-print(json.dumps({"cpu": time.process_time() - begun, "wall": time.perf_counter() - wall,
-                  "scoring": scoring / 1e9, "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
-"""
-
-FLOOR = """
-import json, sys, time
-from pathlib import Path
-from ltm_bench.log import encode, read_events
+from ltm_bench.api import Options, rescore
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Turn, Verdict
 from ltm_bench.core.tokens import counter
-
-count = counter("cl100k_base")
-count.count("warm")
-path = Path(sys.argv[1])
-cpu = tokens = turns = 0
-with open(sys.argv[2], "wb", buffering=0) as file:
-    for event in read_events(path):
-        begun = time.process_time()
-        if "message" in event:
-            tokens += count.count(event["message"])
-        if "reply" in event:
-            tokens += count.count(event["reply"])
-            turns += 1
-        file.write(encode(event))
-        cpu += time.process_time() - begun
-print(json.dumps({"cpu": cpu, "tokens": tokens, "turns": turns}))
-"""
+from ltm_bench.log.events import Replied, Sent, encode
+from ltm_bench.log.reader import read_events
+from ltm_bench.log.recorder import start_run
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.runner.observer import Silent
+from ltm_bench.runner.runs import run_conversations
+from ltm_bench.script.scenario import Example
+from perf.processes import apart, peak
 
 
-REPORT = """
-import json, resource, sys, time
-from pathlib import Path
-from ltm_bench.cli.showing import publish
+class Scoring(Silent):
+    """Adds up the processor time from hearing a reply to hearing its verdict."""
 
-begun = time.process_time()
-publish(Path(sys.argv[1]))
-print(json.dumps({"cpu": time.process_time() - begun, "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
-"""
+    def __init__(self) -> None:
+        self.seconds = self._heard = 0.0
+
+    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
+        """Begin to measure."""
+        self._heard = time.process_time()
+
+    def verdict(self, example: Example, verdict: Verdict) -> None:
+        """Stop measuring."""
+        self.seconds += time.process_time() - self._heard
 
 
-def measured(code: str, *words: str) -> dict[str, float]:
-    """Run a program, and return the JSON that it prints last."""
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
-    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return result
+class Held(NamedTuple):
+    """What a run took."""
+
+    cpu: float
+    wall: float
+    scoring: float
+    mb: float
+
+
+class Floor(NamedTuple):
+    """What cannot be saved."""
+
+    cpu: float
+    tokens: int
+    turns: int
+
+
+class Published(NamedTuple):
+    """What publishing a run took."""
+
+    cpu: float
+    mb: float
+
+
+def hold(span: str, folder: Path) -> Held:
+    """Begin or resume a run with `parrot`."""
+    plan = make_plan(Request(agent="parrot", span=span))
+    for module in ("json_repair", "rapidfuzz.fuzz"):  # matchers import them with the first verdict
+        import_module(module)
+    scoring = Scoring()
+    start_run(folder, plan.manifest)
+    cpu, wall = time.process_time(), time.perf_counter()
+    asyncio.run(
+        run_conversations(
+            plan, plan.agents, folder, budget=Budget(), observer=scoring, clock=time.perf_counter
+        )
+    )
+    return Held(time.process_time() - cpu, time.perf_counter() - wall, scoring.seconds, peak())
+
+
+def floor_of(log: Path, copy: Path) -> Floor:
+    """Tokenise every message of a log once, and write every event once."""
+    count = counter().count
+    count("warm")
+    cpu, tokens, turns = 0.0, 0, 0
+    with copy.open("wb", buffering=0) as file:
+        for event in read_events(log):
+            begun = time.process_time()
+            if isinstance(event, Sent):
+                tokens += count(event.message)
+            elif isinstance(event, Replied):
+                tokens += count(event.reply)
+                turns += 1
+            file.write(encode(event))
+            cpu += time.process_time() - begun
+    return Floor(cpu, tokens, turns)
+
+
+def publish(folder: Path) -> Published:
+    """Score a finished run and write its pages."""
+    begun = time.process_time()
+    asyncio.run(rescore(folder, Options()))
+    return Published(time.process_time() - begun, peak())
 
 
 def main() -> None:
@@ -111,22 +127,22 @@ def main() -> None:
         "  bytes/token  report s  s/Mtoken  report MB"
     )
     for span in args.spans.split(","):
-        runs = []
+        runs, floors, reports = [], [], []
         for _ in range(args.times):
-            with tempfile.TemporaryDirectory() as folder:
-                log = Path(folder) / "events.jsonl"
-                engine = measured(ENGINE, span, folder)
-                floor = measured(FLOOR, str(log), str(Path(folder) / "again.jsonl"))
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                log = folder / "events.jsonl"
+                runs.append(apart(hold, span, folder))
+                floors.append(apart(floor_of, log, folder / "again.jsonl"))
                 size = log.stat().st_size
-                report = measured(REPORT, folder)
-            runs.append((engine, floor, report))
-        engine, floor, report = (min(each, key=lambda run: run["cpu"]) for each in zip(*runs, strict=True))
+                reports.append(apart(publish, folder))
+        run, floor, report = min(runs), min(floors), min(reports)
         print(
-            f"{span:>6} {floor['turns']:>8} {floor['tokens']:>11,} {engine['wall']:>8.2f} {engine['cpu']:>8.2f} "
-            f"{floor['cpu']:>8.3f} {engine['cpu'] / floor['cpu']:>6.2f} {engine['scoring']:>10.3f} "
-            f"{(engine['cpu'] - engine['scoring']) / floor['cpu']:>9.2f} {floor['turns'] / engine['wall']:>8.0f} "
-            f"{1e6 * engine['cpu'] / floor['tokens']:>9.3f} {engine['mb']:>6.0f} {size / floor['tokens']:>12.2f} "
-            f"{report['cpu']:>9.2f} {1e6 * report['cpu'] / floor['tokens']:>9.2f} {report['mb']:>10.0f}",
+            f"{span:>6} {floor.turns:>8} {floor.tokens:>11,} {run.wall:>8.2f} {run.cpu:>8.2f} "
+            f"{floor.cpu:>8.3f} {run.cpu / floor.cpu:>6.2f} {run.scoring:>10.3f} "
+            f"{(run.cpu - run.scoring) / floor.cpu:>9.2f} {floor.turns / run.wall:>8.0f} "
+            f"{1e6 * run.cpu / floor.tokens:>9.3f} {run.mb:>6.0f} {size / floor.tokens:>12.2f} "
+            f"{report.cpu:>9.2f} {1e6 * report.cpu / floor.tokens:>9.2f} {report.mb:>10.0f}",
             flush=True,
         )
 

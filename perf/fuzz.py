@@ -1,6 +1,8 @@
-"""Sends hostile replies through every matcher of every scenario, and every reader of judges' answers.
+"""Sends hostile replies through every matcher and every reader of judges' answers.
 
-    python perf/fuzz.py [--replies 100000] [--seed 0]
+    python -m perf.fuzz [--replies 100000] [--seed 0]
+
+Each scenario that ships is asked its own questions; matchers that none of them uses are asked about their `EXAMPLES`.
 
 Half of the replies are nonsense: shreds of the question and of JSON without any word of an answer, cut, repeated,
 nested, with control characters and lone surrogates. The other half is hostile on purpose: echoes of the question, every
@@ -24,8 +26,10 @@ from ltm_bench.judge import rubric
 from ltm_bench.matchers.forms import dump
 from ltm_bench.matchers.phrases import SaidIn
 from ltm_bench.matchers.reading import number, words
-from ltm_bench.plugins import files as dropins
-from ltm_bench.script.scenario import Example, ideal_reply, rehearse
+from ltm_bench.plugins.catalogue import Catalogue
+from ltm_bench.plugins.matchers import examples
+from ltm_bench.script.rehearsal import ideal_reply, rehearse
+from ltm_bench.script.scenario import Example
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SLOW = 2.0
@@ -45,6 +49,8 @@ class Place:
         self.question = question
         self.expect = expect
         self.before = before
+        self.declining = self.judge("I do not know.") is Outcome.CORRECT
+        """Whether an abstention is right here; then nonsense may be right as well."""
 
     def judge(self, reply: str) -> Outcome:
         """Return the matcher's outcome."""
@@ -53,18 +59,22 @@ class Place:
 
 
 def places() -> list[Place]:
-    """Return the questions of two examples of every scenario that ships."""
-    count, found = counter(), []
-    for name in dropins.catalogue("scenarios"):
+    """Return the questions of two examples of every scenario, then the matchers that these do not use."""
+    count, found, catalogue = counter(), [], Catalogue.open()
+    for name in catalogue.scenarios:
         for index in range(2):
             turns: list[Turn] = []
-            steps = rehearse(Example(dropins.scenario(name), index, 17, {}), count)
+            steps = rehearse(Example(catalogue.scenario(name), index, 17, {}), count)
             late = any(isinstance(step.line, Ask) and isinstance(step.line.expect, SaidIn) for step in steps)
             for step in steps:
                 if isinstance(step.line, Ask):
                     found.append(Place(name, step.text, step.line.expect, list(turns)))
                 said = "Okay." if late else ideal_reply(step.line)  # there the replies before are what counts
                 turns.append(Turn(Message(step.text, AT, len(turns)), Reply(said)))
+    asked = {type(place.expect).__name__ for place in found}
+    for name, matchers in examples().items():
+        if name not in asked:
+            found += [Place("(example)", "Well, what was it?", each, []) for each in matchers]
     return found
 
 
@@ -88,8 +98,8 @@ def nonsense(place: Place, dice: Dice) -> str:
 
 def hostile(place: Place, dice: Dice) -> str:
     """Compose a reply that holds what a careless scorer looks for, and is no answer."""
-    right, wrong = place.expect.right()[0], [each for each in place.expect.wrong() if each]
-    every = max(place.expect.wrong(), key=len)
+    right, wrong = place.expect.right()[0], [each for each in place.expect.wrong() if each] or ["…"]
+    every = max(wrong, key=len)
     kind = dice.integer(0, 5)
     if kind == 0:
         return place.question
@@ -131,12 +141,12 @@ def main() -> None:
         try:
             outcome = place.judge(reply).value
             rubric.read(reply)
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is what this program looks for
             outcome = f"raised {type(error).__name__}"
         took = time.process_time() - begun
         worst = max(worst, took)
         outcomes[type(place.expect).__name__][f"{kind}: {outcome}"] += 1
-        if outcome.startswith("raised") or took > SLOW or outcome == "correct":
+        if outcome.startswith("raised") or took > SLOW or (outcome == "correct" and not place.declining):
             faults += 1
             if faults <= 20:
                 print(

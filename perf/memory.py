@@ -1,41 +1,36 @@
-"""vector_memory's variants, offline, as the span grows: score, time, memory, disk.
+"""The variants of `vector_memory`, offline, as the span grows: score, time, memory, disk.
 
-    python perf/memory.py [--variants semantic,scratchpad] [--spans 2k,32k,120k,500k]
+    python -m perf.memory [--variants semantic,scratchpad] [--spans 2k,32k,120k,500k]
 
-Every run is a process of its own. `MB` is its peak; `engine` is that of a run of `goldfish` of the same span, and
-`store` what a process grows by that does nothing but put the same passages into a store. What is left over, `rest`,
-must not grow with the span. `disk` is the agent's folder. The goal: 500k in less than two minutes on two cores.
+Every run is a separate process. `MB` is its peak memory; `engine` is that of a run of `goldfish` at the same span, and
+`store` is the growth of a process that only puts the same passages into a store. The remainder, `rest`, must not grow
+with the span. `disk` is the agent's folder. The goal: 500k in less than two minutes on two cores.
 
-`semantic` answers with the extractive core. The others have a scripted one behind openai_chat, in this process: it
-writes queries and notes from the words of a message, and answers by the same rules from what it is shown. So the
-columns say what a variant costs, and whether it finds more; not how good a model would make it.
+`semantic` answers with the extractive core. The others have a scripted core behind openai_chat, in this process: it
+writes queries and notes from the words of a message, and answers from what it is shown by the same rules. So the
+columns show what a variant costs, and whether it finds more, but not how good a model would make it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ltm_bench.adapters import extractive
-from ltm_bench.adapters.extractive import Passage
+from ltm_bench.adapters import Passage, VectorStore, extractive, hashing, split_turn
+from ltm_bench.adapters.passages import sentences
+from ltm_bench.adapters.testing import provider
 from ltm_bench.core.messages import Message
+from ltm_bench.log.reader import read_turns
+from perf.processes import apart, peak, spent_on
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-if TYPE_CHECKING:
-    from tests.provider import provider
-else:
-    from provider import provider
+LOCAL = {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-not-a-key-0123456789"}
+"""What a run needs to ask the scripted core."""
 
 VARIANTS = {
     "semantic": (),
@@ -45,30 +40,6 @@ VARIANTS = {
     "query_rewriting+scratchpad": ("variant=query_rewriting+scratchpad",),
 }
 """The settings of each; all but the first have the scripted core."""
-
-STORE = """
-import json, resource, sys
-from pathlib import Path
-from ltm_bench.adapters import embedding
-from ltm_bench.plugins.files import find, load
-from ltm_bench.log import read_turns
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-adapter = load(find("agents", "vector_memory"))
-store = adapter.Store(embedding.NAME)
-store.open(Path(sys.argv[2]))
-store.adopt([], {}, {})
-begun, passages = None, 0
-for turn in read_turns(Path(sys.argv[1])):
-    found = adapter.split_turn(turn)
-    store.add(found, embedding.embed([each.text for each in found]))
-    passages += len(found)
-    begun = begun or (store.write(), peak())[1]
-store.close()
-print(json.dumps({"mb": peak() - begun, "passages": passages}))
-"""
 
 _LINE = re.compile(r"\[(\w+, \d+ \w+ \d+, \d\d:\d\d), .*? ago\] (User|You): (.*)")
 _NOTES_KEPT = 40
@@ -99,7 +70,7 @@ def noted(text: str) -> str:
         notes: list[str] = list(json.loads(pad).values())
     except ValueError:
         notes = []
-    said = [sentence for line in message.splitlines() for sentence in extractive.sentences(line)]
+    said = [sentence for line in message.splitlines() for sentence in sentences(line)]
     notes += [each for each in said if extractive.is_personal(each) and not extractive.asks(each)]
     kept = [each[:120] for each in notes[-_NOTES_KEPT:]]
     return json.dumps({str(number): each for number, each in enumerate(kept)})
@@ -126,27 +97,28 @@ def passages(shown: str, now: datetime) -> Iterator[Passage]:
                 yield Passage(number, part, "user", now, note)
 
 
-class Cost(NamedTuple):
-    """What a process took."""
+class Stored(NamedTuple):
+    """What putting passages into a store took."""
 
-    wall: float
-    cpu: float
+    passages: int
     mb: float
 
 
-def timed(words: list[str], folder: Path) -> Cost:
-    """Run `ltm-bench` with these words."""
-    environment = {**os.environ, "NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-not-a-key-0123456789"}
-    before = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ltm_bench", *words], cwd=folder, env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"ltm-bench {' '.join(words)} ended with {process.returncode}")
-    return Cost(time.perf_counter() - before, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+def store(log: Path, home: Path) -> Stored:
+    """Put the passages of a log into a store, and do nothing else."""
+    into = VectorStore(hashing.NAME)
+    into.open(home)
+    into.adopt([], {}, {})
+    passages, begun = 0, None
+    for turn in read_turns(log):
+        found = split_turn(turn)
+        into.add(found, hashing.embed([each.text for each in found]))
+        passages += len(found)
+        if begun is None:  # what comes with the first write, Chroma itself, is no part of growing
+            into.write()
+            begun = peak()
+    into.close()
+    return Stored(passages, peak() - (begun or 0.0))
 
 
 def disk(folder: Path) -> float:
@@ -168,25 +140,21 @@ def main() -> None:
         place = Path(temporary)
         core = ("core=openai_chat:some-model", f"base_url={server.openai_url}")
         for span in args.spans.split(","):
-            engine = timed(["run", "--span", span, "--agent", "goldfish", "--name", f"g-{span}"], place)
+            engine = spent_on(["run", "--span", span, "--agent", "goldfish", "--name", f"g-{span}"], place)
             for number, variant in enumerate(args.variants.split(";")):
                 settings = VARIANTS[variant]
                 name = f"{number}-{span}"
                 given = [word for each in (*settings, *core) for word in ("-A", each)] if settings else []
-                cost = timed(["run", "--span", span, "--name", name, *given], place)
+                cost = spent_on(["run", "--span", span, "--name", name, *given], place, environment=LOCAL)
                 server.requests.clear()
                 run = place / "reports" / name
                 results = json.loads((run / "results.json").read_text("utf-8"))
-                filled = subprocess.run(
-                    [sys.executable, "-c", STORE, str(run / "events.jsonl"), str(place / f"store-{name}")],
-                    capture_output=True, text=True, check=True,
-                )  # fmt: skip
-                store = json.loads(filled.stdout)
+                stored = apart(store, run / "events.jsonl", place / f"store-{name}")
                 print(
-                    f"| {variant} | {span} | {results['turns']:,} | {store['passages']:,} "
+                    f"| {variant} | {span} | {results['turns']:,} | {stored.passages:,} "
                     f"| {results['score']:.2f} / {results['out_of']} | {cost.wall:.0f} | {cost.cpu:.0f} "
-                    f"| {cost.mb:.0f} | {engine.mb:.0f} | {store['mb']:.0f} "
-                    f"| {cost.mb - engine.mb - store['mb']:.0f} | {disk(run / 'agent'):.0f} |",
+                    f"| {cost.mb:.0f} | {engine.mb:.0f} | {stored.mb:.0f} "
+                    f"| {cost.mb - engine.mb - stored.mb:.0f} | {disk(run / 'agent'):.0f} |",
                     flush=True,
                 )
 

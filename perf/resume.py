@@ -1,79 +1,97 @@
-"""What it costs to go on with a run that was killed, against reading its log and telling the agent every turn.
+"""What resuming a killed run costs, against reading its log and telling the agent every turn.
 
-    python perf/resume.py [--spans 10M] [--times 3]
+    python -m perf.resume [--spans 10M] [--times 3]
 
-A whole conversation with `parrot` is held once, and the last events are cut off its log. `resume s` is what going on
-with it takes, to its end, which must be the same log byte for byte; `ratio` is against `replay s`. Each of these is one
-pass over the log:
+A whole conversation with `parrot` is run once, and the last events are cut off its log. `resume s` is the time to
+resume it to its end, which must give the same log byte for byte; `ratio` is relative to `replay s`. Each of these is
+one pass over the log, and includes the one before:
 
     read    every event is read
-    tell    and every turn is given to the agent
-    replay  and the scheduler, the scripts and the filler's dice are taken to where the log ends, with the replies that
-            it holds: nothing of this can be left out by who wants to go on
+    tell    every turn is given to the agent
+    replay  the scheduler, the scripts and the filler's dice are brought to where the log ends, with its replies:
+            resuming cannot do less
 
-Processor time after start-up (imports, the plan), the least of so many times; `MB` is the peak of resuming.
+Processor time after start-up (imports, the plan), the best of `--times`; `MB` is the peak memory of resuming.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import filecmp
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
+from typing import NamedTuple
 
-from engine import ENGINE, measured  # type: ignore[import-not-found]  # a file beside this one, not a package
-
-PASSES = """
-import asyncio, json, sys, time
-from pathlib import Path
-from ltm_bench.plugins import files as dropins
-from ltm_bench.plan.planning import Wish, make_plan
 from ltm_bench.core.dice import Dice
-from ltm_bench.filler import Filler
-from ltm_bench.log import message_of, read_events, read_turns, reply_of
 from ltm_bench.core.messages import Turn
+from ltm_bench.filler.filler import Filler
+from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.reader import read_events, read_turns
+from ltm_bench.plan.planning import Plan, make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.plugins.agents import make_agent
 from ltm_bench.schedule import Jump, Scheduler
+from perf.engine import hold
+from perf.processes import apart
 
-path = Path(sys.argv[2])
-wish = Wish(span=sys.argv[1], agent="parrot", suite="standard", scenarios=(), examples=None, seed=0,
-            isolated=False, filler="scripted", tokenizer="cl100k_base", settings=(), base_url=None)
-plan = make_plan(wish)
 
-async def read():
-    for event in read_events(path):
+class Passes(NamedTuple):
+    """Seconds of processor time that each pass takes."""
+
+    read: float
+    tell: float
+    replay: float
+
+
+def passes_over(span: str, log: Path) -> Passes:
+    """Go over a log in each way."""
+    plan = make_plan(Request(agent="parrot", span=span))
+    begun = time.process_time()
+    for _ in read_events(log):
         pass
+    was_read = time.process_time()
+    asyncio.run(tell(log))
+    was_told = time.process_time()
+    asyncio.run(replay(plan, log))
+    return Passes(was_read - begun, was_told - was_read, time.process_time() - was_told)
 
-async def tell():
-    agent = dropins.make_agent("parrot", {})
-    for turn in read_turns(path):
+
+async def tell(log: Path) -> None:
+    """Give every turn to the agent."""
+    agent = make_agent("parrot", {})
+    for turn in read_turns(log):
         await agent.observe(turn)
 
-async def replay():
-    agent, suite = dropins.make_agent("parrot", {}), plan.manifest.suite
-    scheduler = Scheduler(plan.examples, span=plan.manifest.span, seed=0, counter=plan.counter, start=suite.start,
-                          stagger=suite.stagger, rehearsals=plan.rehearsals)
-    filler, sent = Filler(plan.bank, Dice("0/filler"), plan.counter), {}
-    for event in read_events(path):
-        if event["event"] == "sent":
+
+async def replay(plan: Plan, log: Path) -> None:
+    """Take agent, scheduler and filler to where the log ends."""
+    agent, suite = make_agent("parrot", {}), plan.manifest.suite
+    scheduler = Scheduler(
+        plan.examples,
+        span=plan.manifest.span,
+        seed=plan.manifest.seed,
+        counter=plan.counter,
+        start=suite.start,
+        stagger=suite.stagger,
+        rehearsals=plan.rehearsals,
+    )
+    filler = Filler(plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.counter)
+    sent: Sent | None = None
+    for event in read_events(log):
+        if isinstance(event, Sent):
             sent = event
-        elif event["event"] == "replied":
+        elif isinstance(event, Replied) and sent is not None:
             while isinstance(scheduler.decide(), Jump):
                 scheduler.take()
-            turn = Turn(message_of(sent), reply_of(event), sent["kind"], sent.get("example"))
+            turn = Turn(sent.said, event.said, sent.kind, sent.example)
             if turn.kind == "fill":
                 filler.pass_over(turn.message.text)
             await agent.observe(turn)
-            scheduler.take(sent["tokens"], turn.reply, event["tokens"])
-
-passes = {}
-for each in (read, tell, replay):
-    begun = time.process_time()
-    asyncio.run(each())
-    passes[each.__name__] = time.process_time() - begun
-print(json.dumps(passes))
-"""
+            scheduler.take(sent.tokens, turn.reply, event.tokens)
 
 
 def cut(log: Path) -> None:
@@ -98,23 +116,23 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as home:
             whole, broken = Path(home) / "whole", Path(home) / "broken"
             whole.mkdir()
-            measured(ENGINE, span, str(whole))
+            apart(hold, span, whole)
             passes, resumed = [], []
             for _ in range(args.times):
                 shutil.copytree(whole, broken)
                 log = broken / "events.jsonl"
                 cut(log)
-                os.sync()  # what a copy has yet to write to the disk is no part of going on
-                passes.append(measured(PASSES, span, str(log)))
-                resumed.append(measured(ENGINE, span, str(broken)))
+                os.sync()  # what a copy has yet to write to the disk is no part of resuming
+                passes.append(apart(passes_over, span, log))
+                resumed.append(apart(hold, span, broken))
                 if not filecmp.cmp(log, whole / "events.jsonl", shallow=False):
                     raise SystemExit(f"{span}: the resumed run has another log")
                 shutil.rmtree(broken)
-            read, tell, replay = (min(each[name] for each in passes) for name in ("read", "tell", "replay"))
-            going_on = min(resumed, key=lambda run: run["cpu"])
+            read, tell, replay = (min(column) for column in zip(*passes, strict=True))
+            resume = min(resumed)
             print(
-                f"{span:>6} {read:>8.3f} {tell:>7.3f} {replay:>9.3f} {going_on['cpu']:>9.3f} "
-                f"{going_on['cpu'] / replay:>6.2f} {going_on['cpu'] / tell:>8.2f} {going_on['mb']:>6.0f}",
+                f"{span:>6} {read:>8.3f} {tell:>7.3f} {replay:>9.3f} {resume.cpu:>9.3f} "
+                f"{resume.cpu / replay:>6.2f} {resume.cpu / tell:>8.2f} {resume.mb:>6.0f}",
                 flush=True,
             )
 

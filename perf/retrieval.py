@@ -1,8 +1,8 @@
-"""How well the local embedder finds one fact among many others, and how fast. `python perf/retrieval.py`.
+"""How well the local embedder finds one fact among many others, and how fast. `python -m perf.retrieval`.
 
 Forty things that a person might say about themselves, each with a question that shares a word with it, hidden among
-trivia. `recall@k`: the share of questions whose fact is among the k nearest passages. `tests/test_embedding.py` holds
-a lower bound. Then the agent `vector_memory` with as many passages: time per turn, exactness, disk, memory.
+trivia. `recall@k`: the share of questions whose fact is among the k nearest passages; `tests/adapters/test_hashing.py`
+holds a lower bound. Then the agent `vector_memory` with as many passages: time per turn, exactness, disk, memory.
 """
 
 import asyncio
@@ -12,13 +12,14 @@ import tempfile
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ltm_bench.adapters import embedding
+from ltm_bench.adapters import VectorStore, hashing
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.filler.filler import shipped
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -81,8 +82,8 @@ def distractors(count: int) -> list[str]:
 
 def ranks(count: int) -> list[int]:
     """Return for every question how many passages stand before its fact, among so many distractors."""
-    stored = embedding.embed([fact for fact, _ in FACTS] + distractors(count))
-    scores = embedding.embed([question for _, question in FACTS]) @ stored.T
+    stored = hashing.embed([fact for fact, _ in FACTS] + distractors(count))
+    scores = hashing.embed([question for _, question in FACTS]) @ stored.T
     return [int((row > row[i]).sum()) for i, row in enumerate(scores)]
 
 
@@ -96,7 +97,7 @@ async def converse(count: int) -> None:
     lines = distractors(count)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        agent = make_agent("vector_memory", {})
+        agent: Any = make_agent("vector_memory", {})
         started = time.perf_counter()
         await agent.open(home)
         opened = time.perf_counter() - started
@@ -115,13 +116,13 @@ async def converse(count: int) -> None:
             took.append(time.perf_counter() - started)
             turns += 1
         wrong = 0
-        store = vars(agent)["_store"]
-        vectors = store._vectors[: len(store._passages)].astype(np.float64)
+        store: VectorStore = agent.store
+        vectors = store.vectors.astype(np.float64)
         for _, question in FACTS:
-            scores = vectors @ embedding.embed([question])[0].astype(np.float64)
+            scores = vectors @ hashing.embed([question])[0].astype(np.float64)
             exact = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:20]
-            found = store.nearest(embedding.embed([question])[0], 20)
-            wrong += [passage for passage, _ in found] != [store._passages[i] for i in exact]
+            found = store.nearest(hashing.embed([question])[0], 20)
+            wrong += [each.passage for each in found] != [store.passages[i] for i in exact]
         await agent.close()
         disk = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
     took.sort()
@@ -144,9 +145,9 @@ def main() -> None:
         )
     lines = distractors(5000)
     started = time.perf_counter()
-    stored = embedding.embed(lines)
+    stored = hashing.embed(lines)
     print(f"embedding: {(time.perf_counter() - started) / len(lines) * 1e6:.0f} µs per passage")
-    query = embedding.embed(["What does my sister teach?"])[0]
+    query = hashing.embed(["What does my sister teach?"])[0]
     started = time.perf_counter()
     for _ in range(100):
         np.dot(stored, query)

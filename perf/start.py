@@ -1,10 +1,10 @@
 """How long a user waits: for `--help`, and from the command until a run's first turn is in its log.
 
-The least of many, taken in turns: other work on the machine only ever adds. The first two columns are with byte code,
-as in every call but the first after an installation; "without" is where PYTHONDONTWRITEBYTECODE is set, so that every
-module is compiled every time. `python -c pass` is there to compare with.
+The best of many, measured alternately, since other work on the machine can only add time. The first two columns are
+with byte code, as in every call but the first after an installation; "without" sets PYTHONDONTWRITEBYTECODE, so every
+module is compiled every time. `python -c pass` is the reference.
 
-    python perf/start.py [TIMES]
+    python -m perf.start [TIMES]
 """
 
 import os

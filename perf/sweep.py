@@ -1,9 +1,9 @@
-"""How much of the ideal throughput many conversations at a time reach against a slow provider.
+"""The share of the ideal throughput that many simultaneous conversations reach against a slow provider.
 
-    python perf/sweep.py                   # 64 conversations, a provider that takes half a second
+    python -m perf.sweep                   # 64 conversations, a provider that takes half a second
 
-The ideal is that every conversation spends its whole time waiting: its number of live turns times the latency. The
-provider is a process of its own, which answers every request after the latency and does nothing else.
+Ideally every conversation spends all its time waiting: its number of live turns times the latency. The provider is a
+separate process, which answers every request after the latency and does nothing else.
 """
 
 import argparse
@@ -16,11 +16,28 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ltm_bench.cli.sweeping import Display, Grid, jobs_of
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.log.events import Sent
 from ltm_bench.log.reader import read_events
-from ltm_bench.runner.sweep import sweep
+from ltm_bench.plan.request import PLAIN
+from ltm_bench.runner.grid import Grid, jobs_of
+from ltm_bench.runner.observer import Observer, Silent
+from ltm_bench.runner.sweep import Job, sweep
+
+
+class SilentSweep:
+    """Hears how a sweep goes on, and does nothing."""
+
+    def begun(self, job: Job, *, already: bool) -> Observer:
+        """Hear nothing of the turns either."""
+        return Silent()
+
+    def noted(self, job: Job, line: str) -> None:
+        """Do nothing."""
+
+    def done(self, job: Job, problem: LtmBenchError | None) -> None:
+        """Do nothing."""
 
 
 def serve(port: "multiprocessing.Queue[int]", latency: float) -> None:
@@ -91,14 +108,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             settings=["model=some-model", "window=32000"],
             base_url=f"http://127.0.0.1:{ports.get()}/v1",
         )
-        jobs, budget = jobs_of(grid), Budget()
+        jobs = jobs_of(grid, PLAIN)
         began, cpu = time.perf_counter(), time.process_time()
-        with Display(jobs, budget) as display:
-            problems = asyncio.run(
-                sweep(jobs, budget, display, connections=chosen.conversations, clock=time.perf_counter)
-            )
+        done = asyncio.run(sweep(jobs, Budget(), SilentSweep(), connections=chosen.conversations))
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
-        assert not any(problems), problems
+        problems = [each.problem for each in done if each.problem is not None]
+        if problems:
+            raise SystemExit("\n".join(map(str, problems)))
         turns = [live_turns(job.folder / "events.jsonl") for job in jobs]
         os.chdir("/")
     server.terminate()

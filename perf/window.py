@@ -1,9 +1,9 @@
 """A full-context adapter's own work per turn: filling the window must not cost more as the conversation grows.
 
-    python perf/window.py [--turns 10000]
+    python -m perf.window [--turns 10000]
 
-For windows that hold everything, and for one that moves: microseconds per turn of asking for the prompt and taking the
-reply, over blocks of the conversation. Serialising the request is not in it.
+For a window that holds everything and for one that moves: microseconds per turn for building the prompt and taking the
+reply, over blocks of the conversation. Serialising the request is not included.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from ltm_bench.adapters.endpoint import SYSTEM
+from ltm_bench.adapters.chat import SYSTEM
 from ltm_bench.adapters.window import Window
 from ltm_bench.core.messages import Reply
 from ltm_bench.core.tokens import counter

@@ -1,7 +1,7 @@
-"""Chapter break: a story is read out, page by page; which of six beginnings is that of its next chapter?
+"""Chapter break: a story is read out page by page; which of six openings begins the next chapter?
 
-After ChapterBreak (Sun, Thai and Iyyer 2022), whose public data can be used as well, by `data = "PATH.json"`.
-The six stories that ship stand in `chapter_break.md`; each wrong beginning contradicts the story in one point.
+After ChapterBreak (Sun, Thai and Iyyer 2022), whose public data can be used with `data = "PATH.json"`. The six
+stories that ship are in `chapter_break.md`; each wrong opening contradicts the story in one point.
 """
 
 import json
@@ -28,7 +28,7 @@ SENTENCE = re.compile(r"(?<=[.!?”\"])\s+(?=[\w“\"])")
 
 
 class Story(NamedTuple):
-    """The end of a chapter, and beginnings of chapters of which one is the next."""
+    """The end of a chapter, and openings of chapters, one of which is the next."""
 
     text: str
     right: str
@@ -68,7 +68,7 @@ def public(path: str, split: str) -> tuple[Story, ...]:
 
 
 def pages(text: str, most: int) -> list[str]:
-    """Cut a text into pages of at most `most` characters, between sentences; a longer sentence is a page of its own."""
+    """Split a text between sentences into pages of at most `most` characters; a longer sentence is one page."""
     found = [""]
     for paragraph in re.split(r"\n\s*\n", text):
         for i, sentence in enumerate(SENTENCE.split(paragraph.strip())):
@@ -84,7 +84,7 @@ def pages(text: str, most: int) -> list[str]:
 def chapter_break(
     dice: Dice, *, data: str = "", split: str = "ao3", page: int = 600, most_option: int = 1000
 ) -> Script:
-    """Read a story, its pages of `page` characters spread over the span; then ask how it goes on.
+    """Read a story, its pages of `page` characters spread over the span; then ask how it continues.
 
     `data` is ChapterBreak's own file, `split` `ao3` or `pg19`; at most `most_option` characters of an option are shown.
     """
@@ -106,7 +106,7 @@ def chapter_break(
 
 
 def _place(dice: Dice, count: int) -> int:
-    """Return which story an example reads: examples of one seed read different ones, as long as there are enough."""
+    """Return which story an example reads: examples with one seed read different stories while there are enough."""
     whole, _, index = dice.name.rpartition("/")
     return (
         Dice(whole).shuffled(range(count))[int(index) % count]

@@ -30,7 +30,7 @@ def colours(
     first: tuple[str, ...] = FIRST,
     changed: tuple[str, ...] = CHANGED,
 ) -> Script:
-    """Tell a favourite colour `changes` times, each time another one; then ask for it."""
+    """Name a favourite colour `changes` times, a different one each time; then ask for it."""
     told = dice.sample(palette, changes)
     for i, colour in enumerate(told):
         text = dice.choice(changed if i else first)

@@ -1,8 +1,8 @@
-"""Counting stars: small sentences with a count each are scattered over the chat; all counts are wanted in the end.
+"""Counting stars: short sentences with a count each are scattered over the chat; in the end, all counts are wanted.
 
-After Counting-Stars (Song, Zheng and Luo 2024), brought into a conversation: the sky is the conversation itself. With
-`delivery = "one_shot"` it is one message, as there. What its authors planned is here as well: several who count, counts
-that are corrected later, the sum, and other things than stars.
+After Counting-Stars (Song, Zheng and Luo 2024), as a conversation: the sky is the conversation itself. With
+`delivery = "one_shot"` it is one message, as in the paper. What its authors planned is included: several counters,
+counts that are corrected later, the sum, and things other than stars.
 """
 
 import re
@@ -76,7 +76,7 @@ THINGS = {
     ("zh", "boats"): ("条船", "船"),
     ("zh", "lanterns"): ("盏灯笼", "灯笼"),
 }
-"""How a count of something ends, and its name."""
+"""The sign and the name of the things that can be counted."""
 
 BEGIN = {
     "en": "Here is a long text. There will be a question about it at the end.",
@@ -125,7 +125,7 @@ SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 class Star(NamedTuple):
-    """A count, the count that was mistaken for it, and whose they are."""
+    """A count, the mistaken count before it, and who counted."""
 
     right: int
     mistake: int
@@ -135,7 +135,7 @@ class Star(NamedTuple):
 def _stars(dice: Dice, stars: int, counters: int) -> list[Star]:
     """Draw counts and mistaken counts: all distinct, at uneven distances, none of them 1 or 2 as in the example.
 
-    Every star has seven numbers to itself. Its count lies in the middle of them, and the mistake one beside it.
+    Every star has seven numbers to itself: its count is in the middle of them, and the mistake is next to it.
     """
     found = []
     for i in range(stars * counters):
@@ -162,7 +162,7 @@ def _text(path: str, digest: str) -> tuple[str, ...]:
 
 @cache
 def _shipped() -> tuple[str, ...]:
-    """Return the sky that ships: trivia, and the prose of the stories that `chapter_break` reads out."""
+    """Return the sky that ships: trivia, and the prose of the stories in `chapter_break`."""
     stories = Path(__file__).with_name("chapter_break.md").read_text("utf-8")
     prose = [each for each in SENTENCE.split(stories) if each.strip() and not each.startswith("#")]
     return (*(f"{each.question} {each.answer}." for each in shipped().items), *prose)
@@ -208,7 +208,7 @@ def _note(star: Star, language: str) -> str:
 
 
 def _last_notes(stars: Sequence[Star], corrected: Collection[int], language: str) -> list[str]:
-    """Return the corrections of counts after which the same animal does not count again."""
+    """Return the corrections of counts that are the last ones of their animal."""
     last = {star.who: i for i, star in enumerate(stars)}
     return [_note(stars[i], language) for i in sorted(last.values()) if i in corrected]
 
@@ -239,8 +239,8 @@ def counting_stars(
 ) -> Script:
     """Scatter `stars` counts evenly, `shuffled` or `ordered`; `searching` or `reasoning`; `en` or `zh`.
 
-    Examples take `columns` lengths in turn, k/columns of the span. Of several `counters` the first is asked about;
-    `late` counts are corrected when the next one comes; `total` asks for the sum as well; `data` is a text for a sky.
+    Examples take `columns` lengths in turn, k/columns of the span. Of several `counters`, the first is asked about;
+    `late` counts are corrected when the next one comes; `total` asks for the sum as well; `data` is another sky.
     """
     _check(stars, order, task, language, columns, counters, late, things)
     index = int(tail) if (tail := dice.name.rpartition("/")[2]).isdecimal() else 0

@@ -1,7 +1,7 @@
-"""InfiniteBench: one of its twelve tasks; material as long as the span, then questions about it.
+"""InfiniteBench: one of its twelve tasks; material that fills the span, then questions about it.
 
-After InfiniteBench (Zhang et al. 2024). Six tasks are made from the seed; all twelve can be read from the public files
-by `data = "PATH.jsonl"`. The original knows one prompt alone (`delivery = "one_shot"`).
+After InfiniteBench (Zhang et al. 2024). Six tasks are generated from the seed; all twelve can be read from the public
+files with `data = "PATH.jsonl"`. The original has only single prompts (`delivery = "one_shot"`).
 """
 
 from dataclasses import replace
@@ -23,10 +23,10 @@ from ltm_bench.script.deliveries import CHUNK, DELIVERIES, room
 
 FORGET = "That is all of it. If something like it comes up again, it has nothing to do with this."
 TERMS = 20
-"""Numbers of a part of a sum that is worked out in a conversation."""
+"""Count of numbers in each part of a sum that is worked out in a conversation."""
 
 NUMBERS = 200
-"""Numbers of such a sum, where no `size` is given."""
+"""Count of numbers in such a sum, unless `size` is given."""
 
 
 def _record(dice: Dice, task: str, order: Order, data: str, digest: str, first: int) -> Record:
@@ -101,7 +101,7 @@ def infinitebench(
 
 
 def _worked_out(dice: Dice, order: Order, delivery: str, scorer: str) -> Script:
-    """Give the sum in parts, and ask for the value after each: the agent has to keep it in mind."""
+    """Send the sum in parts, and ask for its value after each; the agent has to remember it."""
     if delivery not in DELIVERIES:
         raise ValueError(f"delivery = {delivery!r}: it is one of {', '.join(DELIVERIES)}")
     numbers = signed_numbers(dice, replace(order, size=max(2, order.size or NUMBERS)))

@@ -1,4 +1,4 @@
-"""Instruction recall: how an odd machine is started, step by step; much later: what comes after this step?"""
+"""Instruction recall: an odd machine is started step by step; much later: what comes after this step?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
 

@@ -1,4 +1,4 @@
-"""Jokes: several are told over the hours; which one was it that long ago?"""
+"""Jokes: several are told, hours apart; which one was told that long ago?"""
 
 from datetime import datetime, timedelta
 
@@ -39,7 +39,7 @@ def jokes(
     most_minutes: int = 240,
     tell: tuple[str, ...] = TELL,
 ) -> Script:
-    """Tell `told` jokes with hours between them; then ask for one of them by the time that has passed."""
+    """Tell `told` jokes, hours apart; then ask for one of them by the time that has passed."""
     chosen = dice.sample(pool, told)
     times: list[datetime] = []
     for i, joke in enumerate(chosen):

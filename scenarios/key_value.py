@@ -1,6 +1,6 @@
-"""Key and value: codes that lead to codes; which one is at the end of the chain?
+"""Key and value: codes lead to codes; which one is at the end of the chain?
 
-In the manner of key-value retrieval (Liu et al. 2023, "Lost in the middle") with nested keys, in a conversation.
+Key-value retrieval with nested keys (Liu et al. 2023, "Lost in the middle"), as a conversation.
 """
 
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Locations: places of a valley are told one by one, each from the last; where does the last lie from the first?"""
+"""Locations: places in a valley are described one by one, each from the last; where is the last from the first?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, displaced, scenario
 

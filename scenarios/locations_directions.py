@@ -1,4 +1,4 @@
-"""Locations and directions: places of a town are told one by one, each from the last; then the whole way is wanted."""
+"""Locations and directions: places in a town are described one by one, each from the last; what is the whole way?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, follows_route, scenario
 

@@ -1,4 +1,4 @@
-"""Name list: somebody goes by one name after the other; all of them are wanted in the end."""
+"""Name list: somebody uses one name after another; in the end, all of them are wanted."""
 
 from ltm_bench import Ask, Dice, Script, Tell, lists_all, scenario
 
@@ -43,7 +43,7 @@ def name_list(
     first: tuple[str, ...] = FIRST,
     next_: tuple[str, ...] = NEXT,
 ) -> Script:
-    """Introduce oneself under `changes` different names; then ask for all of them."""
+    """Give `changes` different names; then ask for all of them."""
     told = dice.sample(names, changes)
     for i, name in enumerate(told):
         yield Tell(dice.choice(next_ if i else first).format(name=name), at=i / changes)

@@ -1,4 +1,4 @@
-"""Prospective memory: a quotation is told; much later it has to be added to the n-th reply from then on."""
+"""Prospective memory: a quotation is given; much later it has to be added to the n-th reply from then on."""
 
 from ltm_bench import Ask, Chat, Dice, Script, Tell, said_in, scenario
 
@@ -54,7 +54,7 @@ def prospective_memory(
     quotations: dict[str, str] = QUOTATIONS,
     small_talk: tuple[str, ...] = SMALL_TALK,
 ) -> Script:
-    """Tell a quotation; at the end of the span, ask for it in the reply that is `least` to `most` turns ahead."""
+    """Give a quotation; at the end of the span, request it in the reply that is `least` to `most` turns ahead."""
     if not 2 <= least <= most <= len(ORDINALS):
         raise ValueError(
             f"least = {least}, most = {most}: from 2 to {len(ORDINALS)} are possible, least first"
@@ -64,7 +64,7 @@ def prospective_memory(
     nth = dice.integer(least, most)
     yield Tell(dice.choice(TELL).format(author=author, quotation=quotation), at=0.0)
     request = REQUEST.format(author=author, nth=ORDINALS[nth - 1])
-    yield Chat(request, at=0.9)  # there are several replies to come before the question
+    yield Chat(request, at=0.9)  # several replies come before the question
     talk = dice.sample(small_talk, nth)
     for i, text in enumerate(talk[:-1], start=2):
         yield Chat(text, ideal=f"{ANSWER} {quotation}" if i == nth else ANSWER)

@@ -1,6 +1,16 @@
-"""Restaurant: a play in five scenes; who remembers the menu, the dish, and the drink?"""
+"""Restaurant: a play in five scenes; who remembers the menu, the dish, and the drink?
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, notices, ordered, orders, scenario
+The waiter reacts to what the guest orders, so the way an order is *heard* decides what is said next. It is therefore
+part of this scenario, frozen with its `version`: matchers may come to score orders better without
+changing a conversation.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from ltm_bench import Ask, Dice, Script, Tell, names_only, notices, orders, scenario
 
 RULES = (
     "Let us play restaurant for a while, between other things. Whenever a message of mine begins with “Waiter:”, you "
@@ -42,7 +52,7 @@ APOLOGY = (
     forget="The play in the restaurant is over, thank you. If there is another one, it begins with nothing ordered.",
 )
 def restaurant(dice: Dice, *, drinks: tuple[str, ...] = DRINKS, dishes: tuple[str, ...] = DISHES) -> Script:
-    """Play the five scenes; where the guest orders nothing, the waiter decides, so that the play goes on."""
+    """Play the five scenes; if the guest orders nothing, the waiter decides, so that the play continues."""
     if len(drinks) < 2 or len(dishes) < 4:
         raise ValueError("drinks: 2 or more are needed, and 4 or more dishes")
     drinks, dishes = tuple(dice.shuffled(drinks)), tuple(dice.shuffled(dishes))
@@ -61,13 +71,112 @@ def restaurant(dice: Dice, *, drinks: tuple[str, ...] = DRINKS, dishes: tuple[st
     wanted = _order(reply.text, left)
     dish = wanted or dice.choice(left)
     yield Tell((TAKEN if wanted else DECIDED).format(dish=dish))
-    spoken_of = [gone, dish, *ordered(reply.text, left)]
+    spoken_of = [gone, dish, *heard(reply.text, left)]
     other = dice.choice([each for each in dishes if each not in spoken_of] or [gone])
     yield Ask(MIXED_UP.format(dish=other), expect=notices(dish, served=other), at=0.8)
     yield Ask(APOLOGY, expect=names_only(drink, among=drinks), at=1.0)
 
 
 def _order(reply: str, menu: tuple[str, ...]) -> str | None:
-    """Return the first thing that the guest orders; who recites the menu orders nothing."""
-    wanted = ordered(reply, menu)
+    """Return the first item that the guest orders; a guest who recites the menu orders nothing."""
+    wanted = heard(reply, menu)
     return wanted[0] if 0 < len(wanted) <= max(1, len(menu) // 2) else None
+
+
+# How the waiter hears an order. Frozen: any change to what follows can change a conversation and needs a new `version`.
+
+_READ = 100_000
+"""Characters of a reply that the waiter listens to."""
+
+_ADDRESS = ("waiter", "waitress")
+"""Not heard: either one would be `water` with a typo."""
+
+_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+_STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
+_SPELLING = {"gray": "grey", "favorite": "favourite", "color": "colour", "colors": "colours"}
+_SENTENCE = re.compile(r"(?<=[.!?\n])")
+_CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
+_REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
+_GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
+_DENIAL = re.compile(
+    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
+    r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
+)
+
+
+def heard(reply: str, menu: Sequence[str]) -> list[str]:
+    """Return the items of the menu that a reply orders, as spoken; items asked about or declined are left out."""
+    names = [(name, item) for item in menu for name in _names(item, menu)]
+    found: dict[str, None] = {}
+    for sentence in _SENTENCE.split(_plain(reply)):
+        if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
+            continue
+        for clause in _CLAUSE.split(sentence):
+            said = [word for word in _words(_DENIAL.split(clause, maxsplit=1)[0]) if word not in _ADDRESS]
+            found.update((item, None) for _, item in sorted(_spoken(said, names)))
+    return list(found)
+
+
+def _spoken(said: Sequence[str], names: Sequence[tuple[Sequence[str], str]]) -> Iterator[tuple[int, str]]:
+    """Yield where in these words each item is named."""
+    for name, item in names:
+        for begin in range(len(said) - len(name) + 1):
+            if all(map(_same, said[begin : begin + len(name)], name)):
+                yield begin, item
+
+
+def _names(item: str, menu: Sequence[str]) -> list[list[str]]:
+    """Return the ways to name an item: the words before its garnish, or its noun alone if no other item has it."""
+    own = _head(item)
+    others = (word for other in menu if other != item for word in _head(other))
+    return [own] if any(_same(own[-1], word) for word in others) else [own, own[-1:]]
+
+
+def _head(item: str) -> list[str]:
+    return _words(_GARNISH.split(_plain(item), maxsplit=1)[0]) or _words(item)
+
+
+def _plain(text: str) -> str:
+    """Return a text in lower case, without thinking aloud, accents or curly quotes."""
+    if "</" in text:
+        *_, last = _THOUGHT.split(text)
+        text = last if last.strip() else text
+    text = text[:_READ]
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text.translate(_STRAIGHT))[:_READ]
+    if text.isascii():
+        return text.lower()
+    return "".join(c for c in text if not unicodedata.combining(c)).casefold()
+
+
+def _words(text: str) -> list[str]:
+    return [_SPELLING.get(word, word) for word in _WORD.findall(_plain(text))]
+
+
+@lru_cache(maxsize=4096)
+def _same(said: str, meant: str) -> bool:
+    """Whether two words are the same apart from number, or from one letter too many, too few, or two swapped."""
+    said, meant = _singular(said), _singular(meant)
+    if said == meant:
+        return True
+    shorter = min(len(said), len(meant))
+    if shorter < 5 or abs(len(said) - len(meant)) > 1 or any(map(str.isdigit, said + meant)):
+        return False
+    i = next((i for i in range(shorter) if said[i] != meant[i]), shorter)
+    swapped = said[i : i + 2] == meant[i : i + 2][::-1] and said[i + 2 :] == meant[i + 2 :]
+    return said[i + 1 :] == meant[i:] or said[i:] == meant[i + 1 :] or swapped
+
+
+def _singular(word: str) -> str:
+    if len(word) > 3 and word.endswith("'s"):
+        word = word[:-2]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes", "oes")):
+        return word[:-2]
+    if len(word) > 4 and word.endswith("ves"):
+        return word[:-3] + "f"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

@@ -1,7 +1,7 @@
-"""Sally and Anne: somebody moves a thing while others are away; who believes that it is where?
+"""Sally and Anne: somebody moves an object while others are away; who believes that it is where?
 
-In the manner of the false-belief test (Baron-Cohen, Leslie and Frith 1985) and of generated stories such as ToMi's (Le,
-Boureau and Nickel 2019): first- and second-order beliefs, and controls for memory and for reality.
+After the false-belief test (Baron-Cohen, Leslie and Frith 1985) and generated stories such as ToMi's (Le, Boureau and
+Nickel 2019): first- and second-order beliefs, and controls for memory and for reality.
 """
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
@@ -45,7 +45,7 @@ def sally_anne(
     things: tuple[str, ...] = THINGS,
     places: tuple[str, ...] = PLACES,
 ) -> Script:
-    """Tell a story over the span; then ask for a belief, or (`memory`, `reality`) for a fact."""
+    """Tell a story over the span; then ask about a belief or (`memory`, `reality`) about a fact."""
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ValueError(f"kinds = {kinds!r}: they are of {', '.join(KINDS)}")

@@ -1,4 +1,4 @@
-"""Shopping list: things are put on a list and taken off it; what is on it in the end, and how many?"""
+"""Shopping list: items are added to a list and removed from it; what is on it in the end, and how many?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, item_counts, scenario
 
@@ -45,7 +45,7 @@ def shopping_list(
     add: tuple[str, ...] = ADD,
     remove: tuple[str, ...] = REMOVE,
 ) -> Script:
-    """Change a list `changes` times, by one to `most` pieces of one thing; then ask for the whole list."""
+    """Change a list `changes` times, by one to `most` of one item; then ask for the whole list."""
     cart: dict[str, int] = {}
     for i in range(changes):
         # Something always stays on the list, so that the empty answer is never right.

@@ -80,7 +80,7 @@ def spy_meeting(
     codes: dict[str, dict[str, str]] = CODES,
     keywords: dict[str, dict[str, tuple[str, ...]]] = KEYWORDS,
 ) -> Script:
-    """Name three people, deliver one coded message of each, then ask what they mean together."""
+    """Name three people, deliver a coded message from each, then ask what the messages mean."""
     people = dice.sample(names, 3)
     yield Tell(OPENING.format(*people), at=0.0)
     meant = {}

@@ -1,7 +1,7 @@
-"""SWiM: questions about a user's own documents; where the answer's document stands, how much is around it, or nothing.
+"""SWiM: questions about a user's own documents, by position, by size, and with the answer left out.
 
 After SWiM (Dsouza et al. 2024). `data` is a folder of documents, `tasks` a file of questions about them
-(`ltm-bench swim generate` makes one); what ships are the six stories of `chapter_break`, with two questions each.
+(`ltm-bench swim generate` makes one). The six stories of `chapter_break` ship, with two questions each.
 """
 
 import re
@@ -50,8 +50,8 @@ def swim(
 ) -> Script:
     """Ask one question. Examples take the questions in turn, each with all `depths`, `shares` or `runs` of its test.
 
-    `position` puts the answer's document at every depth; `size` puts so large a share of the span around it; `absent`
-    leaves it out; `voting` shuffles everything anew in each run; `control` leaves it where it is, at the first depth.
+    `position` puts the answer's document at every depth; `size` varies the share of the span around it; `absent` leaves
+    it out; `voting` reshuffles everything in each run; `control` always puts it at the first depth.
     """
     if test not in TESTS:
         raise ValueError(f"test = {test!r}: it is one of {', '.join(TESTS)}")
@@ -74,7 +74,7 @@ def swim(
     arranged = arrange(
         kept.documents,
         task.answer_docs,
-        # The control differs by nothing: what its answers differ by is the agent's own dice.
+        # The control never differs: if its answers do, that is the agent's own randomness.
         Dice(f"{whole}/{name}") if test == "control" else dice,
         depth={"position": depths[variant % len(depths)], "control": depths[0]}.get(test),
         tokens=int(room(span) * shares[variant % len(shares)]) if test == "size" else None,

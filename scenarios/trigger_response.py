@@ -1,4 +1,4 @@
-"""Trigger and response: an instruction is given once; whenever its cue comes up, the agreed sentence is wanted."""
+"""Trigger and response: an instruction is given once; whenever its cue comes up, the agreed sentence is due."""
 
 from ltm_bench import Ask, Dice, Script, Tell, says, scenario
 
@@ -20,7 +20,7 @@ PAIRS = {
     "I found a button in the garden.": "Keep it until the scarecrow asks for its coat.",
     "The postman is whistling again.": "Then the parcel from Lisbon cannot be far away.",
 }
-"""What is said, and what is to be answered to it."""
+"""Each cue, and the response that is due."""
 
 AGREEMENT = (
     "Let us agree on something. Whenever I say “{cue}”, you answer “{response}”",

@@ -1,4 +1,4 @@
-"""A real browser for tests and measurements of the pages: headless Chromium, where there is one."""
+"""A real browser for tests and measurements of pages: headless Chromium, where it is installed."""
 
 import fcntl
 import json
@@ -15,7 +15,7 @@ def find_browser() -> str | None:
 
 
 class Browser:
-    """Headless Chromium, spoken to over its debugging pipe."""
+    """Headless Chromium, driven through its debugging pipe."""
 
     def __init__(self, program: str, profile: Path) -> None:
         here, there = os.pipe(), os.pipe()
@@ -89,7 +89,7 @@ class Browser:
                 self.events.append(self._next())
 
     def ask(self, expression: str) -> Any:
-        """Evaluate an expression in the page; of a promise, what it comes to."""
+        """Evaluate an expression in the page, and await it if it is a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
@@ -100,13 +100,13 @@ class Browser:
 
     @property
     def problems(self) -> list[str]:
-        """Whatever the console shows."""
+        """What the console shows."""
         methods = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
         return [str(event) for event in self.events if event.get("method") in methods]
 
     @property
     def requests(self) -> list[str]:
-        """The addresses that the page has asked for."""
+        """The addresses that the page requested."""
         sent = [event for event in self.events if event.get("method") == "Network.requestWillBeSent"]
         return [event["params"]["request"]["url"] for event in sent]
 

@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ltm_bench.adapters import SdkChatModel
+from ltm_bench.adapters.testing import Provider, provider
 from ltm_bench.cli import main
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 # tests/ is no package (pytest runs with --import-mode=importlib): this is how a test imports its helpers, such as
-# `from provider import provider`. It happens once, here. Type checkers know the same file as tests.provider.
+# `from made import read`. It happens once, here. Type checkers know the same file as tests.made.
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
     from tests.made import browser, hostile_run, made, read
-    from tests.provider import Provider, provider
+    from tests.vectors import converse
 else:
     from made import browser, hostile_run, made, read
-    from provider import Provider, provider
+    from vectors import converse
 
-__all__ = ["browser", "hostile_run", "made", "read"]  # fixtures that are written elsewhere
+__all__ = ["browser", "converse", "hostile_run", "made", "read"]  # fixtures that are written elsewhere
 
 KEY = "sk-not-a-key-0123456789"
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -57,13 +59,13 @@ class Talk:
     """A conversation with an agent in plain calls: one message each minute, the turns counted."""
 
     def __init__(self, agent: Agent, home: Path, *, redirect: str | None = None) -> None:
-        self.agent = agent
+        self.agent: Any = agent
         self.turns: list[Turn] = []
         self._runner = asyncio.Runner()
         self._runner.run(agent.open(home))
         if redirect is not None:  # an agent that believes it is talking to its vendor
-            client: Any = vars(agent)["_client"]
-            vars(agent)["_client"] = client.with_options(base_url=redirect)
+            assert isinstance(agent, SdkChatModel)
+            agent.client = agent.client.with_options(base_url=redirect)
 
     def message(self, text: str) -> Message:
         turn = len(self.turns)
@@ -71,7 +73,7 @@ class Talk:
 
     def say(self, text: str) -> Reply:
         message = self.message(text)
-        reply = self._runner.run(self.agent.reply(message))
+        reply: Reply = self._runner.run(self.agent.reply(message))
         self.turns.append(Turn(message, reply))
         return reply
 
@@ -85,7 +87,8 @@ class Talk:
         self.turns = list(turns)
 
     def reserve(self, text: str) -> Usage | None:
-        return self.agent.reserve(self.message(text))
+        most: Usage | None = self.agent.reserve(self.message(text))
+        return most
 
     def close(self) -> None:
         self._runner.run(self.agent.close())

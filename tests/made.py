@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +17,9 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
+from ltm_bench.score.comparison import Scored
 from ltm_bench.score.headline import count_outcomes, example_score, summarise_scenario
+from ltm_bench.score.judgements import Override, reply_hash
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
 from ltm_bench.score.statistics import sum_interval
 
@@ -50,6 +55,13 @@ SUMMARIES = {
 SCORES = {Outcome.CORRECT: 1.0, Outcome.PARTIAL: 0.5}
 
 Build = Callable[..., Results]
+
+ENVIRONMENT: Mapping[str, Any] = {
+    "python": "3.11.2",
+    "platform": "Linux-6.1-x86_64",
+    "started": "2026-11-20T22:18:00Z",
+    "packages": {"openai": "3.50.0", "tiktoken": "0.12.0"},
+}
 
 
 def needle(turn: int, position: int, last: int, text: str) -> Needle:
@@ -163,6 +175,7 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
         "outcomes": count_outcomes(examples),
         "scenarios": scenarios,
         "examples": list(examples),
+        "environment": ENVIRONMENT,
     }
     return Results(**(fields | changes))
 
@@ -210,19 +223,39 @@ def manifest_of(results: Results, **suite: Any) -> Manifest:
     )
 
 
-ENVIRONMENT: Mapping[str, Any] = {
-    "python": "3.11.2",
-    "platform": "Linux-6.1-x86_64",
-    "started": "2026-11-20T22:18:00Z",
-    "packages": {"openai": "3.50.0", "tiktoken": "0.12.0"},
-}
+def run_of(
+    agent: str,
+    outcomes: Sequence[Outcome] = (Outcome.CORRECT,),
+    *,
+    each: int = 6,
+    manifest: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Scored:
+    """A run by an agent, whose examples have these outcomes in turn."""
+    name = f"{agent}-{changes.get('span', 0)}-{changes.get('seed', 0)}"
+    results = results_from(many(outcomes, each=each), **({"agent": agent, "run": name} | changes))
+    return Scored(manifest_of(results).model_copy(update=manifest or {}), results)
+
+
+def by_hand(example: str, question: Mapping[str, Any]) -> Override:
+    """A reviewer's verdict that a reply is right; the question is that of a results.json."""
+    return Override(
+        example=example,
+        turn=question["turn"],
+        reply=reply_hash(question["reply"]),
+        outcome=Outcome.CORRECT,
+        score=1.0,
+        reviewer="Ada",
+        reason="it is right",
+        was=Outcome(question["outcome"]),
+        was_score=question["score"],
+    )
 
 
 class Made:
     """The builders above, as tests find them."""
 
     outcomes = SOME
-    environment = ENVIRONMENT
     at = staticmethod(at)
     needle = staticmethod(needle)
     question = staticmethod(question)
@@ -230,6 +263,8 @@ class Made:
     results = staticmethod(results_from)
     many = staticmethod(many)
     manifest = staticmethod(manifest_of)
+    by_hand = staticmethod(by_hand)
+    run = staticmethod(run_of)
 
 
 @pytest.fixture
@@ -311,7 +346,7 @@ class Nasty(Agent):
 
 @pytest.fixture(scope="session")
 def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a real run with an agent that says whatever could break a page."""
+    """The folder of a real run whose agent says whatever could break a page."""
     place = tmp_path_factory.mktemp("hostile")
     (place / "agents").mkdir()
     (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")
@@ -330,6 +365,23 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LTM_BENCH_")}
     subprocess.run(command, cwd=place, env=environment, check=True, capture_output=True, timeout=120)
     return place / "reports" / "hostile"
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[int]:
+    """Serve an application on a free port, and give the port."""
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join()
 
 
 @pytest.fixture(scope="session")

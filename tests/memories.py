@@ -1,23 +1,86 @@
-"""A model for memory products: it takes sentences of the user's for facts, and answers with the nearest line."""
+"""For tests of memory products: a model that takes the user's sentences for facts, and a short way to talk."""
 
+import asyncio
+import contextlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from ltm_bench.adapters.testing import Calls
+from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn
+from ltm_bench.plugins.agents import make_agent
 
-if TYPE_CHECKING:
-    from tests.provider import Calls
-else:
-    from provider import Calls
+Recalled = tuple[str, int | None]
+"""A memory's text, and the turn that it came from."""
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 def turn(number: int, text: str, reply: str = "Noted.") -> Turn:
     return Turn(Message(text, START + timedelta(minutes=number), number), Reply(reply))
+
+
+class Conversation:
+    """A conversation with an agent in plain calls. The test numbers the turns."""
+
+    def __init__(self, agent: Agent, home: Path) -> None:
+        home.mkdir(exist_ok=True)
+        self.agent, self.home = agent, home
+        self.runner = asyncio.Runner()
+        self.runner.run(agent.open(home))
+        self.closed = False
+
+    def say(self, number: int, text: str) -> Turn:
+        message = turn(number, text).message
+        return Turn(message, self.runner.run(self.agent.reply(message)))
+
+    def observe(self, *turns: Turn) -> None:
+        for each in turns:
+            self.runner.run(self.agent.observe(each))
+
+    def fill(self, number: int, text: str) -> Turn:
+        filler = replace(turn(number, text), kind="fill")
+        self.observe(filler)
+        return filler
+
+    def restore(self, *turns: Turn) -> None:
+        self.runner.run(self.agent.restore(turns))
+
+    def recall(self, query: str, limit: int = 10) -> list[Recalled]:
+        return [(m.text, m.turn) for m in self.runner.run(self.agent.recall(query, limit))]
+
+    def known(self) -> list[Recalled]:
+        """Return everything that was remembered of what these tests tell, sorted."""
+        return sorted(self.recall("parrot called moved User says", 50))
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self.runner.run(self.agent.close())
+            self.runner.close()
+
+
+Open = Callable[..., Conversation]
+
+
+@contextlib.contextmanager
+def conversations(folder: Path, adapter: str, **usual: object) -> Iterator[Open]:
+    """Open conversations in folders of their own, `start("one", setting=value)`; all are closed at the end."""
+    started: list[Conversation] = []
+
+    def start(name: str = "home", **settings: object) -> Conversation:
+        started.append(Conversation(make_agent(adapter, {**usual, **settings}), folder / name))
+        return started[-1]
+
+    try:
+        yield start
+    finally:
+        for each in started:
+            each.close()
 
 
 def model(messages: Sequence[dict[str, str]]) -> str:

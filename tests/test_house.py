@@ -6,18 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 
 import ltm_bench
-from ltm_bench.cli.checking import check_adapter, check_scenario
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core import errors
-from ltm_bench.plan.config import presets
-from ltm_bench.plugins.files import Kind, agent_class, catalogue, make_agent, summary
-
-if TYPE_CHECKING:
-    from tests.provider import Provider
+from ltm_bench.plan.presets import presets
+from ltm_bench.plugins.agents import agent_class, make_agent
+from ltm_bench.plugins.files import Kind, catalogue, summary
+from ltm_bench.runner.checking import check_adapter, check_scenario
 
 ROOT = Path(__file__).parents[1]
 DOORS = ("scenarios", "agents", "configs")
@@ -30,6 +28,7 @@ EXPORTED = (
     "Buried",
     "CannotResume",
     "Chat",
+    "Comparison",
     "Dice",
     "Finding",
     "Finish",
@@ -38,15 +37,21 @@ EXPORTED = (
     "Message",
     "Outcome",
     "Piece",
+    "Progress",
     "Reply",
+    "Results",
+    "Run",
     "Script",
     "Tell",
     "Turn",
     "Usage",
     "Verdict",
     "answers",
+    "aresume",
+    "arun",
     "benchmarked",
     "bury",
+    "compare",
     "declines",
     "decodes",
     "deliver",
@@ -54,12 +59,16 @@ EXPORTED = (
     "follows_route",
     "item_counts",
     "lists_all",
+    "load_run",
     "names_only",
     "notices",
     "ordered",
     "orders",
     "picks",
+    "plot",
+    "resume",
     "retells",
+    "run",
     "said_in",
     "says",
     "scenario",
@@ -112,19 +121,20 @@ def test_every_scenario_that_ships_keeps_the_rules(path: Path) -> None:
 @pytest.mark.parametrize("name", ["goldfish", "parrot", "perfect", "vector_memory"])
 def test_every_adapter_that_needs_no_key_keeps_the_rules(name: str) -> None:
     path = ROOT / "agents" / f"{name}.py"
-    findings = list(check_adapter(path, ast.parse(path.read_bytes()), []))
+    findings = list(check_adapter(path, ast.parse(path.read_bytes()), {}))
     assert [finding.text for finding in findings if not finding.ok] == []
     assert len(findings) >= 4
 
 
 @pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic_chat", "pydantic_ai_chat"])
-def test_every_adapter_of_a_provider_keeps_the_rules(name: str, server: "Provider", key: str) -> None:
+def test_every_adapter_of_a_provider_keeps_the_rules(name: str, server: Provider, key: str) -> None:
     if name == "pydantic_ai_chat":
         pytest.importorskip("pydantic_ai")
     path = ROOT / "agents" / f"{name}.py"
     url = server.url if name == "anthropic_chat" else server.openai_url
     model = "openai-chat:some-model" if name == "pydantic_ai_chat" else "some-model"
-    findings = list(check_adapter(path, ast.parse(path.read_bytes()), [f"model={model}", f"base_url={url}"]))
+    settings = {"model": model, "base_url": url}
+    findings = list(check_adapter(path, ast.parse(path.read_bytes()), settings))
     assert [finding.text for finding in findings if not finding.ok] == []
     assert len(findings) >= 4
 
@@ -171,7 +181,10 @@ PURE = (
     "core/messages",
     "filler/*",
     "adapters/extractive",
-    "adapters/embedding",
+    "adapters/hashing",
+    "adapters/passages",
+    "adapters/text",
+    "adapters/usage",
     "adapters/window",
     "matchers/*",
 )
@@ -182,6 +195,35 @@ def test_the_pure_rooms_import_no_randomness_no_wall_clock_and_no_environment(ro
     paths = list((ROOT / "ltm_bench").glob(f"{room}.py"))
     assert paths
     for path in paths:
-        imports = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Import)]
-        names = {alias.name.partition(".")[0] for node in imports for alias in node.names}
-        assert not names & {"random", "time", "os", "secrets", "uuid", "socket"}, path
+        tree = list(ast.walk(ast.parse(path.read_bytes())))
+        names = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
+        roots = {name.partition(".")[0] for name in names}
+        assert not roots & {"random", "time", "os", "secrets", "uuid", "socket"}, path
+
+
+def test_public_functions_with_many_parameters_explain_each() -> None:
+    silent = []
+    for path in (ROOT / "ltm_bench").rglob("*.py"):
+        if path.is_relative_to(ROOT / "ltm_bench" / "cli"):  # a command explains its options in its help
+            continue
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                many = len([each for each in given if each.arg not in ("self", "cls")]) >= 5
+                told = ast.get_docstring(node) or ""
+                if many and "Args:" not in told and "arguments" not in told.lower():
+                    silent.append(f"{path.relative_to(ROOT)}: {node.name}")
+    assert silent == []
+
+
+def test_every_exception_to_a_rule_has_its_reason_beside_it() -> None:
+    bare = []
+    for folder in ("ltm_bench", "agents", "scenarios", "tests", "perf"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+                ignored = re.search(r"#\s*(?:type: ignore\[[\w, -]+\]|noqa: \w+)(.*)", line)
+                broad = re.search(r"^\s*except (?:Exception|BaseException)(?: as \w+)?:(.*)", line)
+                if any(found is not None and "#" not in found[1] for found in (ignored, broad)):
+                    bare.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert bare == []

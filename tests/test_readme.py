@@ -2,18 +2,29 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+import ltm_bench
 from ltm_bench.cli import app
 
 ROOT = Path(__file__).parents[1]
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
 def snippets(readme: str) -> list[str]:
     return CODE.findall((ROOT / readme).read_text("utf-8"))
+
+
+def scenarios(readme: str) -> list[str]:
+    return [code for code in snippets(readme) if "@scenario" in code]
+
+
+def adapters(readme: str) -> list[str]:
+    return [code for code in snippets(readme) if "(Agent)" in code or "def agent(" in code]
 
 
 def run(*words: str) -> str:
@@ -30,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("code", [*snippets("README.md")[:1], *snippets("scenarios/README.md")])
+@pytest.mark.parametrize("code", [*scenarios("README.md"), *scenarios("scenarios/README.md")])
 def test_the_scenarios_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
     name = re.findall(r"^def (\w+)\(dice", code, re.MULTILINE)[0]
     (here / "scenarios" / f"{name}.py").write_text(code, "utf-8")
@@ -46,7 +57,7 @@ def test_the_scenario_without_programming_passes_the_check_and_runs(here: Path) 
     run("run", "--span", "2k", "--scenario", "moving", "--agent", "perfect", "--fail-under", "1")
 
 
-@pytest.mark.parametrize("code", [*snippets("README.md")[1:], *snippets("agents/README.md")])
+@pytest.mark.parametrize("code", [*adapters("README.md"), *adapters("agents/README.md")])
 def test_the_adapters_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
     name = re.match('"""(\\w+)', code)
     assert name is not None
@@ -64,9 +75,42 @@ def test_the_suite_of_the_readme_runs(here: Path) -> None:
     assert "20" in out
 
 
+@pytest.mark.skipif("run" not in ltm_bench.__all__, reason="the Python API is not part of this version")
+def test_the_python_session_of_the_readme_gives_what_it_shows(here: Path) -> None:
+    [session] = [code for code in snippets("README.md") if "from ltm_bench import run" in code]
+    shown = re.search(r"# ([\d.]+), \(([\d.]+), ([\d.]+)\), \"(.*)\"", session)
+    assert shown is not None
+    names: dict[str, Any] = {}
+    # A table needs pandas or polars, which are not among the development tools.
+    exec("\n".join(line for line in session.splitlines() if "frame()" not in line), names)
+    result = names["result"]
+    figures = (result.score, result.interval.low, result.interval.high)
+    assert figures == pytest.approx([float(shown[i]) for i in (1, 2, 3)], abs=0.005)
+    assert result.verdict == shown[4]
+    assert result.examples[0].questions[0].reply
+    assert (here / "page.html").stat().st_size > 0
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text("utf-8")):
+        assert "://" in target or (document.parent / target).exists(), target
+
+
+def test_every_design_note_is_in_the_index() -> None:
+    index = (ROOT / "docs/design/README.md").read_text("utf-8")
+    for note in (ROOT / "docs/design").glob("*.md"):
+        assert note.name == "README.md" or f"]({note.name})" in index, note.name
+
+
 def test_the_files_in_the_readme_have_at_most_twenty_lines() -> None:
-    assert len(snippets("README.md")) == 2
+    assert (len(scenarios("README.md")), len(adapters("README.md"))) == (1, 1)
     assert all(len(code.splitlines()) <= 20 for code in snippets("README.md"))
+
+
+def test_every_python_example_of_the_readmes_is_run_by_one_of_these_tests() -> None:
+    for readme, session in (("README.md", 1), ("scenarios/README.md", 0), ("agents/README.md", 0)):
+        assert len(snippets(readme)) == len(scenarios(readme)) + len(adapters(readme)) + session
 
 
 def test_every_door_has_a_readme_with_a_file_that_works() -> None:

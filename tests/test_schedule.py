@@ -16,10 +16,11 @@ from ltm_bench import Ask, Chat, Dice, Reply, Script, Tell, names_only, scenario
 from ltm_bench.core.errors import ConfigError, SpanTooSmall
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
-from ltm_bench.plan.config import read_suite
-from ltm_bench.plugins.files import scenario as find_scenario
+from ltm_bench.plan.suites import read_suite
+from ltm_bench.plugins.scenarios import scenario as find_scenario
 from ltm_bench.schedule import NEAR, Ended, Fill, Finish, Jump, Scheduler, Send, due_position
-from ltm_bench.script.scenario import Example, Scenario, ideal_reply
+from ltm_bench.script.rehearsal import ideal_reply
+from ltm_bench.script.scenario import Example, Scenario
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EXPECT = names_only("red", among=("red", "blue"))
@@ -54,7 +55,7 @@ def hold(
     examples: Sequence[Example], span: int, *, seed: int = 0, talk: int | None = None, **more: float
 ) -> Held:
     """Let the scheduler run; replies are the ideal ones, or `talk` tokens long."""
-    scheduler = Scheduler(examples, span=span, seed=seed, counter=counter(), start=START, **more)  # type: ignore[arg-type]
+    scheduler = Scheduler(examples, span=span, seed=seed, counter=counter(), start=START, **more)  # type: ignore[arg-type]  # options of any type
     held = Held([], [], [], 0, [])
     for _ in range(20_000):
         decision = scheduler.decide()

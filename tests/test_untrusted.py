@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -13,6 +13,7 @@ from ltm_bench.core.messages import Matcher, Outcome
 from ltm_bench.datasets.infinitebench.scorer import MODES, score
 from ltm_bench.judge import rubric
 from ltm_bench.matchers.reading import json_values
+from ltm_bench.plugins.matchers import examples
 
 LONG = 20_000
 """Characters of a bait."""
@@ -113,17 +114,7 @@ def test_a_pattern_takes_time_in_proportion_to_the_text(name: str) -> None:
         assert _grows(search, *texts) == ""
 
 
-def _made() -> Iterator[Matcher]:
-    yield ltm_bench.names_only("red", among=("red", "blue", "green"))
-    yield ltm_bench.picks(2, of=4)
-    yield ltm_bench.lists_all(["milk", "bread"], among=("milk", "bread", "tea"))
-    yield ltm_bench.says("red")
-    yield ltm_bench.displaced(east=3, north=4)
-    yield ltm_bench.star_counts([3, 5, 8])
-    yield ltm_bench.item_counts({"milk": 2}, among=("milk", "bread"))
-
-
-MATCHERS = list(_made())
+MATCHERS = [each for found in examples().values() for each in found]
 
 
 @pytest.mark.parametrize("matcher", MATCHERS, ids=lambda each: type(each).__name__)
@@ -156,7 +147,7 @@ def test_no_json_brings_a_reader_down(bomb: str) -> None:
         assert value is not text
     rubric.read(text)
     for matcher in MATCHERS:
-        taken = _cpu(lambda each=matcher: _judged(each, text))  # type: ignore[misc]
+        taken = _cpu(lambda each=matcher: _judged(each, text))  # type: ignore[misc]  # bound at once
         assert taken < 10, type(matcher).__name__
 
 

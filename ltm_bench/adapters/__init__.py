@@ -1,1 +1,190 @@
-"""TODO."""
+"""The toolkit for adapters: what those that ship with ltm-bench are made of, and what yours may use.
+
+An adapter is one file with one subclass of `Agent`; only `reply` must be written. Everything that it needs is in
+`ltm_bench` (messages, replies, errors) and here. A model behind a URL, with the conversation in a window:
+
+    \"\"\"Echo model: a chat server of our own.\"\"\"
+
+    import httpx2
+    from ltm_bench import Reply
+    from ltm_bench.adapters import ChatModel, Endpoint, Prompt, client, usage_of
+
+    class Ours(ChatModel):
+        def __init__(self, *, model: str, base_url: str = "http://localhost:8000/v1", window: int = 32_000) -> None:
+            endpoint = Endpoint.openai(model, base_url=base_url, timeout=60, max_retries=2)
+            super().__init__(endpoint, window=window, max_output=1024, ratio=1.25)
+
+        async def open(self, home):
+            self._http = client(httpx2.AsyncClient, base_url=self.endpoint.url, timeout=60)
+
+        async def ask(self, prompt: Prompt) -> Reply:
+            body = prompt.request({"model": self.model}, "messages", system=True)
+            with self.endpoint.explaining():
+                answer = (await self._http.post("chat/completions", content=body)).raise_for_status().json()
+                said, spent = answer["choices"][0]["message"]["content"], answer["usage"]
+            used = usage_of(
+                prompt=spent["prompt_tokens"], output=spent["completion_tokens"], model=self.model, provider=None
+            )
+            return Reply(said, used)
+
+        async def close(self):
+            await self._http.aclose()
+
+What there is, by module:
+
+- `chat`: `ChatModel`, a conversation in a window, and `SdkChatModel` for OpenAI's and Anthropic's SDKs; the usual
+  system message, and `stamped`, which puts the date in front of a message.
+- `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for all that can fail.
+- `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold.
+- `http`: a shared client whose attempts are timed, whose answers are bounded in time and size and can be kept;
+  `retrying`, `scrubbed`.
+- `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
+- `embeddings`: embedders by name; `hashing` is the local one, without a model.
+- `passages`, `vector_store`: turns cut into passages; Chroma with an exact ranking.
+- `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
+- `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
+  used, so that a run can be resumed.
+- `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
+- `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
+- `testing`: a model provider on this machine that fails when it is told to. For tests; import it by its own name.
+
+The names below can be imported from here. Each is loaded when it is first used, so that an adapter imports no more than
+it needs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ltm_bench.adapters import extractive, hashing
+    from ltm_bench.adapters.answerer import Core
+    from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
+    from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, embedder_of, is_local
+    from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
+    from ltm_bench.adapters.files import write_whole
+    from ltm_bench.adapters.http.retries import Again, passing, retrying
+    from ltm_bench.adapters.http.scrubbing import scrubbed
+    from ltm_bench.adapters.http.shared import client, read
+    from ltm_bench.adapters.http.traffic import Attempt, tell
+    from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
+    from ltm_bench.adapters.passages import Passage, split_turn
+    from ltm_bench.adapters.product import MemoryProduct
+    from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
+    from ltm_bench.adapters.settings import at_least
+    from ltm_bench.adapters.text import aware_time, pieces, sendable
+    from ltm_bench.adapters.usage import usage_of
+    from ltm_bench.adapters.vector_store import Found, VectorStore
+    from ltm_bench.adapters.window import KEPT, Prompt, Window
+    from ltm_bench.core.agent import Forks, UsageModel
+    from ltm_bench.core.clock import stamp
+    from ltm_bench.core.errors import ConfigError, LtmBenchError, bare
+    from ltm_bench.core.extras import installed, need
+    from ltm_bench.core.pricing import provider_at
+    from ltm_bench.core.tokens import Counter, counter
+    from ltm_bench.plugins.agents import agent_class, make_agent
+else:
+    _MODULES = ("extractive", "hashing")
+    _WHERE = {
+        name: module
+        for module, names in {
+            "ltm_bench.adapters.answerer": "Core",
+            "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
+            "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel embedder_of is_local",
+            "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
+            "ltm_bench.core.extras": "installed need",
+            "ltm_bench.adapters.files": "write_whole",
+            "ltm_bench.adapters.http.shared": "client read",
+            "ltm_bench.adapters.http.retries": "Again passing retrying",
+            "ltm_bench.adapters.http.scrubbing": "scrubbed",
+            "ltm_bench.adapters.http.traffic": "Attempt tell",
+            "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
+            "ltm_bench.adapters.passages": "Passage split_turn",
+            "ltm_bench.adapters.product": "MemoryProduct",
+            "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
+            "ltm_bench.adapters.settings": "at_least",
+            "ltm_bench.adapters.text": "aware_time pieces sendable",
+            "ltm_bench.adapters.usage": "usage_of",
+            "ltm_bench.adapters.vector_store": "Found VectorStore",
+            "ltm_bench.adapters.window": "KEPT Prompt Window",
+            "ltm_bench.core.agent": "Forks UsageModel",
+            "ltm_bench.core.clock": "stamp",
+            "ltm_bench.core.errors": "ConfigError LtmBenchError bare",
+            "ltm_bench.core.pricing": "provider_at",
+            "ltm_bench.core.tokens": "Counter counter",
+            "ltm_bench.plugins.agents": "agent_class make_agent",
+        }.items()
+        for name in names.split()
+    }
+
+    def __getattr__(name: str) -> object:
+        """Import a name when it is first asked for (PEP 562)."""
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        if name not in _WHERE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_WHERE[name]), name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
+
+__all__ = [
+    "EXAMINING",
+    "KEPT",
+    "SYSTEM",
+    "WRITE_NOTES",
+    "WRITE_QUERIES",
+    "Again",
+    "Attempt",
+    "ChatModel",
+    "ConfigError",
+    "Core",
+    "Counter",
+    "Embedder",
+    "EmbeddingModel",
+    "Endpoint",
+    "Forks",
+    "Found",
+    "Heard",
+    "Ledger",
+    "LtmBenchError",
+    "MemoryProduct",
+    "Passage",
+    "Prompt",
+    "Scratchpad",
+    "SdkChatModel",
+    "Tally",
+    "UsageModel",
+    "VectorStore",
+    "Window",
+    "agent_class",
+    "at_least",
+    "aware_time",
+    "bare",
+    "client",
+    "counter",
+    "embedder_of",
+    "extractive",
+    "fingerprint",
+    "hashing",
+    "installed",
+    "is_local",
+    "make_agent",
+    "name_in",
+    "need",
+    "passing",
+    "pieces",
+    "provider_at",
+    "read",
+    "read_queries",
+    "retrying",
+    "scrubbed",
+    "sdk_client",
+    "sendable",
+    "split_turn",
+    "stamp",
+    "stamped",
+    "tell",
+    "usage_of",
+    "write_whole",
+]

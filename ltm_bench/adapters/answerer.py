@@ -8,12 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.adapters.extractive import Passage
+from ltm_bench.adapters.passages import Passage
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 _PASSAGES = (
     "You are in one long conversation with a user. You do not see all of it: below are passages from it that may "
@@ -29,7 +29,7 @@ _MEMORIES = (
 
 
 class Core:
-    """Another adapter that answers from a prompt. It is made anew for every turn, so that it remembers nothing."""
+    """Another adapter that answers from a prompt. Every turn gets a new one, so that it remembers nothing."""
 
     def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
         """Set up `name`, an adapter and perhaps a colon and its model; settings that are None are left to it."""
@@ -40,7 +40,8 @@ class Core:
         self._count = counter().count
         self._last: Agent | None = None
         """The agent of the last prompt, open until the next one is: adapters on one loop share their connections."""
-        self._new()  # a wrong setting shows at once
+        self.connections = self._new().connections  # a wrong setting shows at once
+        """Whose connections its calls take (see `Agent.connections`)."""
 
     def _new(self) -> Agent:
         return make_agent(self._adapter, self._settings)
@@ -55,7 +56,7 @@ class Core:
         return await agent.reply(prompt)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         last, self._last = self._last, None
         if last is not None:
             await last.close()
@@ -80,8 +81,12 @@ class Core:
     ) -> str:
         """Compose what the model sees, within the window: half of what is left for the newest turns, then memories.
 
-        Passages are the conversation's own words, and left out where the newest turns show them; memories are whatever
-        a product made of the conversation. Either come with the most relevant first.
+        Args:
+            message: The message to answer; it is always shown whole.
+            memories: Passages, which are the conversation's own words and are left out where the newest turns show
+                them, or whatever a product made of the conversation. The most relevant ones come first.
+            recent: The newest turns, oldest first.
+            pad: Notes of the model's own, for instance a scratchpad.
         """
         worded = all(isinstance(memory, Passage) for memory in memories)
         instructions = _PASSAGES if worded else _MEMORIES
@@ -121,7 +126,7 @@ def _line(memory: Passage | Memory, now: datetime) -> str:
         who = "User: " if memory.speaker == "user" else "You: "
     if memory.at is None:
         return f"{who}{memory.text}"
-    # A fact can be of a time to come; its age is then nothing to speak of.
+    # A fact can lie in the future, and then has no age.
     age = f", {spoken_duration(now - memory.at)} ago" if memory.at <= now else ""
     return f"[{stamp(memory.at)}{age}] {who}{memory.text}"
 

@@ -1,22 +1,18 @@
-"""What the adapters of remote chat models share: where they call, with which key, and one clear line if that fails.
+"""A model behind a URL: where to call, with which key, and one clear line for everything that can fail there.
 
 No text that leaves this module contains the key: not an error, not a repr.
 """
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from ltm_bench.core.clock import stamp
-from ltm_bench.core.errors import AgentError, ConfigError, bare
-from ltm_bench.core.messages import Message
-
-SYSTEM = (
-    "You are a helpful assistant in one long conversation with one person. Every message of theirs begins with "
-    "the date and time at which it was sent, in brackets; the program adds it, so do not write one yourself. "
-    "Answer the newest message, and be brief unless you are asked for more."
-)
-"""The system message of chat adapters, unless another is set."""
+from ltm_bench.adapters.http.scrubbing import scrubbed
+from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError, bare
 
 EXAMINING = 10.0
 """Seconds that `doctor` waits for a server."""
@@ -24,17 +20,8 @@ EXAMINING = 10.0
 _DETAIL = 200
 
 
-def stamped(message: Message) -> str:
-    """Return a message's text as it is sent, with the date in front; a date elsewhere would spoil the prompt cache."""
-    return f"[{stamp(message.at)}]\n{message.text}"
-
-
 class Endpoint:
-    """A model behind a URL. Raises ConfigError where the key is missing or cannot be sent.
-
-    The URL is `base_url`, else the environment's `url_variable`, else `vendor_url`. The key comes from the
-    environment alone; only the vendor's own server insists on one.
-    """
+    """A model behind a URL. The key comes from the environment alone; only the vendor's own server insists on one."""
 
     def __init__(
         self,
@@ -47,6 +34,20 @@ class Endpoint:
         timeout: float,
         max_retries: int,
     ) -> None:
+        """Read the environment.
+
+        Args:
+            model: The model's name, with which errors begin.
+            base_url: The URL; if None, that in `url_variable`, else `vendor_url`.
+            url_variable: The environment variable that can hold the URL.
+            vendor_url: The vendor's own server.
+            key_variable: The environment variable that holds the key.
+            timeout: Seconds to wait for one answer.
+            max_retries: How often a failed request is sent again.
+
+        Raises:
+            ConfigError: The URL is none, the key is missing or cannot be sent, or a number makes no sense.
+        """
         self.model = model
         self.url = base_url or os.environ.get(url_variable) or vendor_url
         self.timeout = timeout
@@ -64,6 +65,8 @@ class Endpoint:
         """Whether the vendor's list prices apply; its regional servers cost more."""
         self.is_vendor = self.is_list_priced or self._host.endswith("." + vendor)
         """Whether this is the vendor's own server, which understands fields that imitations reject."""
+        self.connections = self._host if self.is_vendor else bare(self.url)
+        """Whose connections a call takes (see `Agent.connections`)."""
         self.key = os.environ.get(key_variable, "").strip()
         if not self.key:
             if self.is_vendor:
@@ -77,12 +80,33 @@ class Endpoint:
                 f"{key_variable} holds characters that no key has (its value is not shown here)"
             )
 
+    @classmethod
+    def openai(
+        cls,
+        model: str,
+        *,
+        base_url: str | None,
+        key_variable: str = "OPENAI_API_KEY",
+        timeout: float,
+        max_retries: int,
+    ) -> Endpoint:
+        """Return the endpoint of a model at OpenAI, or at a server that speaks its language; arguments as above."""
+        return cls(
+            model=model,
+            base_url=base_url,
+            url_variable="OPENAI_BASE_URL",
+            vendor_url="https://api.openai.com/v1",
+            key_variable=key_variable,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+
     def __repr__(self) -> str:
         return f"Endpoint({self.model!r}, {bare(self.url)!r})"
 
     def move(self, url: str) -> None:
         """Name another server, where only the provider's own library knows which one is asked."""
-        self.url = url
+        self.url, self.connections = url, bare(url)
         self._host = urlsplit(url).hostname or url
 
     def rejected(self, status: int, detail: str) -> AgentError:
@@ -145,23 +169,33 @@ class Endpoint:
         while cause is not None and id(cause) not in known:
             known.add(id(cause))
             kinds = " ".join(kind.__name__ for kind in type(cause).__mro__)
-            status = getattr(cause, "status_code", None)
+            answered = getattr(cause, "response", None)
+            status = getattr(cause, "status_code", getattr(answered, "status_code", None))
             if isinstance(cause, AgentError):
                 return cause
             if isinstance(status, int) and status >= 400:
-                return self.rejected(
-                    status, str(getattr(cause, "message", None) or getattr(cause, "body", ""))
-                )
+                said = (getattr(cause, name, None) for name in ("api_message", "message", "body"))
+                return self.rejected(status, str(next(filter(None, said), "")))
             if "Timeout" in kinds:
                 return self.timed_out()
             if "ConnectionError" in kinds or "ConnectError" in kinds or "TransportError" in kinds:
-                while cause.__cause__ is not None:
-                    cause = (
-                        cause.__cause__
-                    )  # the libraries say "connection error", what is under them says which
+                while (
+                    cause.__cause__ is not None
+                ):  # the libraries say "connection error", the deepest says which
+                    cause = cause.__cause__
                 return self.unreachable(cause)
             cause = cause.__cause__ or cause.__context__
         return self.unreadable(f"{type(error).__name__}: {error}")
+
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """Within, turn whatever a client library raises into an AgentError (see `explain`)."""
+        try:
+            yield
+        except LtmBenchError:
+            raise
+        except Exception as error:  # every library has its own
+            raise self.explain(error) from error
 
     def silent(self, finish: str, max_output: int) -> AgentError:
         """Return the error for an answer without any text."""
@@ -179,24 +213,12 @@ class Endpoint:
         return f"after {self.max_retries} {'retry' if self.max_retries == 1 else 'retries'}"
 
     def _quoted(self, detail: str) -> str:
-        line = re.sub(r"\s+", " ", bare(_without_keys(detail.replace(self.key, "[key]")))).strip()
-        line = re.sub(
-            r"^Error code: \d+( - )?", "", line
-        )  # the SDKs put it there, and the status is said already
+        line = re.sub(r"\s+", " ", scrubbed(detail, [self.key])).strip()
+        # The SDKs put it in front; the status has been given already.
+        line = re.sub(r"^Error code: \d+( - )?", "", line)
         if len(line) > _DETAIL:
             line = line[:_DETAIL] + "…"
         return f" ({line})" if line else ""
 
     def _error(self, what: str, advice: str) -> AgentError:
         return AgentError(f"{self.model} at {self._host}: {what}; {advice}")
-
-
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
-
-
-def _without_keys(text: str) -> str:
-    """Take out what the environment holds under a name of that kind: some libraries find their keys by themselves."""
-    for name, value in os.environ.items():
-        if _SECRET.search(name) and len(value) >= 8:
-            text = text.replace(value, "[key]")
-    return text

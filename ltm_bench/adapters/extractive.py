@@ -12,12 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ltm_bench.adapters import embedding
+from ltm_bench.adapters import hashing
+from ltm_bench.adapters.passages import Passage, sentences
 from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.core.messages import Message
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9¡¿])")
-_ABBREVIATED = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e)|\b[A-Z])\.$|^[QA]:.*\?$")
 _REQUESTS = frozenset(
     "answer describe enumerate express give list name provide quote recall remind repeat reply respond return say "
     "send show state summarise summarize tell write".split()
@@ -32,7 +31,7 @@ _INSTRUCTION = re.compile(
 # What a question says about the asking and about the form of its answer, not about what is asked.
 _ABOUT_ASKING = frozenset(
     map(
-        embedding.stem,
+        hashing.stem,
         "tell told say said talk mention mentioned remember recall recalled remind repeat know give list json array "
         "string strings format order chronological answer answers reply respond express ago minute minutes hour hours "
         "day days week weeks month months earlier before conversation all every each exactly single element key "
@@ -56,33 +55,6 @@ _FORM = re.compile(r"\bjson\b|\bformat\b|^(?:please )?(?:do not|don't|never)\b",
 _UNKNOWN = "I do not remember that."
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A piece of a turn, small enough to be about one thing."""
-
-    turn: int
-    part: int
-    speaker: str
-    at: datetime
-    text: str
-
-    @property
-    def key(self) -> str:
-        """Return its name in the store."""
-        return f"{self.turn:08}.{self.part:04}"
-
-
-def sentences(text: str) -> list[str]:
-    """Cut a line into sentences; `Q: … A: …` stays together."""
-    found: list[str] = []
-    for piece in _SENTENCE_END.split(text.strip()):
-        if found and _ABBREVIATED.search(found[-1]):
-            found[-1] += f" {piece}"
-        elif piece:
-            found.append(piece)
-    return found
-
-
 def asks(sentence: str) -> bool:
     """Say whether a sentence wants an answer: a question, or a request to say something."""
     lowered = sentence.lower().strip(" \"'“”‘’()*-")
@@ -92,7 +64,7 @@ def asks(sentence: str) -> bool:
         return polite[1] in _REQUESTS
     if lowered.endswith("?"):
         return True
-    said = [word for word in embedding.words(lowered) if word not in _BEFORE_REQUEST]
+    said = [word for word in hashing.words(lowered) if word not in _BEFORE_REQUEST]
     return bool(said) and said[0] in _REQUESTS and not lowered.endswith(":")
 
 
@@ -124,7 +96,7 @@ def statement_in(passage: str) -> str:
 
 
 def time_spoken_of(question: str, now: datetime) -> datetime | None:
-    """Return the time that `3 hours and 5 minutes ago` or `yesterday` means; None if no such thing is said."""
+    """Return the time that `3 hours and 5 minutes ago` or `yesterday` means; None if there is no such phrase."""
     lowered = question.lower()
     before, ago, _ = lowered.partition(" ago")
     if ago:
@@ -147,7 +119,7 @@ class Candidate:
 def answer(message: Message, passages: Sequence[Passage]) -> str:
     """Answer a message that asks something from these passages, the nearest first."""
     question = question_in(message.text)
-    asked = set(embedding.words(question))
+    asked = set(hashing.words(question))
     as_json = not asked.isdisjoint({"json", "array"})
     own = [line.rpartition("A: ")[2].strip() for line in message.text.splitlines() if "A: " in line]
     if own:  # the message brings what it asks for
@@ -188,14 +160,14 @@ def focus_of(question: str) -> dict[str, float]:
     """Return the words of a question that say what it is about, each with its weight."""
     said = sentences(question)
     about = [each for each in said if not _FORM.search(each)] or said
-    found = [word for each in about for word in embedding.content_words(each) if word not in _ABOUT_ASKING]
-    return {word: embedding.weight(word) for word in dict.fromkeys(found)}
+    found = [word for each in about for word in hashing.content_words(each) if word not in _ABOUT_ASKING]
+    return {word: hashing.weight(word) for word in dict.fromkeys(found)}
 
 
 def candidates_for(
     question: str, focus: dict[str, float], passages: Sequence[Passage]
 ) -> Iterator[Candidate]:
-    """Give each passage's statement with its worth: the share of the question's weight that it speaks of."""
+    """Yield each passage's statement with its worth: the share of the question's weight that it mentions."""
     lowered = question.lower()
     of_agent = re.search(r"\byou (?:\w+ )?(?:say|said|tell|told|answer|recommend|suggest|reply)", lowered)
     speaker = "agent" if of_agent and not re.search(r"\bi (?:\w+ )?t(?:ell|old) you", lowered) else "user"
@@ -204,7 +176,7 @@ def candidates_for(
     for passage in passages:
         if passage.speaker != speaker or not (said := statement_in(passage.text)):
             continue
-        spoken = set(embedding.content_words(said))
+        spoken = set(hashing.content_words(said))
         matched = frozenset(word for word in focus if any(_akin(word, other) for other in spoken))
         worth = sum(focus[word] for word in focus if word in matched) / whole if whole else 0.0
         if matched and personal and is_personal(said):
@@ -217,7 +189,7 @@ def is_personal(text: str) -> bool:
     text = re.sub(
         r"\b(?:tell|told|remind|give|show|send) me\b|\bi (?:\w+ )?(?:told|tell) you\b", " ", text.lower()
     )
-    return not _PERSONAL.isdisjoint(embedding.words(text))
+    return not _PERSONAL.isdisjoint(hashing.words(text))
 
 
 def _akin(word: str, other: str) -> bool:
@@ -232,19 +204,19 @@ def phrase(said: str, focus: dict[str, float]) -> str:
     """Return what a statement says about the focus: what is quoted, or follows the verb, or is left over."""
     if quoted := re.search(r"[\"“]([^\"”]{1,1000})[\"”]", said):
         return quoted[1]
-    best = next((each for each in sentences(said) if set(focus) & set(embedding.content_words(each))), said)
+    best = next((each for each in sentences(said) if set(focus) & set(hashing.content_words(each))), said)
     best = _INSTRUCTION.sub("", best)
     after = re.search(r"(?:\b(?:is|are|was|were|be|called|named|became|becomes)\b|:|=)\s*(.+)", best)
     rest = re.split(r"[;,.!?]\s|(?<![.!?])[.!?]+$", after[1])[0] if after else best
     pieces: list[list[str]] = [[]]
     for word in re.findall(r"[\w'’-]+|[^\w\s]", rest):
-        stem = embedding.stem(word.casefold())
+        stem = hashing.stem(word.casefold())
         if stem in focus or stem in _ABOUT_ASKING or not re.search(r"\w", word):
             pieces.append([])
-        elif pieces[-1] or word.casefold() not in embedding.STOP_WORDS:
+        elif pieces[-1] or word.casefold() not in hashing.STOP_WORDS:
             pieces[-1].append(word)
     for piece in pieces:
-        while piece and piece[-1].casefold() in embedding.STOP_WORDS:
+        while piece and piece[-1].casefold() in hashing.STOP_WORDS:
             piece.pop()
     return " ".join(max(pieces, key=lambda piece: len(" ".join(piece)))) or rest
 

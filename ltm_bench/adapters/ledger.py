@@ -1,7 +1,7 @@
-"""What an agent with a memory elsewhere has let that memory hear, turn by turn, so that it can be resumed.
+"""What an external memory has heard, turn by turn, so that a run can be resumed.
 
-A line is written before the memory hears a turn, and another one after. What the log of the run does not vouch for, and
-what was broken off in the middle, can then be told from the rest.
+A line is written before the memory hears a turn, and another one after. So turns that are not in the run's log, and
+turns that the memory may have heard in part, can be told from the rest.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ltm_bench.adapters.files import write_whole
 from ltm_bench.core.errors import CannotResume
 from ltm_bench.core.messages import Turn, Usage
 
@@ -28,9 +29,7 @@ def name_in(home: Path) -> str:
     """Return a name that no other run has, for everything that this one keeps elsewhere; the same one when resumed."""
     kept = home / "name"
     if not kept.exists():
-        draft = kept.with_suffix(".part")
-        draft.write_text(f"ltm-bench-{uuid.uuid4().hex}", "utf-8")
-        draft.replace(kept)
+        write_whole(kept, f"ltm-bench-{uuid.uuid4().hex}")
     return kept.read_text("utf-8").strip()
 
 
@@ -65,10 +64,8 @@ class Ledger:
                 raise CannotResume(
                     f"{path} is damaged: {line[:80]!r}; start the run again, with --fresh"
                 ) from error
-        if (
-            not text.endswith("\n") and text
-        ):  # a crash tore the last line, and what it spoke of did not follow
-            self._write(text[: text.rfind("\n") + 1])
+        if text and not text.endswith("\n"):  # a crash tore the last line; what it announced did not follow
+            write_whole(path, text[: text.rfind("\n") + 1])
 
     def begin(self, turn: int) -> None:
         """Write down that the memory is about to hear this turn."""
@@ -99,12 +96,7 @@ class Ledger:
         """Keep the first turns only."""
         del self.heard[count:]
         self.begun = None
-        self._write("".join(_line([each.turn, each.said, each.data]) for each in self.heard))
-
-    def _write(self, text: str) -> None:
-        draft = self._path.with_suffix(".part")
-        draft.write_text(text, "utf-8")
-        draft.replace(self._path)
+        write_whole(self._path, "".join(_line([each.turn, each.said, each.data]) for each in self.heard))
 
     def _put(self, row: list[Any]) -> None:
         with self._path.open("a", encoding="utf-8") as file:

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple, get_args, overload
 
 from pydantic_core import to_json
 
-from ltm_bench.adapters.http import sendable
+from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Finish, Reply
 from ltm_bench.core.tokens import Counter
@@ -51,6 +51,15 @@ class Exchange:
         """Its two messages as elements of a JSON array, made once for all requests that they go with."""
         return _said("user", self.message) + b"," + _said("assistant", self.reply)
 
+    @property
+    def rendered(self) -> bool:
+        """Whether `json` is held in memory."""
+        return "json" in self.__dict__
+
+    def release(self) -> None:
+        """Free the memory of `json`, for an exchange that no further request contains."""
+        self.__dict__.pop("json", None)
+
 
 class History(Sequence[Exchange]):
     """What of a conversation goes with a message: a view, so that nothing is copied for every turn of a long one.
@@ -67,7 +76,7 @@ class History(Sequence[Exchange]):
         return sum(map(len, self._places))
 
     def __iter__(self) -> Iterator[Exchange]:
-        """Give them in order."""
+        """Iterate over them in order."""
         return map(self._exchanges.__getitem__, chain(*self._places))
 
     @overload
@@ -150,9 +159,8 @@ class Window:
         self._counter = counter
         self._count = counter.count
         self._ratio = ratio
-        self._frame = MESSAGE_OVERHEAD * 2 + self._count(
-            system
-        )  # the system message, and the reply's opening
+        # The system message, and the reply's opening.
+        self._frame = MESSAGE_OVERHEAD * 2 + self._count(system)
         self._budget = int((window - max_output) / ratio)
         if max_output < 1 or self._budget <= self._frame + MESSAGE_OVERHEAD:
             raise ConfigError(
@@ -188,7 +196,7 @@ class Window:
     def take(self, message: str, reply: Reply) -> None:
         """Take a message and its reply as having happened.
 
-        A refused turn is left out: providers go on refusing whatever still contains it. So are an empty reply,
+        A refused turn is left out: providers keep refusing whatever still contains it. So are an empty reply,
         which no provider accepts in a history, and a message that never fitted. Where the provider found a prompt
         too long that should have fitted, the budget shrinks to what is known to be less.
         """
@@ -202,7 +210,7 @@ class Window:
                 self._newest = ("", "", 0)
         elif reply.finish is not Finish.REFUSAL and reply.text.strip():
             for dropped in self._exchanges[max(self._start, fit.head) : fit.start]:
-                vars(dropped).pop("json", None)  # it goes with no request any more
+                dropped.release()
             self._head, self._start, self._sent = fit
             answer = sendable(reply.text)
             tokens = size + self._count(answer) + MESSAGE_OVERHEAD

@@ -7,7 +7,7 @@ import warnings
 from types import FrameType
 from typing import Any, TextIO
 
-from ltm_bench.cli.commands import app
+from ltm_bench.cli.app import app
 from ltm_bench.cli.console import complain
 from ltm_bench.core.errors import LtmBenchError
 

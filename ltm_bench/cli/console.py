@@ -16,7 +16,7 @@ def out() -> Console:
     """Return the console for results."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True, emoji=False)
+    return Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
 @cache
@@ -24,7 +24,7 @@ def err() -> Console:
     """Return the console for progress and complaints."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+    return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
 def complain(message: str) -> None:

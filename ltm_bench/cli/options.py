@@ -1,7 +1,7 @@
 """What several commands take: their options, how values are read, and what their help looks like."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Annotated
 
@@ -18,6 +18,11 @@ def group(about: str) -> typer.Typer:
 def examples_of(*lines: str) -> str:
     """Return what stands at the end of a command's help: lines that can be typed."""
     return "\n".join(["\b", "Examples:", *(f"  ltm-bench {line}" for line in lines)])
+
+
+def kinds(known: Mapping[str, str]) -> str:
+    """Return the help of an option that takes one of these names: each with its line."""
+    return "; ".join(f"{name}: {line.rstrip('.')}" for name, line in known.items()) + "."
 
 
 def whole(option: str, least: int | None = None) -> Callable[[str], int]:
@@ -80,6 +85,49 @@ def _dollars(text: str) -> Decimal:
     return limit
 
 
+Suite = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", envvar="LTM_BENCH_SUITE", help="What is asked (see list suites), or goodai:FOLDER."
+    ),
+]
+Scenario = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scenario",
+        metavar="NAME",
+        envvar="LTM_BENCH_SCENARIO",
+        help="Only this scenario (see list scenarios); can be repeated.",
+    ),
+]
+Examples = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        parser=whole("--examples", 1),
+        envvar="LTM_BENCH_EXAMPLES",
+        help="Examples per scenario, instead of the suite's.",
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        parser=whole("--seed"),
+        envvar="LTM_BENCH_SEED",
+        help="The same seed gives the same conversation.",
+    ),
+]
+FillerKind = Annotated[
+    str,
+    typer.Option(
+        "--filler",
+        metavar="KIND",
+        envvar="LTM_BENCH_FILLER",
+        help="scripted (the agent only observes filler) or live (it answers); triviaqa:FILE takes the trivia from a "
+        "file, and live,triviaqa:FILE is both.",
+    ),
+]
 Span = Annotated[
     str,
     typer.Option(
@@ -107,7 +155,7 @@ Settings = Annotated[
         "--setting",
         metavar="KEY=VALUE",
         envvar="LTM_BENCH_SETTING",
-        help="A setting of the agent; may be given several times.",
+        help="A setting of the agent; can be repeated.",
     ),
 ]
 Parameters = Annotated[
@@ -117,7 +165,7 @@ Parameters = Annotated[
         "--parameter",
         metavar="SCENARIO.KEY=VALUE",
         envvar="LTM_BENCH_PARAMETER",
-        help="A parameter of a scenario, instead of the suite's; may be given several times.",
+        help="A parameter of a scenario, instead of the suite's; can be repeated.",
     ),
 ]
 BaseUrl = Annotated[
@@ -184,7 +232,7 @@ Judges = Annotated[
         "--judge",
         metavar="NAME",
         envvar="LTM_BENCH_JUDGE",
-        help="An agent that decides where text alone cannot tell; may be given several times: the majority counts.",
+        help="An agent that decides where text alone cannot tell; can be repeated: the majority counts.",
     ),
 ]
 Baseline = Annotated[
@@ -204,7 +252,22 @@ MaxDrop = Annotated[
         help="How far below the baseline the score may lie, as a share of the highest one.",
     ),
 ]
+Runs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="RUN", help="Names or folders of runs; all in reports/ if left out."),
+]
 RunName = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="The run's name or folder; the newest if left out.")
 ]
+
+
+def output_option(command: str, about: str) -> typer.models.OptionInfo:
+    """Return `-o` of a command, with a variable of its own: exported for one, it redirects no other."""
+    variable = f"LTM_BENCH_{command.upper()}_OUTPUT"
+    option: typer.models.OptionInfo = typer.Option(
+        "-o", "--output", metavar="FILE", envvar=variable, help=about
+    )
+    return option
+
+
 Json = Annotated[bool, typer.Option("--json", envvar="LTM_BENCH_JSON", help="Print JSON.")]

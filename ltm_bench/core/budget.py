@@ -1,4 +1,4 @@
-"""Money: what may be spent, what has been, and what calls that are under way could cost."""
+"""The budget of a run or a sweep, in US dollars: the limit, what has been spent, what is reserved for pending calls."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ NOTHING = Decimal()
 
 @dataclass
 class Budget:
-    """What may be spent, and what has been."""
+    """Keeps spending within a limit by reserving the most that each call could cost."""
 
     limit: Decimal | None = None
     spent: Decimal = field(default_factory=Decimal)
     unknown: bool = False
-    """Whether a reply's price is unknown, so that `spent` is a lower bound."""
+    """Whether the price of some reply is unknown, which makes `spent` a lower bound."""
 
     held: Decimal = field(default_factory=Decimal)
-    """What calls that are under way could cost at most."""
+    """The most that pending calls could cost."""
 
     def settle(self, usage: Usage | None, *, free: bool, held: Decimal = NOTHING) -> None:
-        """Add what a reply cost, and give back what was held for it."""
+        """Add the price of a reply, and release what was reserved for it."""
         self.held -= held
         if usage is None:
             self.unknown = self.unknown or not free
@@ -38,9 +38,9 @@ class Budget:
             self.unknown = True
 
     def hold(self, agent: Agent, message: Message) -> Decimal:
-        """Set aside the most that replying to `message` could cost, and return it.
+        """Reserve the most that replying to `message` could cost, and return it.
 
-        Raises BudgetReached if that, with all that is under way, could exceed the limit.
+        Raises BudgetReached if that could exceed the limit, or if the price is unknown.
         """
         if self.limit is None or agent.free:
             return NOTHING
@@ -48,10 +48,11 @@ class Budget:
         return self.take(dollars(most) if most is not None else None)
 
     def take(self, price: Decimal | None) -> Decimal:
-        """Set this much aside, and return it. Raises BudgetReached as `hold` does."""
+        """Reserve this price, and return it. Raises BudgetReached as `hold` does."""
         if price is None or self.unknown:
             raise BudgetReached(
-                f"--max-cost {self.limit} cannot be held: the agent's price is unknown; run it without --max-cost"
+                f"--max-cost {self.limit} cannot be guaranteed: what the next call could cost is unknown; "
+                "run without --max-cost"
             )
         if self.limit is not None and self.spent + self.held + price > self.limit:
             raise BudgetReached(
@@ -62,5 +63,5 @@ class Budget:
         return price
 
     def release(self, held: Decimal) -> None:
-        """Give back what was held for a call that failed."""
+        """Release what was reserved for a call that failed."""
         self.held -= held

@@ -1,13 +1,13 @@
-"""The benchmark's own time: it runs with the tokens that are said, and it can jump. No wall clock is read here."""
+"""The benchmark's own time: it advances with the tokens said, and it can jump. It never reads the wall clock."""
 
 from datetime import datetime, timedelta
 
 PER_TOKEN = timedelta(milliseconds=200)
-"""About the pace at which people read and type."""
+"""Benchmark time per token: about the pace at which people read and type."""
 
 
 class Clock:
-    """A clock that starts at `start` (timezone-aware) and only moves forward."""
+    """A clock that starts at `start` (timezone-aware) and only moves forward. Raises ValueError without a timezone."""
 
     def __init__(self, start: datetime) -> None:
         if start.tzinfo is None:
@@ -16,22 +16,22 @@ class Clock:
 
     @property
     def now(self) -> datetime:
-        """The benchmark's time."""
+        """The current benchmark time."""
         return self._now
 
     def advance(self, tokens: int) -> None:
-        """Let the time pass that it takes to say so many tokens."""
+        """Advance by the time it takes to say this many tokens."""
         self._now += PER_TOKEN * tokens
 
     def jump(self, to: datetime) -> None:
-        """Move on to `to`; a time that has passed already is ignored."""
+        """Move forward to `to`; a time in the past is ignored."""
         self._now = max(self._now, to)
 
 
 def spoken_duration(elapsed: timedelta) -> str:
-    """Say how long ago something was, to the minute: `2 days, 3 hours and 5 minutes`.
+    """Return a duration in words, to the minute: `2 days, 3 hours and 5 minutes`, or `less than a minute`.
 
-    Less than a minute is `less than a minute`. Days are never lost (`timedelta.seconds` loses them).
+    Days are kept, which `timedelta.seconds` would lose.
     """
     minutes = int(elapsed.total_seconds() // 60)
     amounts = ((minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute"))
@@ -49,5 +49,5 @@ _MONTHS = (
 
 
 def stamp(at: datetime) -> str:
-    """Write a time as people do, the same under every locale: `Monday, 5 January 2026, 09:00`."""
+    """Return a time as people write it, the same in every locale: `Monday, 5 January 2026, 09:00`."""
     return f"{_WEEKDAYS[at.weekday()]}, {at.day} {_MONTHS[at.month - 1]} {at.year}, {at:%H:%M}"

@@ -1,6 +1,6 @@
-"""Seeded randomness: every owner has a stream of its own, named by a string, so that nobody moves another's dice.
+"""Seeded randomness: every owner has its own stream, named by a string, so that none disturbs another.
 
-Python promises the same numbers in every version for `random()` alone, so everything here is made from it.
+Python guarantees the same numbers across versions only for `random()`, so everything here is derived from it.
 """
 
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ T = TypeVar("T")
 
 
 class Dice:
-    """A stream of random choices that depends on nothing but its name."""
+    """A stream of random choices that depends only on its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._random = Random(name)
 
     def fraction(self) -> float:
-        """Return a number in [0, 1)."""
+        """Return a number from 0 up to, but excluding, 1."""
         return self._random.random()
 
     def integer(self, low: int, high: int) -> int:
-        """Return a whole number from `low` to `high`, both included."""
+        """Return an integer from `low` to `high`, both included. Raises ValueError if there is none."""
         if low > high:
-            raise ValueError(f"no whole number lies between {low} and {high}")
+            raise ValueError(f"no integer lies between {low} and {high}")
         return low + int(self._random.random() * (high - low + 1))
 
     def chance(self, probability: float) -> bool:
@@ -32,7 +32,7 @@ class Dice:
         return self._random.random() < probability
 
     def choice(self, items: Sequence[T]) -> T:
-        """Return one of the items."""
+        """Return one of the items. Raises ValueError if there are none."""
         if not items:
             raise ValueError(f"the dice {self.name!r} cannot choose from nothing")
         return items[self.integer(0, len(items) - 1)]
@@ -42,7 +42,7 @@ class Dice:
         return self.sample(items, len(items))
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
-        """Return `count` different items in random order."""
+        """Return `count` different items in random order. Raises ValueError if there are fewer."""
         if count > len(items):
             raise ValueError(f"the dice {self.name!r} cannot draw {count} of {len(items)} items")
         pool, fraction = list(items), self._random.random
@@ -52,15 +52,15 @@ class Dice:
         return pool[:count]
 
     def copy(self) -> "Dice":
-        """Return dice that will roll the same from here on."""
-        other = Dice.__new__(Dice)  # a stream of its own would be seeded in vain
+        """Return dice that will roll the same numbers from here on."""
+        other = Dice.__new__(Dice)  # skips seeding a stream that is replaced at once
         other.name, other._random = self.name, Random(0)
         other._random.setstate(self._random.getstate())
         return other
 
     def pass_over(self, items: int) -> None:
-        """Roll what shuffling so many items takes, without shuffling them."""
-        if items:  # 64 bits of the generator make one fraction
+        """Advance by what shuffling this many items consumes, without shuffling them."""
+        if items:  # one fraction consumes 64 bits
             self._random.getrandbits(64 * items)
 
     def child(self, name: str) -> "Dice":

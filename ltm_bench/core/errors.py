@@ -1,18 +1,18 @@
-"""Everything that can go wrong, as one tree.
+"""Every error that ltm-bench raises on purpose, as one tree.
 
-    LtmBenchError                   exit 1   all errors of ours: one line, no traceback
+    LtmBenchError                   exit 1   base class; printed as one line, without a traceback
       ConfigError                            a flag, a suite, a preset or a setting is wrong
-        DropInError                          a file in scenarios/ or agents/ cannot be used
+        PluginError                          a file in scenarios/ or agents/ cannot be used
         SpanTooSmall                         a script does not fit into the span
       LogError                               the event log cannot be used
-        ManifestDiffers                      the run exists already, with another manifest
+        ManifestDiffers                      the run exists already, with a different manifest
         ReplayDiverged                       the scripts no longer say what the log recorded
-        RunLocked                            another process is working on this run
-        NotVerified                          a run or a bundle does not agree with itself
+        RunLocked                            another process is using this run
+        NotVerified                          a run or a bundle contradicts its own log
       ThresholdMissed               exit 2   the score is below --fail-under or --baseline
       RunIncomplete                 exit 3   the run stopped early and can be resumed
         AgentError                           the agent could not reply
-        CannotResume                         the agent cannot be brought back to the logged turns
+        CannotResume                         the agent cannot be restored to the logged turns
       BudgetReached                 exit 4   the next call could exceed --max-cost
 
 A message says what, where, which value, and what to do about it.
@@ -24,7 +24,7 @@ from collections.abc import Iterable
 
 
 class LtmBenchError(Exception):
-    """Base of all errors that ltm-bench raises on purpose."""
+    """Base class of all errors that ltm-bench raises on purpose."""
 
     exit_code = 1
 
@@ -33,7 +33,7 @@ class ConfigError(LtmBenchError):
     """A flag, a suite, a preset or a setting has a value that cannot be used."""
 
 
-class DropInError(ConfigError):
+class PluginError(ConfigError):
     """A file in scenarios/ or agents/ is missing, ambiguous or broken."""
 
 
@@ -42,27 +42,27 @@ class SpanTooSmall(ConfigError):
 
 
 class LogError(LtmBenchError):
-    """The event log is damaged or of an unknown format."""
+    """The event log is damaged, or its format is unknown."""
 
 
 class ManifestDiffers(LogError):
-    """The run folder holds a run that was started with something else."""
+    """The run folder holds a run with a different manifest."""
 
 
 class ReplayDiverged(LogError):
-    """Replaying the scripts against the log gave other messages than were logged."""
+    """Replaying the scripts gave different messages from those in the log."""
 
 
 class RunLocked(LogError):
-    """Another process holds this run."""
+    """Another process is using this run."""
 
 
 class NotVerified(LogError):
-    """What a run or a bundle says of itself is not what its log gives."""
+    """What a run or a bundle states differs from what its log gives."""
 
 
 class ThresholdMissed(LtmBenchError):
-    """The score is below the threshold that was asked for, or too far below the baseline."""
+    """The score is below the required threshold, or too far below the baseline."""
 
     exit_code = 2
 
@@ -74,11 +74,11 @@ class RunIncomplete(LtmBenchError):
 
 
 class AgentError(RunIncomplete):
-    """The agent could not reply: network, provider, or its own fault. Never a wrong answer."""
+    """The agent could not reply: network, provider, or a fault of its own. Never a wrong answer."""
 
 
 class CannotResume(RunIncomplete):
-    """The agent's own memory cannot be cut back to the turns that the log vouches for."""
+    """The agent's own memory cannot be cut back to the turns in the log."""
 
 
 class BudgetReached(LtmBenchError):
@@ -88,7 +88,7 @@ class BudgetReached(LtmBenchError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` where a known word is close to `word`, else an empty string."""
+    """Return `; did you mean 'x'?` if a known word is close to `word`, otherwise an empty string."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 
@@ -97,5 +97,5 @@ _CREDENTIALS = re.compile(r"(?<=//)[^/\s@?#]{1,1000}@")
 
 
 def bare(text: str) -> str:
-    """Return a text whose URLs have lost the name and the password in front of their host."""
+    """Remove the user name and password from all URLs in a text."""
     return _CREDENTIALS.sub("", text)

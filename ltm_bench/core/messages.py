@@ -90,6 +90,8 @@ class Message:
     """The sequence number of the turn, from 0; the same number is sent again after a crash."""
     ideal: str | None = None
     """The ideal reply. Filled in for agents that declare `told_ideal` (`perfect`), None for all others."""
+    user: str | None = None
+    """Who speaks, where there are several users; None where there is only one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a reply cost in US dollars, from the dated price list of genai-prices: offline, and None where unknown."""
+"""Prices in US dollars, from the dated price list of genai-prices. Works offline; an unknown price is None, never 0."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -8,15 +8,17 @@ from ltm_bench.core.messages import Usage
 
 
 def price_list(on: datetime | None = None) -> str:
-    """Name the price list, for the record, and the day whose prices are taken from it."""
+    """Name the price list, and the day whose prices are used, for the record."""
     day = "" if on is None else f", prices of {on.date().isoformat()}"
     return f"genai-prices {version('genai-prices')}{day}"
 
 
 def dollars(usage: Usage, on: datetime | None = None) -> Decimal | None:
-    """Return the price of one call and of all that was used besides, or None where a price is unknown.
+    """Return the price of a call, with everything that it used `besides`; None if any of these prices is unknown.
 
-    Unknown is never the same as 0. Prices change: those of the moment `on` are taken, of today's if it is None.
+    Args:
+        usage: What was used.
+        on: When: prices change. None takes today's.
     """
     own = _price(usage, on)
     others = [dollars(each, on) for each in usage.besides]
@@ -46,7 +48,7 @@ def _price(usage: Usage, on: datetime | None) -> Decimal | None:
 
 
 def provider_at(url: str) -> str | None:
-    """Return whose prices hold at an address, or None where the price list knows nobody there."""
+    """Return the provider whose prices apply at a URL, or None if the price list knows none."""
     from genai_prices.data_snapshot import get_snapshot
 
     try:

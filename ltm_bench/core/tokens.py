@@ -1,7 +1,7 @@
 """Counts tokens. A span is the sum of its messages' counts: exact, incremental, and the same for every agent.
 
-The default counter is tiktoken's `cl100k_base`, built from a table that ships with the package: no network and
-no environment variable is involved. Other encodings go through tiktoken's own loader, under a deadline.
+The default is tiktoken's `cl100k_base`, built from a table that ships with the package, so it needs no network and no
+environment variable. Other encodings use tiktoken's own loader, under a deadline.
 """
 
 import threading
@@ -34,7 +34,7 @@ class Counter(Protocol):
     """Counts the tokens of a text."""
 
     name: str
-    """Goes into the manifest, because spans are measured with it."""
+    """Recorded in the manifest, because spans are measured with it."""
 
     def count(self, text: str) -> int:
         """Return the number of tokens; special tokens in the text count as ordinary text."""
@@ -58,7 +58,7 @@ class TiktokenCounter:
         return len(self._encode(text))
 
     def ends(self, text: str, head: int, tail: int) -> tuple[str, str]:
-        """Return the first and the last tokens of `text`; a character of which a part was cut off is dropped."""
+        """Return the first and the last tokens of `text`; a character cut in half is dropped."""
         tokens = self._encode(text)
         return (
             self._decode(tokens[:head], errors="ignore"),
@@ -74,7 +74,7 @@ def counter(name: str = DEFAULT) -> TiktokenCounter:
     return _counter(name)
 
 
-@cache  # which takes `counter()` and `counter(DEFAULT)` for two
+@cache  # applied here: on `counter` it would keep `counter()` and `counter(DEFAULT)` apart
 def _counter(name: str) -> TiktokenCounter:
     return TiktokenCounter(name, _shipped_cl100k() if name == DEFAULT else _downloaded(name))
 
@@ -93,9 +93,9 @@ def _shipped_cl100k() -> "Encoding":
     if found != _CL100K_SHA256:
         raise ConfigError(
             f"the token table ltm_bench/core/tables/cl100k_base.tiktoken.gz is damaged: its SHA-256 is {found}, "
-            f"not {_CL100K_SHA256}; install ltm-bench again"
+            f"not {_CL100K_SHA256}; reinstall ltm-bench"
         )
-    # A line is a token and its rank, which in this very table is the number of the line.
+    # A line is a token and its rank, which in this table equals the line number.
     tokens = table.split()[::2]
     ranks = dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
     return tiktoken.Encoding(
@@ -109,15 +109,15 @@ def _downloaded(name: str) -> "Encoding":
     known = tiktoken.list_encoding_names()
     if name not in known:
         raise ConfigError(
-            f"--tokenizer {name}: there is no such encoding{nearest(name, known)} (known: {', '.join(known)})"
+            f"--tokenizer {name}: unknown encoding{nearest(name, known)} (known: {', '.join(known)})"
         )
-    # tiktoken asks its server without a time-out: behind a silent firewall it would hang for ever.
+    # tiktoken downloads without a timeout: behind a silent firewall it would hang for ever.
     result: list[Encoding | BaseException] = []
 
     def load() -> None:
         try:
             result.append(tiktoken.get_encoding(name))
-        except BaseException as error:  # whatever it is, the waiting thread must hear of it
+        except BaseException as error:  # handed to the waiting thread, whatever it is
             result.append(error)
 
     thread = threading.Thread(target=load, daemon=True)

@@ -1,7 +1,7 @@
-"""Talk between the needles that nobody scores: trivia questions with their answers, asked back as JSON.
+"""Composes filler: trivia questions with their answers, which the agent is asked to return as JSON.
 
-Questions are drawn without repetition until the bank is exhausted. The bank that ships is composed from the tables
-of facts in `facts/`; TriviaQA's own files can be read instead.
+Questions are drawn without repetition until the bank is exhausted. The shipped bank is generated from the tables in
+`facts/`; TriviaQA's published files can be read instead.
 """
 
 import hashlib
@@ -22,17 +22,17 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.tokens import Counter
 
 Mode = Literal["scripted", "live"]
-"""Whether the agent only observes canned answers, or must answer filler itself."""
+"""Whether the agent observes filler with canned answers, or must answer it itself."""
 
 MAX_TOKENS = 1000
-"""A filler message and its canned reply hold about this many tokens at most."""
+"""Approximate upper bound for a filler message and its canned reply, in tokens."""
 
 _BYTES_PER_TOKEN = 3.7
 COUNTED = "facts_tokens.json"
-"""The tokens of the shipped bank's items; `scripts/count_facts` writes it."""
+"""File with the token counts of the shipped bank; written by `scripts/count_facts`."""
 
 SMALLEST = 50
-"""Tokens of a small filler turn: a gap is filled to within this many."""
+"""Size of the smallest filler turn, in tokens: a gap is filled to within this many."""
 
 _INTRODUCTIONS = (
     "Quiz round: send the answers back as a JSON list.",
@@ -50,39 +50,39 @@ class Trivia(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What the items of a bank add to the tokens of a message and of its answers, where they stand amid others.
+    """How many tokens each item of a bank adds to a message and to its answers.
 
-    For `cl100k_base` lines are apart, and so are the strings of a list in JSON: its pattern cuts between the end of a
-    line and a letter, and before a blank, so that a message of counted items need not be tokenised.
+    `cl100k_base` never joins tokens across lines or across the strings of a JSON list: its pattern splits between a
+    line break and a letter, and before a space. So a message of counted items need not be tokenised.
     """
 
     tokenizer: str
     lines: Sequence[int]
-    """Tokens of each item's line, its end included."""
+    """Tokens of each item's line, with its line break."""
     last_lines: Sequence[int]
-    """Tokens of each item's line where it is the last one, which has no end."""
+    """Tokens of each item's line without a line break, as the last one of a message."""
     answers: Sequence[int]
-    """Tokens of each item's answer in JSON, the blank before it and the comma after it included."""
+    """Tokens of each item's answer in JSON, with the space before it and the comma after it."""
 
 
 class Bank(NamedTuple):
-    """Where trivia comes from."""
+    """A source of trivia."""
 
     name: str
     """`shipped` or `triviaqa:<file name>`."""
     digest: str
-    """The first 16 hex digits of the SHA-256 of all questions and answers."""
+    """First 16 hex digits of the SHA-256 of all questions and answers."""
     items: Sequence[Trivia]
     counted: Counted | None = None
 
 
 class FillerMessage(NamedTuple):
-    """A filler message and the answer that it asks for."""
+    """A filler message and the answers that it asks for."""
 
     text: str
     answers: str
     items: Sequence[int]
-    """Places in the bank of what it is composed of."""
+    """Indices of its questions in the bank."""
 
 
 def _bank(name: str, items: Sequence[Trivia]) -> Bank:
@@ -91,7 +91,7 @@ def _bank(name: str, items: Sequence[Trivia]) -> Bank:
 
 
 def line_of(trivia: Trivia) -> str:
-    """Return the line of a message that asks and answers a question."""
+    """Return the line that states a question and its answer in a message."""
     return f"Q: {trivia.question} A: {trivia.answer}"
 
 
@@ -106,19 +106,22 @@ def count_items(bank: Bank, counter: Counter) -> Counted:
 
 
 def render(table: Mapping[str, Any]) -> Iterator[Trivia]:
-    """Give the questions of one table of facts: every row in every template whose cells it fills."""
+    """Yield the questions of a table of facts: every row in every template for which it has all cells."""
     columns: list[str] = table["columns"]
+    templates = [
+        (each["ask"], each["answer"], re.findall(r"{(\w+)}", each["ask"] + each["answer"]))
+        for each in table["questions"]
+    ]
     for row in table["rows"]:
         cells = dict(zip(columns, row, strict=True))
-        for template in table["questions"]:
-            used = re.findall(r"{(\w+)}", template["ask"] + template["answer"])
-            if all(cells[name] for name in used):
-                yield Trivia(template["ask"].format(**cells), template["answer"].format(**cells))
+        for ask, answer, used in templates:
+            if all(map(cells.__getitem__, used)):
+                yield Trivia(ask.format_map(cells), answer.format_map(cells))
 
 
 @cache
 def shipped() -> Bank:
-    """Return the bank composed from `ltm_bench/filler/facts/*.json`."""
+    """Return the bank generated from `ltm_bench/filler/facts/*.json`."""
     tables = sorted(files("ltm_bench.filler").joinpath("facts").iterdir(), key=lambda path: path.name)
     items = [
         trivia
@@ -128,15 +131,15 @@ def shipped() -> Bank:
     ]
     bank = _bank("shipped", items)
     counted = json.loads(files("ltm_bench.filler").joinpath(COUNTED).read_text("utf-8"))
-    # Where the facts have been edited since, messages are tokenised, as with any other bank.
+    # If the facts have been edited since they were counted, messages are tokenised as with any other bank.
     return bank._replace(counted=Counted(**counted)) if counted.pop("bank") == bank.digest else bank
 
 
 def triviaqa(path: Path) -> Bank:
     """Read TriviaQA: a published JSON file (rc or unfiltered), the reduced form with `AnswerValue`, or a folder.
 
-    Entries without a question or an answer are passed over, questions that come twice are taken once.
-    Raises ConfigError if nothing can be read.
+    Entries without a question or an answer are skipped, and so are repeated questions. Raises ConfigError if nothing is
+    left.
     """
     paths = sorted(path.glob("**/*.json")) if path.is_dir() else [path]
     found: dict[str, Trivia] = {}
@@ -147,7 +150,7 @@ def triviaqa(path: Path) -> Bank:
                 found.setdefault(trivia.question.casefold(), trivia)
     if not found:
         raise ConfigError(
-            f"--filler triviaqa:{path}: no trivia in it; expected TriviaQA's JSON, an object whose list 'Data' "
+            f"--filler triviaqa:{path}: no trivia found; expected TriviaQA's JSON, an object whose list 'Data' "
             "holds entries with 'Question' and 'Answer' (or 'AnswerValue')"
         )
     return _bank(f"triviaqa:{path.name}", list(found.values()))
@@ -165,7 +168,7 @@ def _entries(path: Path) -> Sequence[Any]:
 
 
 def _trivia(entry: Any) -> Trivia | None:
-    """Read one entry in either form; the evaluation files of TriviaQA have no answers and give None."""
+    """Read one entry in either form; None if it has no answer, as in TriviaQA's evaluation files."""
     if not isinstance(entry, dict):
         return None
     answer = entry.get("Answer")
@@ -178,7 +181,7 @@ def _trivia(entry: Any) -> Trivia | None:
 
 
 def _one_line(text: str) -> str:
-    """Fold white space; undo the doubled quotes that some entries inherited from a CSV file."""
+    """Collapse white space, and undo the doubled quotes that some entries inherited from a CSV file."""
     text = " ".join(text.split())
     if len(text) > 1 and text[0] == text[-1] == '"' and '""' in text:
         text = text[1:-1].replace('""', '"')
@@ -186,10 +189,10 @@ def _one_line(text: str) -> str:
 
 
 class Filler:
-    """Composes filler messages of a wanted size; the same dice compose the same ones.
+    """Composes filler messages of a given size; equal dice compose equal messages.
 
-    Questions are made ready once, and a message is cut out of a shuffled row of them by its size, so that composing
-    takes hardly longer than joining. Messages that a log holds already can be passed over without composing them.
+    Questions are formatted once, and a message is a slice of their shuffled sequence, so composing takes hardly longer
+    than joining strings. Messages that are already in a log can be skipped without composing them.
     """
 
     def __init__(self, bank: Bank, dice: Dice, counter: Counter, max_tokens: int = MAX_TOKENS) -> None:
@@ -199,14 +202,16 @@ class Filler:
         self._dice = dice
         self._count = counter.count
         self._counted = bank.counted if bank.counted and bank.counted.tokenizer == counter.name else None
-        self._introductions: dict[str, int] = {}  # their tokens
+        self._introductions: dict[str, int] = {}  # tokens of each
         self._max_tokens = max_tokens
         self._lines: list[str] = []
         self._answers: list[str] = []  # in JSON
-        self._bytes: list[int] = []  # of a question with its answer
-        self._shuffling: Dice | None = None  # as they stood before the round, while it has not been shuffled
+        self._bytes: list[int] = []  # of each question with its answer
+        self._shuffling: Dice | None = (
+            None  # the dice before this round, if the round is still to be shuffled
+        )
         self._round: Sequence[int] = ()  # the order of the questions
-        self._before: Sequence[int] = (0,)  # bytes of all before each of them
+        self._before: Sequence[int] = (0,)  # bytes before each of them
         self._next = len(bank.items)
 
     def _prepare(self) -> None:
@@ -218,7 +223,7 @@ class Filler:
             self._bytes.append(size + len(item.answer) + 12)
 
     def _shuffle(self, dice: Dice) -> None:
-        """Lay out another round through the bank."""
+        """Start another round through the bank."""
         if not self._lines:
             self._prepare()
         self._round = dice.shuffled(range(len(self._items)))
@@ -226,16 +231,16 @@ class Filler:
         self._shuffling = None
 
     def compose(self, tokens: int) -> FillerMessage:
-        """Return filler of about `tokens` tokens, its answers included: a little less rather than more.
+        """Return filler of about `tokens` tokens, answers included: rather a little less than more.
 
-        It holds at least one question, and at most what `max_tokens` allows.
+        It holds at least one question, and at most `max_tokens` tokens.
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
-            tokens = tokens // 2  # do not leave a gap that even the smallest filler would overshoot
+            tokens = tokens // 2  # leave no gap that even the smallest filler would overshoot
         introduction = self._dice.choice(_INTRODUCTIONS)
-        # Sizes are estimated from bytes, so that the text need not be tokenised twice.
+        # Sizes are estimated from bytes, so the text is not tokenised twice.
         room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
-        left = math.floor(room - 100)  # bytes of a question and its answers: the next one might not fit
+        left = math.floor(room - 100)  # minus one question: the last one may exceed the limit
         chosen: list[int] = []
         size = len(self._items)
         while True:
@@ -256,13 +261,13 @@ class Filler:
         return FillerMessage(f"{introduction}\n{lines}", f"[{answers}]", chosen)
 
     def pass_over(self, text: str) -> str:
-        """Go on as if a message had been composed that a log holds; return the introduction it has to begin with."""
+        """Skip a logged message as if it had been composed; return the introduction that it must begin with."""
         introduction = self._dice.choice(_INTRODUCTIONS)
         items, size = text.count("\n"), len(self._items)
         more = items - (size - self._next)
         if more <= 0:
             self._next += items
-        else:  # of the rounds that it begins, the order of the last one alone may still be needed
+        else:  # of the rounds that it begins, only the order of the last one may still be needed
             rounds, self._next = divmod(more - 1, size)
             self._next += 1
             self._dice.pass_over(rounds * size)

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Judges: the rubric, asking, and calibration. A judge sees single cases, after the conversation, and never a run."""

@@ -1,137 +1,38 @@
-"""Asks judges: agent adapters with a rubric, over the log, when the conversation is over. Never inside it.
+"""Asks judges: agent adapters with a rubric. They work from the log, after the conversation, and never during it.
 
-A judge is asked only where a matcher cannot tell. Answers are kept in a small database by everything that went into the
-question, so that scoring a run again costs nothing.
+A judge is asked only where a matcher cannot tell. Answers are stored, keyed by everything that went into the question,
+so re-scoring a run costs nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
-import sqlite3
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
-from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.messages import Message, Outcome
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge import rubric
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.memory import FILE, Memory
 from ltm_bench.judge.rubric import Case
-from ltm_bench.score.judgements import Judgement, Opinion, majority, reply_hash
+from ltm_bench.score.judgements import Judgement, Opinion, append, reply_hash
 from ltm_bench.score.results import FIGURES, Question, Results
 
 CONCURRENT = 8
-"""Cases that are before judges at the same time."""
-
-THRESHOLD = 0.95
-"""Sensitivity and specificity that a judge has to show before it is believed."""
+"""Cases in progress at the same time."""
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True)
-class Judge:
-    """An agent that is asked for verdicts: a fresh one for every case, so that none remembers another."""
-
-    name: str
-    description: Mapping[str, Any]
-    """Adapter, its content hash and its settings."""
-    make: Callable[[], Agent]
-
-    @property
-    def key(self) -> str:
-        """Hash of all that its verdicts depend on, the rubric included."""
-        content = json.dumps([self.description, rubric.digest()], sort_keys=True, default=str)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-class Calibration(BaseModel):
-    """How a judge did on replies of which it is known what they are."""
-
-    model_config = ConfigDict(frozen=True)
-
-    judge: str
-    key: str
-    cases: int
-    sensitivity: float
-    """Share of right replies that it calls right."""
-    specificity: float
-    """Share of other replies that it does not call right."""
-    unreadable: int
-    """Cases in which it could not be heard; they count as failures of both."""
-    dollars: float | None
-
-    @property
-    def believed(self) -> bool:
-        """Whether it is good enough."""
-        return self.sensitivity >= THRESHOLD and self.specificity >= THRESHOLD
-
-
-class Memory:
-    """The database of opinions and calibrations. Kept in the folder of all runs, since runs share it."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(path, timeout=30)
-        with self._database as database:
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS opinions (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
-            )
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS calibrations (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
-            )
-
-    @staticmethod
-    def _key(judge: Judge, case: Case) -> str:
-        content = json.dumps([judge.key, case.question, case.expected, case.doubt, case.reply])
-        return hashlib.sha256(content.encode()).hexdigest()
-
-    def opinion(self, judge: Judge, case: Case) -> Opinion | None:
-        """Return what a judge said of a case before."""
-        row = self._database.execute(
-            "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case),)
-        ).fetchone()
-        return Opinion.model_validate_json(row[0]) if row else None
-
-    def keep(self, judge: Judge, case: Case, opinion: Opinion) -> None:
-        """Keep what a judge said; what could not be read is asked again another time."""
-        if opinion.outcome is not Outcome.JUDGE_ERROR:
-            with self._database as database:
-                database.execute(
-                    "INSERT OR REPLACE INTO opinions VALUES (?, ?)",
-                    (self._key(judge, case), opinion.model_dump_json()),
-                )
-
-    def calibration(self, key: str) -> Calibration | None:
-        """Return how a judge did when it was last checked."""
-        row = self._database.execute("SELECT content FROM calibrations WHERE key = ?", (key,)).fetchone()
-        return Calibration.model_validate_json(row[0]) if row else None
-
-    def keep_calibration(self, calibration: Calibration) -> None:
-        """Keep how a judge did."""
-        with self._database as database:
-            database.execute(
-                "INSERT OR REPLACE INTO calibrations VALUES (?, ?)",
-                (calibration.key, calibration.model_dump_json()),
-            )
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._database.close()
-
-
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
-    """Ask one judge about one case. Whatever goes wrong is a `judge_error`, but for a budget that is reached."""
+    """Ask one judge about one case. Any failure becomes a `judge_error`, except BudgetReached, which is raised."""
     text = rubric.prompt(case)
     common: dict[str, Any] = {
         "judge": judge.name,
@@ -149,12 +50,10 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
             reply = await agent.reply(message)
         except BudgetReached:
             raise
-        except Exception as error:
+        except Exception as error:  # a judge is anybody's adapter
             budget.release(held)
             said = f"{type(error).__name__}: {error}"
-            return Opinion(
-                **common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"it failed: {said}"[:500]
-            )
+            return Opinion(**common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said}"[:500])
         finally:
             if agent is not None:
                 await agent.close()
@@ -166,7 +65,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         model=reply.usage.model if reply.usage else None,
         answer=reply.text,
         outcome=verdict[0] if verdict else Outcome.JUDGE_ERROR,
-        reason=verdict[1] if verdict else f"its answer is no verdict: {reply.text.strip()[:120]!r}",
+        reason=verdict[1] if verdict else f"unreadable answer: {reply.text.strip()[:120]!r}",
         dollars=None if price is None else float(price),
         usage={name: getattr(reply.usage, name) for name in FIGURES} if reply.usage else {},
     )
@@ -179,9 +78,14 @@ async def ask_all(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[list[Opinion]]:
-    """Ask every judge about every case, several cases at a time; returns the opinions case by case.
+    """Ask every judge about every case, several at a time; return the opinions case by case.
 
-    What a judge said of a case before is not asked again. Raises BudgetReached; what was heard until then is kept.
+    Args:
+        judges: Whom to ask.
+        cases: What to ask about.
+        memory: Opinions so far; cases in it are not asked again, and new opinions are stored there at once.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
     """
     places = asyncio.Semaphore(CONCURRENT)
 
@@ -206,7 +110,7 @@ async def ask_all(
 
 
 def doubtful(results: Results) -> list[tuple[str, Question]]:
-    """Return the questions of a run for judges: those of which the matcher cannot tell, judged before or not."""
+    """Return a run's questions, with their example, that the matcher could not decide, whether judged since or not."""
     return [
         (example.id, question)
         for example in results.examples
@@ -222,7 +126,15 @@ async def judge_run(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[Judgement]:
-    """Return what the judges say of a run's doubtful replies."""
+    """Return what the judges say about a run's undecided replies.
+
+    Args:
+        results: The run.
+        judges: Whom to ask.
+        memory: Opinions so far, as in `ask_all`.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        on_done: Called after each opinion.
+    """
     questions = doubtful(results)
     cases = [Case(q.text, q.expected, q.doubt, q.reply or "") for _, q in questions]
     heard = await ask_all(judges, cases, memory, budget, on_done)
@@ -232,45 +144,38 @@ async def judge_run(
     ]
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A case of which it is known whether its reply is right."""
-
-    kind: str
-    """`right`, `paraphrased`, `wrong`, `stale`, `hedging` or `abstaining`."""
-    case: Case
-
-    @property
-    def right(self) -> bool:
-        """Whether a judge should call it right."""
-        return self.kind in ("right", "paraphrased")
-
-
-async def calibrate(
-    judge: Judge,
-    trials: Sequence[Trial],
-    memory: Memory,
+async def have_judged(
+    run: Path,
+    results: Results,
+    judges: Sequence[Judge],
+    *,
     budget: Budget,
-    on_done: Callable[[], None] = lambda: None,
-) -> tuple[Calibration, list[Outcome]]:
-    """Put trials before a judge; returns how it did, and what it said of each."""
-    heard = await ask_all([judge], [trial.case for trial in trials], memory, budget, on_done)
-    said = [majority(opinions).outcome for opinions in heard]
-    right = [outcome is Outcome.CORRECT for trial, outcome in zip(trials, said, strict=True) if trial.right]
-    other = [
-        outcome not in (Outcome.CORRECT, Outcome.JUDGE_ERROR)
-        for trial, outcome in zip(trials, said, strict=True)
-        if not trial.right
-    ]
-    costs = [opinion.dollars for opinions in heard for opinion in opinions]
-    calibration = Calibration(
-        judge=judge.name,
-        key=judge.key,
-        cases=len(trials),
-        sensitivity=sum(right) / max(len(right), 1),
-        specificity=sum(other) / max(len(other), 1),
-        unreadable=said.count(Outcome.JUDGE_ERROR),
-        dollars=None if None in costs else sum(each or 0.0 for each in costs),
-    )
-    memory.keep_calibration(calibration)
-    return calibration, said
+    notify: Callable[[str], None],
+) -> bool:
+    """Ask judges about a run's undecided replies, and append their answers to its judgements.
+
+    Args:
+        run: The run folder; a database beside it holds earlier answers.
+        results: The run's results.
+        judges: Whom to ask.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        notify: Called with one line for each thing that happens.
+
+    Returns:
+        Whether there was anything to judge.
+    """
+    questions = doubtful(results)
+    if not questions or not judges:
+        return False
+    names = ", ".join(judge.name for judge in judges)
+    notify(f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} to be judged by {names} …")
+    memory = Memory(run.parent / FILE)
+    try:
+        said = await judge_run(results, judges, memory, budget)
+    finally:
+        memory.close()
+    append(run, said)
+    failed = sum(opinion.outcome is Outcome.JUDGE_ERROR for each in said for opinion in each.opinions)
+    if failed:
+        notify(f"{failed} answers of judges were missing or unreadable; rescore asks for them again")
+    return True

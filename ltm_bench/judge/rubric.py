@@ -1,6 +1,6 @@
-"""What a judge is told, and how its answer is read. Pure text; versioned and hashed, so that verdicts can be compared.
+"""What a judge is told, and how its answer is read. Pure text, identified by its hash so that verdicts can be compared.
 
-The agent's reply is untrusted: it is handed over as a JSON string, so that nothing in it can look like the rubric.
+The agent's reply is untrusted: it is passed as a JSON string, so that nothing in it can pose as the rubric.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ltm_bench.core.messages import Outcome
-
-VERSION = 1
-"""Raise it with every change of the text below."""
 
 TEXT = """\
 You judge whether a reply answers a question about things that were said earlier in a conversation. You did not hear \
@@ -39,19 +36,19 @@ MEANINGS = {
     "wrong": Outcome.WRONG,
     "no answer": Outcome.ABSTAINED,
 }
-"""Verdicts that a judge may give, and what they are to us."""
+"""The verdicts that a judge may give, and their outcomes."""
 
 READ = 20_000
-"""Characters of a reply that a judge is shown."""
+"""How many characters of a reply a judge is shown."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What a judge is asked to decide."""
+    """A question and a reply for a judge to decide on."""
 
     question: str
     expected: str
-    """A reply that is right."""
+    """A right reply."""
     doubt: str
     """Why the matcher cannot tell."""
     reply: str
@@ -63,7 +60,7 @@ def digest() -> str:
 
 
 def prompt(case: Case) -> str:
-    """Return the whole message to a judge."""
+    """Return the complete message to a judge."""
     content = {
         "question": case.question,
         "right": case.expected,
@@ -74,7 +71,7 @@ def prompt(case: Case) -> str:
 
 
 def read(answer: str) -> tuple[Outcome, str] | None:
-    """Read a judge's answer: one JSON object, alone or in one fence, with a verdict that exists; None if it is not."""
+    """Read a judge's answer, one JSON object, alone or in one fence: outcome and reason, or None if unreadable."""
     text = answer.strip()
     if text.startswith("```") and text.endswith("```") and len(text) > 6:
         text = text.removesuffix("```").partition("\n")[2].strip()

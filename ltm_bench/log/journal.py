@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self
@@ -15,26 +13,6 @@ from ltm_bench.log.lines import append, mend, to_line
 def retrieval_trace_of(log: Path) -> Path:
     """Return the side file that says what retrieval had for questions that failed."""
     return log.with_suffix(".recalls")
-
-
-def environment_of(run: Path) -> dict[str, Any]:
-    """Return where and when a run ran; empty where its side file does not say, or cannot be read."""
-    try:
-        content = json.loads((run / "environment.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def begun_at(run: Path) -> datetime | None:
-    """Return when a run was first started in the real world; None where its side file does not say."""
-    started = environment_of(run).get("started")
-    first = started[0] if isinstance(started, list) and started else None
-    try:
-        found = datetime.fromisoformat(first) if isinstance(first, str) else None
-    except ValueError:
-        return None
-    return found if found is not None and found.tzinfo is not None else None
 
 
 class Journal:

@@ -14,6 +14,9 @@ from ltm_bench.log.lines import LARGEST, to_line
 FORMAT = 1
 """Version of the form of events.jsonl."""
 
+IMPORTED = "imported"
+"""The adapter of an imported run: there is nobody who could be asked again."""
+
 MOST_EXAMPLES = 1_000_000
 """Most examples that a scenario may have in one run."""
 
@@ -104,7 +107,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "")
             and not isinstance(a, str)
             and len(a) == len(b)
         ):
-            found += differences(dict(enumerate(a)), dict(enumerate(b)), f"{path}.")  # type: ignore[arg-type]
+            found += differences(dict(enumerate(a)), dict(enumerate(b)), f"{path}.")  # type: ignore[arg-type]  # places as keys
         elif a != b:
             found.append(f"{path}: {json.dumps(a)} there, {json.dumps(b)} now")
     return found

@@ -22,7 +22,7 @@ _DECIDES = re.compile(
     r"correct|right|true|best|likely)\b"
 )
 _BRIEF = 4
-"""Words, figures aside, of a sentence that is hardly more than a number."""
+"""Maximum number of words, apart from figures, in a sentence that is little more than a number."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -36,7 +36,7 @@ def _value(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Picks(Matcher):
-    """Right if the reply settles on this option, whatever else it says of the others."""
+    """Right if the reply settles on this option, whatever it says about the others."""
 
     option: int
     """From 1."""
@@ -44,7 +44,7 @@ class Picks(Matcher):
     """How many options there are."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by the option that the reply settles on."""
+        """Judge the option that the reply settles on."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         picked = self._picked(reply)
@@ -92,7 +92,7 @@ class Picks(Matcher):
         return [n for n in dict.fromkeys(numbers) if 1 <= n <= self.of]
 
     def right(self) -> Sequence[str]:
-        """Give the number alone, in a sentence, and among others that are put aside."""
+        """Return the number alone, in a sentence, and after another option that is ruled out."""
         other = self.option % self.of + 1
         return (
             str(self.option),
@@ -101,7 +101,7 @@ class Picks(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Give another number, all of them, none, and an abstention."""
+        """Return another number, all numbers, none, and an abstention."""
         other = self.option % self.of + 1
         return (
             str(other),
@@ -113,12 +113,12 @@ class Picks(Matcher):
 
     @property
     def chance(self) -> float:
-        """One in all options."""
+        """One over the number of options."""
         return 1 / self.of
 
 
 def _may_decide(pattern: re.Pattern[str], sentence: str) -> bool:
-    """Whether a number in this sentence can be the choice: a story is full of numbers that are none."""
+    """Whether a number in this sentence can be the choice; a story is full of other numbers."""
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
     if pattern is _DIGITS:
         return brief or _DECIDES.search(sentence) is not None
@@ -151,3 +151,7 @@ def _whole(value: Any) -> int | None:
 def picks(option: int, *, of: int) -> Picks:
     """Expect option number `option` of `of`, counted from 1."""
     return Picks(option, of)
+
+
+EXAMPLES: tuple[Matcher, ...] = (picks(3, of=6),)
+"""What the tests that guard every matcher are run with."""

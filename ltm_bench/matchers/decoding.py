@@ -13,21 +13,21 @@ from ltm_bench.matchers.reading import DENIAL, abstains, plain, words
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
 _CANDIDATES = 2
-"""Meanings of a group that may be named, the right one among them."""
+"""Maximum meanings of a group that may be named, the right one included."""
 
 _CLAUSE = re.compile(r"[.!?,;()\n]+|\b(?<!anything )but\b")
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
 
 
 def _asserted(reply: str) -> list[str]:
-    """Return the words of a reply but for what its clauses deny: `not at noon but at dusk`."""
+    """Return the words of a reply without those that its clauses deny: `not at noon but at dusk`."""
     clauses = _CLAUSE.split(_HALF_OF_DAY.sub(r"\1m", plain(reply)))
     return [word for clause in clauses for word in words(DENIAL.split(clause, maxsplit=1)[0])]
 
 
 @lru_cache(maxsize=64)
 def _listener(groups: Groups) -> Listener[tuple[str, str]]:
-    """Listen for the keywords, which may be of several words; they mean a group's meaning."""
+    """Return a listener for the keywords, which may have several words, and what they mean."""
     return Listener(
         (keyword.split(), (group, meaning))
         for group, meanings in groups
@@ -51,7 +51,7 @@ class Decodes(Matcher):
     """Each group's meanings with the words that express them."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by the keywords that the reply holds, in any case and number."""
+        """Judge the keywords in the reply, in any case and number."""
         heard = {meant for *_, meant in _listener(self.groups).hear(_asserted(reply))}
         hits: list[float] = []
         notes: list[str] = []
@@ -81,7 +81,7 @@ class Decodes(Matcher):
         return [meaning for meaning, _ in dict(self.groups)[group] if (group, meaning) in heard]
 
     def right(self) -> Sequence[str]:
-        """Give the first keyword of every meaning, as a list and as prose."""
+        """Return the first keyword of every meaning, as a list and as prose."""
         said = [(group, dict(dict(self.groups)[group])[meaning][0]) for group, meaning in self.expected]
         return (
             "; ".join(f"{group}: {keyword}" for group, keyword in said),
@@ -89,7 +89,7 @@ class Decodes(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Give everything, something else, and an abstention."""
+        """Return every meaning, something else, and an abstention."""
         everything = [k for _, meanings in self.groups for _, keywords in meanings for k in keywords]
         chosen = dict(self.expected)
         other = [
@@ -109,3 +109,12 @@ def decodes(expected: Mapping[str, str], groups: Mapping[str, Mapping[str, Seque
             for group, meanings in groups.items()
         ),
     )
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    decodes(
+        {"when": "noon", "what": "rope"},
+        {"when": {"noon": ("noon",), "dusk": ("dusk",)}, "what": {"rope": ("rope",), "lamp": ("lamp",)}},
+    ),
+)
+"""What the tests that guard every matcher are run with."""

@@ -19,7 +19,7 @@ _LEG = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Displaced(Matcher):
-    """Right if the last distance that the reply gives on each axis is this one; working it out aloud is fine."""
+    """Right if the reply ends with this distance on each axis; working it out aloud is fine."""
 
     east: int
     """Kilometres; west is negative."""
@@ -27,7 +27,7 @@ class Displaced(Matcher):
     """Kilometres; south is negative."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by what the reply ends up with."""
+        """Judge the distances that the reply ends with."""
         found: dict[int, int] = {}
         for leg in _LEG.finditer(plain(reply)):
             axis, sign = _SIGNS[leg["way"] or leg["first"]]
@@ -46,7 +46,7 @@ class Displaced(Matcher):
         )
 
     def right(self) -> Sequence[str]:
-        """Say it in a sentence, the other way round, and with what goes before."""
+        """Return the displacement in a sentence, with its axes swapped, and after some working."""
         vertical = f"{abs(self.north)} km {'north' if self.north >= 0 else 'south'}"
         across = f"{abs(self.east)} km {'east' if self.east >= 0 else 'west'}"
         return (
@@ -56,7 +56,7 @@ class Displaced(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Say it mirrored, say something else, and say nothing."""
+        """Return the mirrored displacement, another one, and nothing."""
         other = Displaced(-self.east - 1, -self.north - 1)
         return (other.right()[0], f"{abs(self.east) + abs(self.north)} km away", "I do not know.", "")
 
@@ -68,3 +68,7 @@ def _spelt(east: int, north: int) -> str:
 def displaced(*, east: int, north: int) -> Displaced:
     """Expect this distance in kilometres; negative numbers lead west and south."""
     return Displaced(east, north)
+
+
+EXAMPLES: tuple[Matcher, ...] = (displaced(east=-2, north=3), displaced(east=3, north=4))
+"""What the tests that guard every matcher are run with."""

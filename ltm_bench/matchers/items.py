@@ -29,7 +29,7 @@ _UNITS = frozenset(
 
 
 def read_items(value: Any) -> Found | None:
-    """Read a list of things from JSON of any usual shape; None if it is no such list.
+    """Read a list of items from JSON of any usual shape; None if it is not such a list.
 
     Understood: `[{"item": …, "quantity": …}]` under any of the usual keys, a mapping from names to numbers, lists
     of strings such as "2 apples", lists of pairs, and any of these inside a wrapping object.
@@ -86,7 +86,7 @@ def _read_prose(reply: str) -> Found:
 
 
 def _same_thing(said: str, meant: str) -> bool:
-    """Whether a name means the same thing: its words but for amounts and packings. `milk chocolate` is no milk."""
+    """Whether two names mean the same item, amounts and packaging aside. `milk chocolate` is not milk."""
     left = [w for w in words(said) if w not in _UNITS and number(w) is None]
     right = [w for w in known_words(meant) if w not in _UNITS]
     return len(left) == len(right) and all(same_word(a, b) for a, b in zip(left, right, strict=True))
@@ -94,7 +94,7 @@ def _same_thing(said: str, meant: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts(Matcher):
-    """A third for what is on the list, a third for the amounts, a third for nothing else being on it."""
+    """A third for the items on the list, a third for their amounts, a third if nothing else is on it."""
 
     version: ClassVar[int] = 2
     expected: tuple[tuple[str, int], ...]
@@ -102,7 +102,7 @@ class ItemCounts(Matcher):
     """Everything that could be on the list."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge the last list in the reply; bulleted prose is read too, but counts as malformed if nothing else is."""
+        """Judge the last list in the reply; bulleted prose is read if there is no other list."""
         found = last_readable(reply, read_items)
         if found is None:
             found = _read_prose(reply)
@@ -149,7 +149,7 @@ class ItemCounts(Matcher):
         return Verdict(Outcome.PARTIAL, round(score, 6), reason)
 
     def right(self) -> Sequence[str]:
-        """Give the list in several spellings."""
+        """Return the list in several notations."""
         import json
 
         plain_list = [{"item": name, "quantity": count} for name, count in self.expected]
@@ -160,7 +160,7 @@ class ItemCounts(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Give everything, nothing, a wrong amount, and an abstention."""
+        """Return every item, no item, wrong amounts, and an abstention."""
         import json
 
         everything = [{"item": name, "quantity": 1} for name in self.among]
@@ -170,5 +170,12 @@ class ItemCounts(Matcher):
 
 
 def item_counts(expected: Mapping[str, int], *, among: Collection[str]) -> ItemCounts:
-    """Expect exactly these things in these amounts; `among` is everything that could be on the list."""
+    """Expect exactly these items in these amounts; `among` is everything that could be on the list."""
     return ItemCounts(tuple(expected.items()), tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    item_counts({"apple": 3, "light bulb": 1}, among=("apple", "light bulb", "battery")),
+    item_counts({"milk": 2}, among=("milk", "bread")),
+)
+"""What the tests that guard every matcher are run with."""

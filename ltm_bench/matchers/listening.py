@@ -1,4 +1,4 @@
-"""Where phrases stand among the words that were said, all phrases being listened for at once."""
+"""Finds many phrases in a reply in one pass over its words."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,12 +10,15 @@ T = TypeVar("T")
 
 _NONE: frozenset[int] = frozenset()
 
+MOST_WORDS = 4096
+"""Words whose phrases a listener remembers; the same words come again when the parts of a reply are judged."""
+
 
 class Listener(Generic[T]):
-    """Hears phrases, each with something that it means, if every word said is the same as the one meant.
+    """Finds phrases, each with a meaning, whose words all occur in sequence.
 
-    A word said is compared with those phrases only whose first word has an end of it; few have. So a matcher makes a
-    listener once for all replies, and each reply is gone through once, however many phrases there are.
+    A word is compared only with phrases whose first word shares its beginning or its end, which are few. A matcher
+    therefore makes one listener for all replies, and reads each reply once, however many phrases there are.
     """
 
     def __init__(self, phrases: Iterable[tuple[Sequence[str], T]]) -> None:
@@ -25,18 +28,23 @@ class Listener(Generic[T]):
             for end in ends(phrase[0]) if phrase else ():
                 self._by_end[end].add(number)
         self._silent = [meaning for phrase, meaning in self._phrases if not phrase]
+        self._begun: dict[str, list[tuple[Sequence[str], T]]] = {}
 
     def beginning(self, word: str) -> list[tuple[Sequence[str], T]]:
-        """Return the phrases, in their order, whose first word is the same as this one."""
-        near: set[int] = set()
-        for end in ends(word):
-            near |= self._by_end.get(end, _NONE)
-        if not near:  # as for most words
-            return []
-        return [self._phrases[i] for i in sorted(near) if same_word(word, self._phrases[i][0][0])]
+        """Return the phrases, in their order, whose first word matches this one."""
+        if word not in self._begun:
+            if len(self._begun) >= MOST_WORDS:
+                self._begun.clear()
+            near: set[int] = set()
+            for end in ends(word):
+                near |= self._by_end.get(end, _NONE)
+            self._begun[word] = [
+                self._phrases[i] for i in sorted(near) if same_word(word, self._phrases[i][0][0])
+            ]
+        return self._begun[word]
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, T]]:
-        """Give where each phrase begins and ends that was said, and what it means, from first to last beginning."""
+        """Yield the begin, end and meaning of each phrase that was said, in order of their beginnings."""
         for begin, word in enumerate(said):
             for phrase, meaning in self.beginning(word):
                 end = begin + len(phrase)

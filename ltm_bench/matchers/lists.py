@@ -13,7 +13,7 @@ from ltm_bench.matchers.sameness import same_word
 
 
 def read_strings(value: Any) -> list[str] | None:
-    """Read a list of strings from JSON; None if it is none.
+    """Read a list of strings from JSON; None if it is not one.
 
     Understood: a list of strings, a list of objects that hold one string each, a wrapper object around either, and a
     mapping from numbers or labels to strings.
@@ -40,7 +40,7 @@ def _read_one(entry: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ListsAll(Matcher):
-    """The share of the values that are listed, out of all that are listed or should be, whichever are more.
+    """Values that are rightly listed, over those that are listed or those that should be, whichever are more.
 
     A value that is listed twice is one too many.
     """
@@ -49,10 +49,10 @@ class ListsAll(Matcher):
 
     values: tuple[str, ...]
     among: tuple[str, ...]
-    """Every value that could have been told; prose is searched for them."""
+    """Every value that could have been expected; prose is searched for them."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge the last list in the reply; without one, the candidates that its prose names."""
+        """Judge the last list in the reply or, if there is none, the candidates that its prose names."""
         listed = last_readable(reply, read_strings)
         if listed is None:
             listed = self._named(reply)
@@ -84,7 +84,7 @@ class ListsAll(Matcher):
         return Verdict(Outcome.PARTIAL if hits else Outcome.WRONG, round(score, 6), reason)
 
     def right(self) -> Sequence[str]:
-        """Give the list in several spellings."""
+        """Return the list in several notations."""
         values = list(self.values)
         return (
             json.dumps(values, ensure_ascii=False),
@@ -93,7 +93,7 @@ class ListsAll(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Give everything, all but one, others, nothing, and an abstention."""
+        """Return every candidate, all values but one, other candidates, nothing, and an abstention."""
         others = [value for value in self.among if value not in self.values]
         return (
             json.dumps([*self.among, "Nobody"]),
@@ -106,7 +106,7 @@ class ListsAll(Matcher):
 
     @property
     def chance(self) -> float:
-        """The share that as many random candidates would hit."""
+        """The expected score of as many random candidates."""
         return len(self.values) / max(len(self.among), len(self.values), 1)
 
 
@@ -120,5 +120,12 @@ def _listener(values: tuple[str, ...]) -> Listener[str]:
 
 
 def lists_all(values: Sequence[str], *, among: Collection[str]) -> ListsAll:
-    """Expect all of `values` and nothing else, in any order; `among` is everything that could have been told."""
+    """Expect all of `values` and nothing else, in any order; `among` is every possible value."""
     return ListsAll(tuple(values), tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    lists_all(["Ada Lovelace", "Barnaby"], among=("Ada Lovelace", "Barnaby", "Callum", "Delphine")),
+    lists_all(["milk", "bread"], among=("milk", "bread", "tea")),
+)
+"""What the tests that guard every matcher are run with."""

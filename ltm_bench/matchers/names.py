@@ -33,7 +33,7 @@ _UNDECIDED = re.compile(
 _QUESTION_WORDS = frozenset("what which when where tell does have your mine please that this".split())
 _SHORT = 60
 _ENUMERATED = 3
-"""Words of a clause so short that it continues the one before: `brown, then cream, then red`."""
+"""Maximum words of a clause that continues the one before it: `brown, then cream, then red`."""
 
 
 class _Mention(NamedTuple):
@@ -41,10 +41,10 @@ class _Mention(NamedTuple):
     sentence: int
     negated: bool
     past: int
-    """0 if the clause speaks of today as far as one can tell, 1 if in the past tense, 2 if of earlier times."""
+    """0 if the clause seems to speak of today, 1 if it is in the past tense, 2 if it speaks of earlier times."""
     present: bool
     then: bool
-    """Whether it is told as what came next: `… and then red`."""
+    """Whether it is introduced as what came next: `… and then red`."""
     on_topic: bool
     """Whether the sentence shares a word with the question, or speaks of now."""
 
@@ -55,7 +55,7 @@ _Candidate = tuple[int, tuple[str, ...], str]
 
 @lru_cache(maxsize=64)
 def _listener(among: tuple[str, ...]) -> tuple[Listener[_Candidate], frozenset[str]]:
-    """Listen for candidates, of which those of more words rank before others; return all their words too."""
+    """Return a listener for candidates, those with more words ranked first, and the set of all their words."""
     ranked = sorted(((known_words(value), value) for value in among), key=lambda each: -len(each[0]))
     exact = frozenset(word for parts, _ in ranked for word in parts)
     return Listener((parts, (rank, parts, value)) for rank, (parts, value) in enumerate(ranked)), exact
@@ -63,16 +63,16 @@ def _listener(among: tuple[str, ...]) -> tuple[Listener[_Candidate], frozenset[s
 
 @dataclass(frozen=True, slots=True)
 class NamesOnly(Matcher):
-    """Right if `value` is what the reply gives as the answer; values of the past may be told, as past."""
+    """Right if the reply gives `value` as the answer; earlier values may be named as earlier ones."""
 
     value: str
     among: tuple[str, ...]
-    """Every value that could have been the answer, this one included."""
+    """Every value that could have been the answer, including this one."""
     stale: tuple[str, ...] = ()
     """Values that were right once."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by the candidates that the reply names, clause by clause."""
+        """Judge the candidates that the reply names, clause by clause."""
         stated = last_readable(reply, _single)
         if stated is not None:  # it was asked for as JSON, or is given so: what surrounds it explains
             reply = stated
@@ -136,12 +136,12 @@ class NamesOnly(Matcher):
                 yield value, begin, end
 
     def right(self) -> Sequence[str]:
-        """Give the value alone, in a sentence, and with its history."""
+        """Return the value alone, in a sentence, and with its history."""
         history = f"{self.value}. Before that it was {self.stale[-1]}." if self.stale else f"{self.value}."
         return (f"It is {self.value}.", self.value, f"You told me that it is {history}")
 
     def wrong(self) -> Sequence[str]:
-        """Give another value, the stale one, all of them, none, and an abstention."""
+        """Return another value, the stale ones, all values, none, and an abstention."""
         others = [v for v in self.among if v != self.value]
         return (
             *(f"It is {v}." for v in (*others[:1], *self.stale[-1:])),
@@ -153,7 +153,7 @@ class NamesOnly(Matcher):
 
     @property
     def chance(self) -> float:
-        """One in all candidates."""
+        """One over the number of candidates."""
         return 1 / len(self.among)
 
 
@@ -168,7 +168,7 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 
 def _answers(mentions: list[_Mention]) -> list[str]:
-    """Return the values that are given as the answer, once what is denied or past is put aside."""
+    """Return the values given as the answer, without those that are denied or past."""
     asserted = [m for m in mentions if not m.negated]
     answers = _distinct(m.value for m in asserted)
     if len(answers) < 2:
@@ -188,3 +188,10 @@ def _answers(mentions: list[_Mention]) -> list[str]:
 def names_only(value: str, *, among: Collection[str], stale: Sequence[str] = ()) -> NamesOnly:
     """Expect `value` and no other of `among`; `stale` are earlier values (the value itself is never stale)."""
     return NamesOnly(value, tuple(among), tuple(v for v in dict.fromkeys(stale) if v != value))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    names_only("red", among=("red", "blue", "light blue"), stale=("blue",)),
+    names_only("red", among=("red", "blue", "green")),
+)
+"""What the tests that guard every matcher are run with."""

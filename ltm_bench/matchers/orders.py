@@ -1,4 +1,4 @@
-"""`orders`: a guest orders something of the menu. `notices`: a guest notices that something else was served."""
+"""`orders`: a guest orders something from the menu. `notices`: a guest notices that the wrong dish was served."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,7 +14,7 @@ _CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
 _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
 _GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
 _ADDRESS = ("waiter", "waitress")
-"""Whom the guest speaks to; otherwise a waiter would be water with a slip of the finger."""
+"""Forms of address; without this list, `waiter` would count as `water` with a typo."""
 
 _OUT_OF_ROLE = re.compile(
     r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant|large language|digital|virtual)\b"
@@ -34,7 +34,7 @@ def _words_of(menu: tuple[str, ...]) -> Listener[str]:
 
 
 def _names(item: str, menu: tuple[str, ...]) -> Sequence[Sequence[str]]:
-    """Return the ways to name an item: all words before its garnish, or its noun alone where no other item has it."""
+    """Return the ways to name an item: the words before its garnish, or its noun alone if no other item has it."""
     own = _head(item)
     unique = all(other == item for _, other in _words_of(menu).beginning(own[-1]))
     return [own, own[-1:]] if unique else [own]
@@ -46,11 +46,14 @@ def _listener(menu: tuple[str, ...]) -> Listener[str]:
 
 
 def ordered(reply: str, menu: Collection[str]) -> list[str]:
-    """Return what of the menu a guest orders, in the order of speaking; what is asked about or declined is left out."""
+    """Return the items of the menu that a guest orders, as spoken; items asked about or declined are left out.
+
+    It serves scenarios of 0.1.0 whose script goes on with what was ordered. New ones keep a parser of their own.
+    """
     return list(_ordered(plain(reply), tuple(menu)))
 
 
-@lru_cache(maxsize=4)  # the play goes on by the order that has just been judged
+@lru_cache(maxsize=4)  # a script may read the order that has just been judged
 def _ordered(text: str, menu: tuple[str, ...]) -> Sequence[str]:
     found: dict[str, None] = {}
     listener = _listener(menu)
@@ -71,14 +74,14 @@ def _in_role(reply: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Orders(Matcher):
-    """Right if the reply is a guest's and orders something that is to be had; reciting the menu is no order."""
+    """Right if the reply is a guest's and orders something available; reciting the menu is no order."""
 
     menu: tuple[str, ...]
     gone: tuple[str, ...] = ()
-    """What of the menu is no longer to be had."""
+    """Items of the menu that are sold out."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by what of the menu is ordered."""
+        """Judge the items that are ordered."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         wanted = ordered(reply, self.menu)
@@ -96,12 +99,12 @@ class Orders(Matcher):
         return Verdict(Outcome.WRONG, 0.0, "nothing of the menu is ordered")
 
     def right(self) -> Sequence[str]:
-        """Order the first thing that is to be had, politely and curtly."""
+        """Return polite and curt orders of the first available item."""
         item = next(item for item in self.menu if item not in self.gone)
         return (f"I would like the {item}, please.", f"The {item}.", f"Could I have the {item}, please?")
 
     def wrong(self) -> Sequence[str]:
-        """Recite the menu, order what is gone, answer as somebody else, ask, and say nothing."""
+        """Return the whole menu, orders of sold-out items, replies out of role, and nothing."""
         return (
             "I would like " + ", ".join(self.menu) + ".",
             *(f"I would like the {item}, please." for item in self.gone),
@@ -113,7 +116,7 @@ class Orders(Matcher):
 
 
 def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
-    """Expect an order of something of the menu that is not gone."""
+    """Expect an order from the menu that is not among `gone`."""
     return Orders(tuple(menu), tuple(gone))
 
 
@@ -134,13 +137,13 @@ _CONTENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Notices(Matcher):
-    """Right if the guest, who ordered one dish, notices that another one was served."""
+    """Right if the guest notices that another dish was served than the one ordered."""
 
     wanted: str
     served: str
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by whether the guest objects; a guest who only names the other dish may be doing so."""
+        """Judge whether the guest objects; one who only names the ordered dish may be objecting."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         if not _in_role(reply):
@@ -158,7 +161,7 @@ class Notices(Matcher):
         return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
 
     def right(self) -> Sequence[str]:
-        """Object politely, and curtly."""
+        """Return polite and curt objections."""
         return (
             f"Excuse me, I ordered the {self.wanted}, not the {self.served}.",
             "I am afraid that this is not what I ordered.",
@@ -166,7 +169,7 @@ class Notices(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Be content, in several ways."""
+        """Return several forms of contentment."""
         return (
             "Thank you, this looks delicious!",
             f"Ah, the {self.served}, exactly what I ordered.",
@@ -176,5 +179,12 @@ class Notices(Matcher):
 
 
 def notices(wanted: str, *, served: str) -> Notices:
-    """Expect that the guest objects to being served something else than `wanted`."""
+    """Expect the guest to object to being served something other than `wanted`."""
     return Notices(wanted, served)
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    orders(("apple juice", "mint tea", "beer"), gone=("beer",)),
+    notices("lamb stew", served="plum tart"),
+)
+"""What the tests that guard every matcher are run with."""

@@ -1,4 +1,4 @@
-"""`says`: the reply says a given phrase, nearly word by word. `said_in`: a certain one of several replies did."""
+"""`says`: the reply says a phrase, nearly word for word. `said_in`: one particular reply of several said it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, known_words, words
 
 _CLOSE = 88.0
-"""rapidfuzz's partial ratio from which a phrase counts as said: a slip or a changed little word is allowed."""
+"""Minimum partial ratio (rapidfuzz) of a phrase that is said; it allows for a typo or a changed little word."""
 
 
 _NEAR = 66.0
-"""Ratio from which a phrase may have been said in other words."""
+"""Minimum closeness of a phrase that may have been said in other words."""
 
 
 def closeness(reply: str, phrase: str) -> float:
-    """Return how much of a phrase's words, in any order, stand near each other in a reply: 0 to 100."""
+    """Return the share, from 0 to 100, of a phrase's words that occur close together in a reply, in any order."""
     from rapidfuzz import fuzz
 
     said, meant = words(reply), " ".join(sorted(known_words(phrase)))
@@ -25,7 +25,7 @@ def closeness(reply: str, phrase: str) -> float:
 
 
 def contains(said: str, phrase: str) -> bool:
-    """Whether the words of a reply, with blanks between them, say a phrase nearly word by word."""
+    """Whether the words of a reply, joined by blanks, contain a phrase nearly word for word."""
     from rapidfuzz import fuzz
 
     meant = " ".join(known_words(phrase))
@@ -42,7 +42,7 @@ class Says(Matcher):
     others: tuple[str, ...] = ()
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by which of the phrases the reply says."""
+        """Judge which of the phrases the reply says."""
         heard = " ".join(words(reply))
         said = [phrase for phrase in (self.phrase, *self.others) if contains(heard, phrase)]
         if said == [self.phrase]:
@@ -64,11 +64,11 @@ class Says(Matcher):
         return Verdict(Outcome.WRONG, 0.0, "the reply does not say it")
 
     def right(self) -> Sequence[str]:
-        """Give the phrase alone, within a reply, and without its punctuation."""
+        """Return the phrase alone, within a reply, and without its punctuation."""
         return (self.phrase, f"Of course! {self.phrase} Anything else?", " ".join(words(self.phrase)))
 
     def wrong(self) -> Sequence[str]:
-        """Give another phrase, all of them, something friendly, and nothing."""
+        """Return another phrase, all phrases, a friendly reply, and nothing."""
         return (
             *self.others[:1],
             " ".join((self.phrase, *self.others, "…")) if self.others else "…",
@@ -86,16 +86,16 @@ def says(phrase: str, *, among: Collection[str] = ()) -> Says:
 class SaidIn(Matcher):
     """Right if the `nth` reply of the last `nth + beyond` says `phrase`, and no other one does.
 
-    The first of them may say it too: it answers the request, and repeating what was asked for is no mistake.
+    The first of them may say it too: it answers the request, and repeating the request is no mistake.
     """
 
     phrase: str
     nth: int
     beyond: int = 1
-    """How many replies after the nth one are looked at; the last of them is the one that is judged."""
+    """Number of replies after the nth one that are read; the last of them is the one that is judged."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by which of the replies say the phrase."""
+        """Judge which of the replies say the phrase."""
         counted = [" ".join(words(turn.reply.text)) for turn in turns[-self.nth - self.beyond :]]
         said = [i for i, text in enumerate(counted, start=1) if contains(text, self.phrase)]
         if said == [self.nth] or said == [1, self.nth]:
@@ -109,14 +109,22 @@ class SaidIn(Matcher):
         return Verdict(Outcome.WRONG, 0.0, f"{how}: reply {elsewhere[0]} says it instead of reply {self.nth}")
 
     def right(self) -> Sequence[str]:
-        """Give a reply that no longer says it."""
+        """Return a reply that no longer says it."""
         return ("Okay.",) if self.beyond else (self.phrase,)
 
     def wrong(self) -> Sequence[str]:
-        """Give a reply that says it too late, or again, or not at all."""
+        """Return a reply that says it too late or again, or one that does not say it."""
         return (self.phrase,) if self.beyond else ("Okay.",)
 
 
 def said_in(phrase: str, nth: int, *, beyond: int = 1) -> SaidIn:
     """Expect the `nth` reply since the request to have said `phrase`, and no other up to `beyond` replies later."""
     return SaidIn(phrase, nth, beyond)
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    says("Look in the fruit bowl first.", among=("Look in the fruit bowl first.", "Bring in the tomatoes.")),
+    says("red"),
+    said_in("Still waters run deep.", 1, beyond=0),
+)
+"""What the tests that guard every matcher are run with."""

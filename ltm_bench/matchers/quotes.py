@@ -13,10 +13,10 @@ from ltm_bench.matchers.reading import abstains, answer, plain, words
 from ltm_bench.matchers.sameness import singular
 
 _CLOSE = 88.0
-"""rapidfuzz's partial ratio from which a sentence counts as quoted, spelling slips allowed."""
+"""Minimum partial ratio (rapidfuzz) of a quoted sentence; it allows for typos."""
 
 _FEW = 2
-"""Words that a reply has to have in common with a text to be about it, perhaps; that is not enough to be sure."""
+"""Minimum words in common with a text for a reply to be possibly about it."""
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
@@ -36,13 +36,13 @@ def _content(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _sentences(text: str) -> Sequence[str]:
-    """Return what a reply may quote of a known text: a sentence of some length, or all of it."""
+    """Return what a reply may quote from a known text: its longer sentences, or all of it."""
     whole = plain(text)
     return [s for s in (*map(str.strip, _SENTENCE.findall(whole)), whole) if len(s.split()) >= 4]
 
 
 def _quotes(reply: str, text: str) -> bool:
-    """Whether a sentence of `text` stands in the reply, nearly word by word."""
+    """Whether the reply contains a sentence of `text`, nearly word for word."""
     from rapidfuzz import fuzz
 
     return any(
@@ -53,13 +53,13 @@ def _quotes(reply: str, text: str) -> bool:
 
 
 class _Telling(NamedTuple):
-    """With which words each of several texts is told."""
+    """The words of several texts."""
 
     content: Mapping[str, frozenset[str]]
     own: Mapping[str, Collection[str]]
-    """Those that none of the others has."""
+    """For each text, the words that no other text has."""
     listener: Listener[tuple[str, str]]
-    """Listens for these: a text, and a word of its own."""
+    """Finds those words; each means a text and the word."""
 
 
 @lru_cache(maxsize=16)
@@ -71,7 +71,7 @@ def _telling(texts: frozenset[str]) -> _Telling:
 
 
 def _described(telling: _Telling, said: str) -> Collection[str]:
-    """Return the texts of which enough words of their own are said, with the right letter at the beginning."""
+    """Return the texts of which the reply says enough distinctive words; first letters must match."""
     heard = list(dict.fromkeys(map(singular, words(said))))
     hits = {(text, word) for i, _, (text, word) in telling.listener.hear(heard) if heard[i][:1] == word[:1]}
     counts = Counter(text for text, _ in hits)
@@ -84,10 +84,10 @@ class Retells(Matcher):
 
     text: str
     others: tuple[str, ...]
-    """The other texts that could have been meant."""
+    """The other texts that the reply could mean."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by which of the known texts the reply retells."""
+        """Judge which of the known texts the reply retells."""
         texts = (self.text, *self.others)
         telling = _telling(frozenset(texts))
         said = plain(answer(reply)[:_READ])
@@ -110,19 +110,28 @@ class Retells(Matcher):
         return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
 
     def right(self) -> Sequence[str]:
-        """Give the text itself, quoted, and in capitals."""
+        """Return the text itself, quoted, and in capitals."""
         return (self.text, f"You told me this one: “{self.text}”", self.text.upper())
 
     def wrong(self) -> Sequence[str]:
-        """Give another text, all of them, none, and an abstention."""
+        """Return another text, all texts, none, and an abstention."""
         return (*self.others[:1], " ".join((self.text, *self.others)), "I do not remember.", "")
 
     @property
     def chance(self) -> float:
-        """One in all texts."""
+        """One over the number of texts."""
         return 1 / (1 + len(self.others))
 
 
 def retells(text: str, *, among: Collection[str]) -> Retells:
     """Expect `text` to be retold, and no other of `among`."""
     return Retells(text, tuple(other for other in among if other != text))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    retells(
+        "Two antennas got married on the roof.",
+        among=("Two antennas got married on the roof.", "A snail was mugged."),
+    ),
+)
+"""What the tests that guard every matcher are run with."""

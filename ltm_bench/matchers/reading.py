@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 READ = 100_000
-"""Characters of a reply that are looked at; nothing that a person would answer is longer."""
+"""Maximum number of characters of a reply that are read; no reasonable answer is longer."""
 
 _STRAIGHT = {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
@@ -24,7 +24,7 @@ _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.
 
 
 def answer(reply: str) -> str:
-    """Return what of a reply is looked at: no thinking aloud before the answer, and no more than anybody reads."""
+    """Return the part of a reply that is read: nothing of the thinking before it, and at most `READ` characters."""
     if "</" in reply:
         *_, last = _THOUGHT.split(reply)
         reply = last if last.strip() else reply
@@ -38,7 +38,7 @@ def plain(text: str) -> str:
         for curly, straight in _STRAIGHT.items():
             text = text.replace(curly, straight)
         text = unicodedata.normalize("NFKD", text)[:READ]  # one sign can become 18
-    if text.isascii():  # as nearly every text is by now, and has no accents
+    if text.isascii():  # nearly always, and then there are no accents
         return text.lower()
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
@@ -50,7 +50,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def known_words(phrase: str) -> tuple[str, ...]:
-    """Return the words of what a matcher itself looks for, in reply after reply; a reply is not read by this."""
+    """Return the words of a phrase that a matcher looks for in many replies. Not for replies: it is cached."""
     return tuple(words(phrase))
 
 
@@ -58,7 +58,7 @@ DENIAL = re.compile(
     r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
     r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
 )
-"""What comes after it in a clause is denied."""
+"""Denies whatever follows it in a clause."""
 
 
 _ABSTAINS = re.compile(
@@ -73,7 +73,7 @@ _ABSTAINS = re.compile(
 
 
 def abstains(reply: str) -> bool:
-    """Whether a reply says, somewhere, that the answer is not known."""
+    """Whether a reply says anywhere that the answer is not known."""
     return _ABSTAINS.search(plain(reply)) is not None
 
 
@@ -83,7 +83,7 @@ _EXAMPLE = re.compile(
 
 
 def gives_example(reply: str) -> bool:
-    """Whether a reply presents what it holds as an example, not as an answer."""
+    """Whether a reply offers its content as an example, not as an answer."""
     return _EXAMPLE.search(plain(reply)) is not None
 
 
@@ -146,11 +146,11 @@ _BRACKET = re.compile(r"[\[{]")
 _DECODER = json.JSONDecoder()
 _REGIONS = 40
 _DEPTH = 40
-"""Lists and objects within each other; no answer has more, and a deeper one is not read."""
+"""Maximum nesting of JSON that is read; no answer needs more."""
 
 
 def json_values(reply: str) -> Iterator[Any]:
-    """Give every JSON value that a reply holds: the whole, those in fences, those amid prose, then repaired ones."""
+    """Yield every JSON value in a reply: the whole, those in fences, those within prose, then repaired ones."""
     text = answer(reply).strip().lstrip("\ufeff")
     yield from _strict(text)
     for fenced in _FENCE.findall(text):
@@ -173,7 +173,7 @@ def json_values(reply: str) -> Iterator[Any]:
         region = text[first.start() : closing if closing > first.start() else None][:20_000]
         try:
             repaired = repair_json(region, return_objects=True, skip_json_loads=True)
-        except Exception:  # whatever a repairer does to hostile text, it must not end the run
+        except Exception:  # a repair of hostile text may fail in any way, which must not end the run
             return
         if isinstance(repaired, list | dict) and repaired and _is_shallow(repaired):
             yield repaired
@@ -189,7 +189,7 @@ def _strict(text: str) -> Iterator[Any]:
 
 
 def _is_shallow(value: Any) -> bool:
-    """Whether a value can be walked through and compared without coming to the end of the stack."""
+    """Whether a value is shallow enough to be walked and compared without overflowing the stack."""
     level = [value]
     for _ in range(_DEPTH):
         level = [

@@ -1,4 +1,4 @@
-"""`follows_route`: the reply leads from place to place, each leg with its distance and its direction."""
+"""`follows_route`: the reply leads from place to place, with the distance and direction of each leg."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -33,14 +33,14 @@ _ALTERNATIVE = re.compile(r"\balternative(?:ly)?\b|\balternate\b")
 
 @lru_cache(maxsize=64)
 def _listener(among: tuple[str, ...]) -> tuple[Listener[str], int]:
-    """Listen for places; return also of how many words, little ones aside, the longest name is."""
+    """Return a listener for places, and the number of words in the longest name, little words aside."""
     places = {tuple(_content(place)): place for place in among}
     return Listener(places.items()), max(map(len, places))
 
 
 @dataclass
 class _Draft:
-    """A leg as it is being read; its parts come in any order."""
+    """A leg while it is being read; its parts come in any order."""
 
     direction: str | None = None
     distance: float | None = None
@@ -48,7 +48,7 @@ class _Draft:
     after: str = field(default="")
 
     def as_leg(self) -> tuple[str | None, float | None, str | None] | None:
-        """Return what was read, or None if it is no leg: places alone (a recap), perhaps with a total."""
+        """Return the leg, or None if it is not one: places alone (a recap), perhaps with a total."""
         if self.direction is None or (self.distance is None and self.place is None):
             return None
         return (self.direction, self.distance, self.place)
@@ -58,13 +58,13 @@ class _Draft:
 class FollowsRoute(Matcher):
     """Right if the reply tells every leg, in order, with its direction, its distance and its end.
 
-    Net displacement is not enough. A recap after the route may repeat its legs; an alternative after it is not read.
+    Net displacement is not enough. A recap after the route may repeat its legs; an alternative after it is ignored.
     """
 
     start: str
     legs: tuple[tuple[str, int, str], ...]
     among: tuple[str, ...]
-    """Every place that could have been told."""
+    """Every place that could have been named."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge leg by leg."""
@@ -97,7 +97,7 @@ class FollowsRoute(Matcher):
         return Verdict(Outcome.CORRECT, 1.0, f"all {len(self.legs)} legs are right")
 
     def _read(self, reply: str) -> Iterator[tuple[str | None, float | None, str | None]]:
-        """Give the legs that a reply tells, in order."""
+        """Yield the legs of a reply, in order."""
         text = plain(answer(reply))
         text = _ALTERNATIVE.split(text, maxsplit=1)[0] if self._ends_before_alternative(text) else text
         places, longest = _listener(self.among)
@@ -152,14 +152,14 @@ class FollowsRoute(Matcher):
             yield leg
 
     def _ends_before_alternative(self, text: str) -> bool:
-        """Whether a way to the end is told before another one is offered."""
+        """Whether a way to the end comes before an alternative is offered."""
         found = _ALTERNATIVE.search(text)
         return found is not None and plain(self.legs[-1][2]) in text[: found.start()]
 
     def _reached(
         self, events: Sequence[re.Match[str]], i: int, places: Listener[str], longest: int
     ) -> tuple[str | None, int]:
-        """Return the place that a leg leads to in the rest of its clause, and of how many events that rest is."""
+        """Return the place that a leg leads to in the rest of its clause, and the number of events up to its end."""
         before = ""
         for k in range(i, len(events)):
             if events[k].lastgroup != "word":
@@ -174,7 +174,7 @@ class FollowsRoute(Matcher):
     def _place_at(
         self, events: Sequence[re.Match[str]], i: int, places: Listener[str], longest: int
     ) -> tuple[str | None, int]:
-        """Return the place that begins with the i-th event, and of how many events its name is."""
+        """Return the place whose name begins with the i-th event, and the number of events in that name."""
         if events[i].lastgroup != "word" or events[i]["word"] in _LITTLE:
             return None, 0
         near = places.beginning(events[i]["word"])
@@ -196,7 +196,7 @@ class FollowsRoute(Matcher):
         return best
 
     def right(self) -> Sequence[str]:
-        """Give the route as sentences, as a list, and in one breath."""
+        """Return the route as sentences, as a list, and in a single sentence."""
         here, lines = self.start, []
         for direction, distance, place in self.legs:
             lines.append(f"From {here}, go {distance} km {direction} to {place}.")
@@ -211,7 +211,7 @@ class FollowsRoute(Matcher):
         return ("\n".join(lines), "\n".join(numbered), f"You go {breath}.")
 
     def wrong(self) -> Sequence[str]:
-        """Give the way without its places, one with a leg left out, one turned round, the places alone, nothing."""
+        """Return the route without its last leg, with that leg reversed, its places alone, an abstention, nothing."""
         lines = self.right()[0].splitlines()
         turned = lines[-1].replace(self.legs[-1][0], _OPPOSITE[self.legs[-1][0]])
         return (
@@ -248,3 +248,13 @@ def _shown(leg: tuple[str | None, float | None, str | None]) -> str:
 def follows_route(start: str, legs: Sequence[Leg], *, among: Collection[str]) -> FollowsRoute:
     """Expect this way from `start`: direction, kilometres and end of every leg; `among` are all known places."""
     return FollowsRoute(start, tuple(legs), tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    follows_route(
+        "Opera",
+        [("north", 2, "Town Hall"), ("east", 1, "Cinema")],
+        among=("Opera", "Town Hall", "Cinema"),
+    ),
+)
+"""What the tests that guard every matcher are run with."""

@@ -1,12 +1,12 @@
-"""Which words are the same, but for number or one slip of the finger."""
+"""Tells whether two words are the same apart from number or one typo."""
 
 _LONG = 5
-"""Letters from which on a word with a slip is still known for what it is."""
+"""Minimum length of a word in which a typo is forgiven."""
 
 
 def singular(word: str) -> str:
     """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
-    if not word.endswith("s"):  # as all of these endings do, and few words
+    if not word.endswith("s"):  # all endings below do; most words do not
         return word
     if len(word) > 3 and word.endswith("'s"):
         word = word[:-2]
@@ -22,9 +22,9 @@ def singular(word: str) -> str:
 
 
 def same_word(said: str, meant: str) -> bool:
-    """Whether two words are the same but for number, or for one slip of the finger in a long word.
+    """Whether two words are the same apart from number, or apart from one typo in a long word.
 
-    A slip is a letter too many, too few, or two letters swapped. A letter replaced by another is not forgiven: it
+    A typo is a letter too many, a letter too few, or two letters swapped. A replaced letter is not forgiven, since it
     makes other words (`white` and `while`).
     """
     said, meant = singular(said), singular(meant)
@@ -33,7 +33,7 @@ def same_word(said: str, meant: str) -> bool:
     shorter = min(len(said), len(meant))
     if shorter < _LONG or abs(len(said) - len(meant)) > 1:
         return False
-    if any(map(str.isdigit, said + meant)):  # a code has no slips: another letter is another code
+    if any(map(str.isdigit, said + meant)):  # a code with another letter is another code
         return False
     i = next((i for i in range(shorter) if said[i] != meant[i]), shorter)
     return (
@@ -46,7 +46,7 @@ def same_word(said: str, meant: str) -> bool:
 def ends(word: str) -> tuple[str, ...]:
     """Return the first two and the last two letters of a word in the singular, or all of a short one.
 
-    Words that are the same have one of these in common: a slip in a long word spoils one end of it, not both.
+    Words that count as the same share at least one of these: a typo spoils one end of a long word, not both.
     """
     word = singular(word)
     return (word[:2], word[-2:]) if len(word) >= _LONG else (word,)

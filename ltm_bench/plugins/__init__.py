@@ -1,1 +1,5 @@
-"""TODO."""
+"""Plugins: finds and loads scenarios and adapters, which are files, and the matchers that logs name.
+
+`files` lists and executes files; `packs` finds those of third parties; `scenarios` loads scenarios; `catalogue` is all
+of it, read once per request; `matchers` finds matchers by their name.
+"""

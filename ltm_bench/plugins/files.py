@@ -1,25 +1,22 @@
-"""Finds and loads the files in scenarios/ and agents/: one file, one scenario or adapter; its stem is its name.
+"""Finds and loads plugins, the files in scenarios/ and agents/: one file, one scenario or adapter, named by its stem.
 
-The built-ins are looked up first, then the folder of the same kind where the user stands. The same stem in both
-is an error. Listing executes nothing; only the file that was asked for is executed.
+Plugins come from three places: the built-in folders, packs of third parties, and the folder of the same kind in the
+current folder. Two different files with the same name are an error. Listing executes nothing; only the file that was
+asked for is executed.
 """
 
 import ast
 import hashlib
 import importlib.util
-import inspect
-import math
-import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType, NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from traceback import walk_tb
+from types import ModuleType
+from typing import Literal, get_args
 
-from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError, bare, nearest
-from ltm_bench.core.messages import Message, Reply
-from ltm_bench.script.scenario import Scenario
+from ltm_bench.core.errors import LtmBenchError, PluginError, nearest
+from ltm_bench.plugins.packs import packed
 
 Kind = Literal["scenarios", "agents"]
 
@@ -28,7 +25,7 @@ _ENDINGS: Mapping[Kind, tuple[str, ...]] = {"scenarios": (".py", ".toml"), "agen
 _HERE = Path(__file__).resolve().parents[1]
 
 _PREFIX = "ltm_bench._bundled."
-"""Of the names under which files are known to Python."""
+"""Prefix of the names under which plugins stand in `sys.modules`."""
 
 
 def bundled(folder: str) -> Path:
@@ -37,33 +34,52 @@ def bundled(folder: str) -> Path:
     return in_wheel if in_wheel.is_dir() else _HERE.parent / folder
 
 
-def catalogue(kind: Kind) -> Mapping[str, Path]:
-    """Map each name to its file. Raises DropInError where two different files have the same name.
+def catalogue(kind: Kind) -> dict[str, Path]:
+    """Map each name to its file. Raises PluginError if two different files have the same name.
 
-    The same file twice is no clash: somebody may stand in a checkout while the wheel is installed.
+    The same file in two places is no clash: the current folder may be a checkout while the wheel is installed.
     """
     found: dict[str, Path] = {}
-    for folder in dict.fromkeys((bundled(kind).resolve(), Path(kind).resolve())):
-        for path in sorted(p for p in folder.glob("[!_.]*") if p.suffix in _ENDINGS[kind] and p.is_file()):
-            other = found.setdefault(path.stem, path)
-            if other == path:
-                continue
-            if other.suffix != path.suffix or content_hash(other) != content_hash(path):
-                raise DropInError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename yours")
+    for path in _files(kind):
+        other = found.setdefault(path.stem, path)
+        if other != path and (other.suffix != path.suffix or content_hash(other) != content_hash(path)):
+            raise PluginError(f"two {kind} are called {path.stem!r}: {other} and {path}; rename one of them")
     return found
 
 
-def find(kind: Kind, name: str) -> Path:
-    """Return the file of a scenario or an adapter. Raises DropInError, with the nearest name, if there is none."""
+def _files(kind: Kind) -> Iterator[Path]:
+    """Yield the built-in files, those of packs, and the user's own."""
+    endings = _ENDINGS[kind]
+    yield from _listed(bundled(kind).resolve(), endings)
+    for place in packed(f"ltm_bench.{kind}"):
+        yield from _listed(place, endings) if place.is_dir() else [place]
+    yield from _listed(Path(kind).resolve(), endings)
+
+
+def _listed(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    return sorted(path for path in folder.glob("[!_.]*") if path.suffix in endings and path.is_file())
+
+
+def find(kind: Kind, name: str, *, known: Mapping[str, Path] | None = None) -> Path:
+    """Return the file of a scenario or an adapter.
+
+    Args:
+        kind: Where to look.
+        name: A name of the catalogue, or the path of a file.
+        known: The catalogue, if the caller has it already.
+
+    Raises:
+        PluginError: If there is no such file; the message gives the nearest name.
+    """
     if name.endswith(_ENDINGS[kind]):
         path = Path(name)
         if not path.is_file():
-            raise DropInError(f"{name}: there is no such file")
+            raise PluginError(f"{name}: there is no such file")
         return path.resolve()
-    known = catalogue(kind)
+    known = catalogue(kind) if known is None else known
     if name not in known:
         one = kind.removesuffix("s")
-        raise DropInError(
+        raise PluginError(
             f"no {one} is called {name!r}{nearest(name, known)} "
             f"(known: {', '.join(known)}; yours go into ./{kind}/{name}.py)"
         )
@@ -73,9 +89,9 @@ def find(kind: Kind, name: str) -> Path:
 def summary(path: Path) -> str:
     """Return the first line of a file's docstring without executing the file."""
     if path.suffix == ".toml":
-        from ltm_bench.script import toml as recipes
+        from ltm_bench.script import toml
 
-        return recipes.summary(path)
+        return toml.summary(path)
     try:
         return (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n")[0]
     except (SyntaxError, ValueError):
@@ -83,22 +99,25 @@ def summary(path: Path) -> str:
 
 
 def content_hash(path: Path) -> str:
-    """Return the first 16 hex digits of the SHA-256 of a file and the data files beside it, line endings unified."""
+    """Return the first 16 hex digits of the SHA-256 of a file and the data files beside it.
+
+    Line endings are unified first, so that a checkout on Windows has the same hash.
+    """
     beside = [p for p in sorted(path.parent.glob(f"{path.stem}.*")) if p != path and p.is_file()]
     content = b"".join(p.read_bytes().replace(b"\r\n", b"\n") for p in (path, *beside))
     return hashlib.sha256(content).hexdigest()[:16]
 
 
 def load(path: Path) -> ModuleType:
-    """Execute a file as a module of its own. Raises DropInError, with the file's line, if that fails."""
-    kind = path.parent.name if path.parent.name in get_args(Kind) else "dropins"
+    """Execute a file as a module of its own. Raises PluginError, with the line, if the file fails."""
+    kind = path.parent.name if path.parent.name in get_args(Kind) else "plugins"
     name = f"{_PREFIX}{kind}.{path.stem}"
     loaded = sys.modules.get(name)
     if loaded is not None and loaded.__file__ == str(path):
         return loaded
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise DropInError(f"{path}: not a Python file")
+        raise PluginError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their annotations up there
     try:
@@ -106,17 +125,17 @@ def load(path: Path) -> ModuleType:
     except LtmBenchError:
         del sys.modules[name]
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # a user's file may raise anything, and may call exit()
         del sys.modules[name]
         raise _named(error, str(path)) from error
     return module
 
 
 def may_read(name: str) -> bool:
-    """Whether a scenario that a log names can be looked at without executing a file that the log chose.
+    """Whether a scenario named by a log may be loaded; logs come from others, who must not choose what is executed.
 
-    Names of the catalogue can: what lies in ./scenarios is the user's own. A path is followed only where the user has
-    named that file in this process. Logs come from others, too.
+    Names of the catalogue may: files in ./scenarios are the user's own. A path may only if the user has named that
+    file in this process.
     """
     if not name.endswith(".py"):
         return True
@@ -124,172 +143,22 @@ def may_read(name: str) -> bool:
     return any(key.startswith(_PREFIX) and each.__file__ == path for key, each in sys.modules.items())
 
 
-def _named(error: BaseException, path: str) -> DropInError:
-    """Return the error of a file with its line: where it was raised, or else where that was called."""
-    line, what = None, str(error)
-    if isinstance(error, SyntaxError) and error.filename == path:
-        line, what = error.lineno, error.msg
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == path:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return DropInError(f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {what}")
+def _named(error: BaseException, path: str) -> PluginError:
+    """Return an error with the last line of the file that it passed through."""
+    if isinstance(error, SyntaxError) and error.filename == path and error.lineno is not None:
+        return PluginError(f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}")
+    lines = [line for file, line in _passed(error) if file == path]
+    where = f"{path}:{lines[-1]}" if lines else path
+    return PluginError(f"{where}: {type(error).__name__}: {error}")
 
 
-def blame(error: BaseException) -> DropInError | None:
-    """Return the error as that of the scenario or the adapter that it came through, or None if it came through none."""
-    loaded = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
-    trace, through = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename in loaded:
-            through = trace.tb_frame.f_code.co_filename
-        trace = trace.tb_next
-    return None if through is None else _named(error, through)
+def _passed(error: BaseException) -> Iterator[tuple[str, int]]:
+    """Yield each file and line that an error passed through, outermost first."""
+    return ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
 
 
-def scenario(name: str) -> Scenario:
-    """Return the scenario of that name, or of that file."""
-    return scenario_at(find("scenarios", name))
-
-
-def scenario_at(path: Path) -> Scenario:
-    """Return the scenario in a file that was found."""
-    if path.suffix == ".toml":
-        from ltm_bench.script import toml as recipes
-
-        return recipes.read(path)
-    module = load(path)
-    found = [value for value in vars(module).values() if isinstance(value, Scenario)]
-    for each in found:
-        if each.name == path.stem:
-            return each
-    names = ", ".join(each.name for each in found) or "none"
-    raise DropInError(
-        f"{path}: the function under @scenario must be called {path.stem!r}, like its file (found: {names})"
-    )
-
-
-def agent_class(name: str) -> Callable[..., Agent]:
-    """Return what makes an agent of that name, or of that file: its Agent subclass, or its function `agent`."""
-    path = find("agents", name)
-    module = load(path)
-    classes = [
-        value
-        for value in vars(module).values()
-        if inspect.isclass(value) and issubclass(value, Agent) and value.__module__ == module.__name__
-    ]
-    if len(classes) > 1:
-        names = ", ".join(each.__name__ for each in classes)
-        raise DropInError(f"{path}: one file holds one adapter, this one holds {len(classes)}: {names}")
-    if classes:
-        return classes[0]
-    function = getattr(module, "agent", None)
-    if callable(function):
-        return lambda: FunctionAgent(function)
-    raise DropInError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
-
-
-class FunctionAgent(Agent):
-    """A plain function `agent(message: str) -> str` (or async) as an agent. It sees nothing that it did not answer."""
-
-    def __init__(self, function: Callable[[str], Any]) -> None:
-        self._function = function
-
-    async def reply(self, message: Message) -> Reply:
-        """Call the function with the message's text."""
-        answer = self._function(message.text)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if not isinstance(answer, str):
-            raise TypeError(f"the function returned {type(answer).__name__}, not a string")
-        return Reply(answer)
-
-
-_SECRET = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
-
-
-def looks_secret(name: str) -> bool:
-    """Whether a setting or a variable of this name holds what must not be written down."""
-    return _SECRET.search(name) is not None
-
-
-def _holds_password(value: object) -> bool:
-    """Say whether a setting has a URL in it with a name or a password in front of its host."""
-    if isinstance(value, dict):
-        return any(map(_holds_password, value.values()))
-    if isinstance(value, list):
-        return any(map(_holds_password, value))
-    return isinstance(value, str) and bare(value) != value
-
-
-def _annotations(make: Callable[..., Agent]) -> dict[str, Any]:
-    """Return the types of the settings, as far as they can be found out."""
-    try:
-        return get_type_hints(make.__init__ if inspect.isclass(make) else make)
-    except Exception:  # an annotation may be any expression, or a name that only type checkers know
-        return {}
-
-
-def _fits(value: object, kind: Any) -> bool:
-    """Say whether a setting can have this type; types that cannot be written in TOML are not judged."""
-    if get_origin(kind) in (Union, UnionType):
-        return any(_fits(value, each) for each in get_args(kind))
-    if get_origin(kind) is Literal:
-        return value in get_args(kind)
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind in (str, bool, NoneType):
-        return isinstance(value, kind)
-    return True
-
-
-def _spelt(kind: Any) -> str:
-    words = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
-    if get_origin(kind) in (Union, UnionType):
-        return " or ".join(_spelt(each) for each in get_args(kind) if each is not NoneType)
-    if get_origin(kind) is Literal:
-        return f"one of {', '.join(map(repr, get_args(kind)))}"
-    return words.get(kind, str(kind))
-
-
-def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
-    """Construct an agent. Raises ConfigError for a setting that it lacks, misses, or cannot use."""
-    make = agent_class(adapter)
-    parameters = inspect.signature(make).parameters
-    known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    annotations = _annotations(make)
-    for name in settings:
-        if looks_secret(name):
-            raise ConfigError(
-                f"agent {adapter}: {name} looks like a secret; give it through the environment, "
-                "settings are written into the log"
-            )
-        if _holds_password(settings[name]):
-            raise ConfigError(
-                f"agent {adapter}: {name} has a URL with a name or a password in it (not shown here); give it through "
-                "the environment, settings are written into the log"
-            )
-        if name not in known:
-            raise ConfigError(
-                f"agent {adapter}: no setting {name!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
-            )
-    for name, value in settings.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ConfigError(f"agent {adapter}: {name}={value}: this setting is a number that is finite")
-        if not _fits(value, annotations.get(name)):
-            raise ConfigError(
-                f"agent {adapter}: {name}={value!r}: this setting is {_spelt(annotations[name])}"
-                + (f"; write -A '{name}=\"{value}\"'" if _fits("", annotations[name]) else "")
-            )
-    missing = [n for n in known if parameters[n].default is inspect.Parameter.empty and n not in settings]
-    if missing:
-        raise ConfigError(f"agent {adapter}: the setting {missing[0]!r} is needed; add -A {missing[0]}=…")
-    try:
-        return make(**settings)
-    except LtmBenchError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"agent {adapter}: {error}") from error
+def blame(error: BaseException) -> PluginError | None:
+    """Return an error as that of the plugin that it passed through last, or None if it passed through none."""
+    plugins = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
+    through = [file for file, _ in _passed(error) if file in plugins]
+    return _named(error, through[-1]) if through else None

@@ -1,10 +1,17 @@
-"""Finds matchers: those in `ltm_bench/matchers/`, one in the `matcher.py` of each dataset, and users' own.
+"""Finds matchers: in `ltm_bench/matchers/`, in the `matcher.py` of each dataset, and in users' scenarios.
 
-Nothing lists them. A user's own matcher is known once the scenario that defines it has been loaded.
+No list names them. A module that defines matchers is one file with
+
+- a frozen dataclass for each matcher, and the function with which a scenario asks for it;
+- `EXAMPLES`, at least one matcher of each class: what the tests that guard every matcher are run with;
+- `UPGRADES`, where a released form has changed: see `load`.
+
+A matcher in a user's file is known once the scenario that defines it has been loaded.
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -14,7 +21,7 @@ from typing import Any
 from ltm_bench import datasets, matchers
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher
-from ltm_bench.matchers.forms import build
+from ltm_bench.matchers.forms import Upgrade, build
 
 
 @cache
@@ -22,38 +29,90 @@ def modules() -> tuple[ModuleType, ...]:
     """Import and return every module that can hold built-in matchers."""
     names = [f"{matchers.__name__}.{found.name}" for found in iter_modules(matchers.__path__)]
     for dataset in iter_modules(datasets.__path__):
-        package = import_module(f"{datasets.__name__}.{dataset.name}")
-        names += [
-            f"{package.__name__}.{found.name}"
-            for found in iter_modules(package.__path__)
-            if found.name == "matcher"
-        ]
+        if dataset.ispkg:
+            package = import_module(f"{datasets.__name__}.{dataset.name}")
+            names += [
+                f"{package.__name__}.{found.name}"
+                for found in iter_modules(package.__path__)
+                if found.name == "matcher"
+            ]
     return tuple(map(import_module, names))
 
 
 def built_in() -> Mapping[str, type[Matcher]]:
     """Map the name of every built-in matcher to its class."""
-    found = (
-        value
-        for module in modules()
-        for value in vars(module).values()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, Matcher)
-    )
+    found = (kind for module in modules() for kind in _classes(module))
     return {kind.__name__: kind for kind in sorted(found, key=lambda kind: kind.__name__)}
 
 
+def examples() -> Mapping[str, tuple[Matcher, ...]]:
+    """Map the name of every built-in matcher to the examples that its module gives; () where it gives none."""
+    given = [example for module in modules() for example in getattr(module, "EXAMPLES", ())]
+    return {name: tuple(each for each in given if type(each) is kind) for name, kind in built_in().items()}
+
+
+def short_names() -> Mapping[str, Callable[..., Matcher]]:
+    """Return, by name, the functions with which scenarios ask for built-in matchers; `ltm_bench` exports them.
+
+    These are the functions that are annotated to return a matcher of their own module.
+    """
+    found: dict[str, Callable[..., Matcher]] = {}
+    for module in modules():
+        kinds = {form for kind in _classes(module) for form in (kind, kind.__name__)}
+        for name, value in vars(module).items():
+            own = (
+                inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+            )
+            if own and value.__annotations__.get("return") in kinds:
+                found[name] = value
+    return found
+
+
 def load(data: Mapping[str, Any]) -> Matcher:
-    """Return the matcher of a JSON form, in the version of today. Raises LogError for an unknown one."""
-    name = data.get("matcher")
-    known = _defined()
-    if name not in known:
-        modules()
-        known = _defined()
+    """Return the matcher of a JSON form, brought up to today's version. Raises LogError for an unknown one.
+
+    A module whose matcher changed its name or its fields since a release says in `UPGRADES` how the old form becomes
+    a newer one: a mapping from the old (name, version) to a function from data to data. Several are applied in turn.
+    """
+    data = _upgraded(data)
+    name, known = data.get("matcher"), _defined()
     if not isinstance(name, str) or name not in known:
         raise LogError(
             f"the log expects a matcher {name!r}, which is not defined (known: {', '.join(sorted(known))})"
         )
     return build(known[name], data)
+
+
+def _upgraded(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    upgrades, done = _upgrades(), list[str]()
+    while (upgrade := upgrades.get(form := _form(data))) is not None:
+        if form in done:
+            raise LogError(f"the upgrades of the matcher {form} lead back to it; each must give a newer form")
+        done.append(form)
+        data = upgrade(data)
+    return data
+
+
+def _form(data: Mapping[str, Any]) -> str:
+    """Return the name and the version of a JSON form, which a log may spoil, as one text."""
+    return f"{data.get('matcher')} {data.get('version', 1)}"
+
+
+def _upgrades() -> Mapping[str, Upgrade]:
+    users = dict.fromkeys(sys.modules.get(kind.__module__) for kind in _defined().values())
+    return {
+        f"{name} {version}": upgrade
+        for module in dict.fromkeys((*modules(), *users))
+        for (name, version), upgrade in getattr(module, "UPGRADES", {}).items()
+    }
+
+
+def _classes(module: ModuleType) -> list[type[Matcher]]:
+    return [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, Matcher)
+    ]
 
 
 def _defined() -> dict[str, type[Matcher]]:

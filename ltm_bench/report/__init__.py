@@ -1,1 +1,13 @@
-"""From the log of a run to what people read: verdicts, results, and the page. Reads the run folder and nothing else."""
+"""Turns results into something to look at: the run page, the transcript, comparisons, and charts for papers.
+
+    text         makes any text safe to show
+    words        writes figures: scores, durations, costs, counts
+    drawing      SVG paths and bars for the pages
+    templating   the Jinja environment of every page
+    anchors      where a link into a page points
+    page, transcript, compare_page   one page each
+    charts, plotting                 pictures drawn with Altair, one file each, and what they share
+
+This room shows what it is given. It scores nothing and prints nothing; apart from `render_transcript`, which reads a
+log, its input is `Results` and a `Manifest`. Where runs are found, and who serves the pages, is decided elsewhere.
+"""

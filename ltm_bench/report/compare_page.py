@@ -1,4 +1,4 @@
-"""A comparison in, `compare.html` out: complete in itself and free of scripts, in the manner of the run page."""
+"""The page of a comparison, `compare.html`: complete in itself, without any script, in the style of the run page."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ltm_bench.report.page import short_tokens, templates
+from ltm_bench.report.templating import templates
+from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Cell, Comparison, Pair, Row
 
 WIDTH, HEIGHT = 260, 130
-"""Of one chart, in its own units."""
+"""Size of a chart, in the units of its SVG."""
+
+
+class Point(NamedTuple):
+    """The score of an entrant at one span, on the chart."""
+
+    x: float
+    y: float
+    words: str
 
 
 class Curve(NamedTuple):
-    """An entrant's score over the spans, as parts of an SVG."""
+    """An entrant's score by span, as parts of an SVG."""
 
     entrant: str
     line: str
     band: str
-    dots: Sequence[tuple[float, float, str]]
-    """Place and description of every point."""
+    points: Sequence[Point]
     words: str
+    """A description for readers who cannot see the chart."""
 
 
 def _x(comparison: Comparison, span: int) -> float:
@@ -35,21 +44,24 @@ def _y(share: float) -> float:
 
 
 def curve(comparison: Comparison, entrant: str) -> Curve:
-    """Draw an entrant's scores, as shares of what could be had, with their intervals as a band."""
+    """Draw an entrant's scores, as shares of the highest possible score, with their intervals as a band."""
     cells = [c for c in comparison.cells if c.entrant == entrant and c.complete]
-    points = [(_x(comparison, c.span), _y(c.score / c.out_of), c) for c in cells]
-    low = [(x, _y(c.interval.low / c.out_of)) for x, _, c in points if c.interval]
-    high = [(x, _y(c.interval.high / c.out_of)) for x, _, c in points if c.interval]
-    around = [*high, *reversed(low)]
-    if len(high) == 1:  # a bar, where there is nothing to span
+    points = [Point(_x(comparison, c.span), _y(c.score / c.out_of), _described(c)) for c in cells]
+    low, high = [], []
+    for point, cell in zip(points, cells, strict=True):
+        if cell.interval:
+            low.append((point.x, _y(cell.interval.low / cell.out_of)))
+            high.append((point.x, _y(cell.interval.high / cell.out_of)))
+    band = [*high, *reversed(low)]
+    if len(high) == 1:  # a single span: a bar instead of a band
         (x, top), (_, bottom) = high[0], low[0]
-        around = [(x - 5, top), (x + 5, top), (x + 5, bottom), (x - 5, bottom)]
+        band = [(x - 5, top), (x + 5, top), (x + 5, bottom), (x - 5, bottom)]
     return Curve(
-        entrant,
-        _path([(x, y) for x, y, _ in points]),
-        _path(around, closed=True),
-        [(x, y, _described(cell)) for x, y, cell in points],
-        "; ".join(_described(cell) for cell in cells) or "no complete run",
+        entrant=entrant,
+        line=_path([(point.x, point.y) for point in points]),
+        band=_path(band, closed=True),
+        points=points,
+        words="; ".join(point.words for point in points) or "no complete run",
     )
 
 
@@ -64,16 +76,20 @@ def _described(cell: Cell) -> str:
 
 
 class Dot(NamedTuple):
-    """An entrant among the costs, in percent of the chart."""
+    """An entrant on the chart of costs; places in per cent of the chart."""
 
     number: int
+    """Its row in the table of its span, from 1."""
     cell: Cell
     x: float
     y: float
 
 
 def costs(comparison: Comparison, span: int) -> list[Dot]:
-    """Place the entrants of a span by cost (logarithmic, what is free at the left edge) and score."""
+    """Place the entrants of a span by cost (logarithmic, free ones at the left edge) and score.
+
+    Returns nothing where all runs are free or their costs are unknown.
+    """
     cells = [(n, c) for n, c in enumerate(comparison.at(span), 1) if c.complete and c.dollars is not None]
     paid = [math.log(cell.dollars) for _, cell in cells if cell.dollars]
     if not paid:
@@ -81,13 +97,9 @@ def costs(comparison: Comparison, span: int) -> list[Dot]:
     low, high = min(paid), max(paid)
 
     def place(dollars: float) -> float:
-        return (
-            5.0
-            if not dollars
-            else 55.0
-            if high == low
-            else 15 + 80 * (math.log(dollars) - low) / (high - low)
-        )
+        if not dollars:
+            return 5.0
+        return 55.0 if high == low else 15 + 80 * (math.log(dollars) - low) / (high - low)
 
     return [
         Dot(n, c, round(place(c.dollars or 0.0), 1), round(100 - 100 * c.score / c.out_of, 1))
@@ -96,13 +108,13 @@ def costs(comparison: Comparison, span: int) -> list[Dot]:
 
 
 class Span(NamedTuple):
-    """All that the page says of one span."""
+    """What the page shows of one span."""
 
     span: int
     cells: Sequence[Cell]
     dots: Sequence[Dot]
     pairs: Mapping[tuple[str, str], Pair]
-    """By the names of both, in either order."""
+    """By the names of both entrants, in either order."""
     rows: Sequence[Row]
 
 
@@ -122,7 +134,7 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str
 
     Args:
         comparison: What the page shows.
-        reports: Where the pages of the runs lie, relative to this one; a run without one is not linked.
+        reports: Paths of the run pages, relative to this page, by run. A run that has none is not linked.
     """
     return (
         templates()

@@ -83,6 +83,7 @@ class Calls:
         self._places = places
         self._conversation = conversation
         self._on_doubt = on_doubt
+        self._turn = 0  # the last one that the agent has heard of, for errors
 
     @property
     def observes_the_replay(self) -> bool:
@@ -93,16 +94,17 @@ class Calls:
         """Open the agent."""
         self.opened = True
         self._home.mkdir(parents=True, exist_ok=True)
-        await self._guard(self.agent.open(self._home), 0)
+        await self._guard(self.agent.open(self._home), self._turn)
 
     async def close(self) -> None:
         """Close the agent and the side files."""
         with self._trace:
             if self.opened:
-                await self._guard(self.agent.close(), 0)
+                await self._guard(self.agent.close(), self._turn)
 
     async def observe(self, turn: Turn) -> None:
         """Let the agent take a turn as having happened."""
+        self._turn = turn.message.turn
         await self._guard(self.agent.observe(turn), turn.message.turn)
 
     async def catch_up(self, turn: int) -> None:
@@ -111,6 +113,7 @@ class Calls:
         Args:
             turn: The number of the next turn; all before it are in the log.
         """
+        self._turn = turn
         if self.live:
             return
         self.live = True
@@ -151,7 +154,7 @@ class Calls:
                         self._doubt(message.turn, lost)
                     reply = await self._guard(self.agent.reply(message), message.turn)
                     seconds = self._journal.clock() - begun
-                except BaseException:
+                except BaseException:  # whatever it is, what was held is given back
                     self._budget.release(held)
                     if heard.attempts:
                         self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)

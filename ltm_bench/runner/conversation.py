@@ -25,7 +25,8 @@ from ltm_bench.runner.calls import Calls
 from ltm_bench.runner.observer import Observer
 from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
 from ltm_bench.score.verdicts import verdict_on
-from ltm_bench.script.scenario import Example, ideal_reply
+from ltm_bench.script.rehearsal import ideal_reply
+from ltm_bench.script.scenario import Example
 
 COMPARED = 100
 """Filler turns of a log that are composed again and compared in a replay; later ones are passed over.

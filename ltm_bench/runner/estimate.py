@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import takewhile
 from pathlib import Path
 
-from ltm_bench.adapters.endpoint import stamped
-from ltm_bench.adapters.window import KEPT, Prompt, Window
-from ltm_bench.core.agent import Agent
+from ltm_bench.adapters.chat import stamped
+from ltm_bench.adapters.window import Prompt, Window
+from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage, Verdict
 from ltm_bench.core.pricing import dollars
@@ -39,24 +38,6 @@ PER_SECOND = 60.0
 
 _WORDS = " well"
 """A word of one token, of which replies are made."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The agent whose use is estimated."""
-
-    model: str | None
-    provider: str | None
-    """Whose prices apply; None where nobody's are known."""
-    system: str
-    window: int
-    max_output: int
-    writes_cost: bool
-    """Whether writing to the prompt cache has a price of its own (Anthropic)."""
-    ratio: float = 1.0
-    """How many of the model's tokens one of ours can become, as its adapter reckons when it fills the window."""
-    truncate: str = "step"
-    keep: float = KEPT
 
 
 @dataclass
@@ -84,20 +65,20 @@ class Estimate:
 class _Counting(Agent):
     """Counts what each reply would use."""
 
-    def __init__(self, asked: Asked, reply_tokens: int, counter: Counter, estimate: Estimate) -> None:
-        self._asked = asked
+    def __init__(self, model: UsageModel, reply_tokens: int, counter: Counter, estimate: Estimate) -> None:
+        self._model = model
         self._window = Window(
-            system=asked.system,
-            window=asked.window,
-            max_output=asked.max_output,
+            system=model.system,
+            window=model.window,
+            max_output=model.max_output,
             counter=counter,
-            ratio=asked.ratio,
-            truncate=asked.truncate,
-            keep=asked.keep,
+            ratio=model.ratio,
+            truncate=model.truncate,
+            keep=model.keep,
         )
-        self._reply = (_WORDS * min(reply_tokens, asked.max_output)).strip()
-        self._output = min(reply_tokens, asked.max_output)
-        self._frame = counter.count(asked.system)
+        self._reply = (_WORDS * min(reply_tokens, model.max_output)).strip()
+        self._output = min(reply_tokens, model.max_output)
+        self._frame = counter.count(model.system)
         self._last: Prompt | None = None
         self._estimate = estimate
 
@@ -117,16 +98,22 @@ class _Counting(Agent):
         self._window.take(stamped(turn.message), turn.reply)
 
     def _count(self, prompt: int, cached: int) -> None:
-        estimate, asked = self._estimate, self._asked
+        estimate, model = self._estimate, self._model
         cached = min(cached, prompt)
         estimate.calls += 1
         estimate.prompt += prompt
         estimate.cached += cached
         estimate.output += self._output
-        common = {"output": self._output, "model": asked.model, "provider": asked.provider}
-        fresh = {"cache_write" if asked.writes_cost else "uncached": prompt - cached}
-        estimate.dollars = _plus(estimate.dollars, Usage(cache_read=cached, **fresh, **common))  # type: ignore[arg-type]
-        estimate.dollars_uncached = _plus(estimate.dollars_uncached, Usage(uncached=prompt, **common))  # type: ignore[arg-type]
+        whole = Usage(uncached=prompt, output=self._output, model=model.model, provider=model.provider)
+        fresh = prompt - cached
+        split = replace(
+            whole,
+            uncached=0 if model.writes_cost else fresh,
+            cache_read=cached,
+            cache_write=fresh if model.writes_cost else 0,
+        )
+        estimate.dollars = _plus(estimate.dollars, split)
+        estimate.dollars_uncached = _plus(estimate.dollars_uncached, whole)
 
 
 def _common(last: Prompt, prompt: Prompt, frame: int) -> int:
@@ -160,15 +147,21 @@ class _Tally:
         pass
 
 
-def estimate(plan: Plan, asked: Asked, reply_tokens: int) -> Estimate:
-    """Hold a plan's conversation with an agent that only counts; nothing is kept of it."""
+def estimate(plan: Plan, model: UsageModel, reply_tokens: int) -> Estimate:
+    """Run a plan's conversation with an agent that only counts; nothing of it is kept.
+
+    Args:
+        plan: The run.
+        model: What the agent's use depends on (see `Agent.usage_model`).
+        reply_tokens: Tokens of every reply, up to the model's `max_output`.
+    """
     found = Estimate()
     with tempfile.TemporaryDirectory() as folder:
         start_run(Path(folder), plan.manifest)
         asyncio.run(
             run_conversations(
                 plan,
-                lambda: _Counting(asked, reply_tokens, plan.counter, found),
+                lambda: _Counting(model, reply_tokens, plan.counter, found),
                 Path(folder),
                 budget=Budget(),
                 observer=_Tally(found),
@@ -176,25 +169,3 @@ def estimate(plan: Plan, asked: Asked, reply_tokens: int) -> Estimate:
             )
         )
     return found
-
-
-def asked_of(adapter: str, settings: Mapping[str, object]) -> Asked | None:
-    """Return what of an agent's settings, defaults included, its use depends on.
-
-    None for adapters that are not chat models in a window.
-    """
-    providers = {"openai_chat": "openai", "openai_responses": "openai", "anthropic_chat": "anthropic"}
-    if adapter not in providers:
-        return None
-    own = settings.get("base_url") is None
-    return Asked(
-        model=str(settings["model"]),
-        provider=providers[adapter] if own else None,
-        system=str(settings["system"]),
-        window=int(str(settings["window"])),
-        max_output=int(str(settings["max_output"])),
-        writes_cost=adapter == "anthropic_chat",
-        truncate=str(settings["truncate"]),
-        keep=float(str(settings["keep"])),
-        ratio=1.5 if adapter == "anthropic_chat" else 1.05 if own else 1.25,  # as the adapters have it
-    )

@@ -12,7 +12,8 @@ from ltm_bench.core.clock import Clock
 from ltm_bench.core.messages import Ask, Message, Reply, Turn
 from ltm_bench.score.headline import headline
 from ltm_bench.score.verdicts import verdict_on
-from ltm_bench.script.scenario import Example, ideal_reply
+from ltm_bench.script.rehearsal import ideal_reply
+from ltm_bench.script.scenario import Example
 
 
 async def score_alone(examples: Sequence[Example], make_agent: Callable[[], Agent], start: datetime) -> float:

@@ -1,7 +1,7 @@
-"""Runs side by side: who scored what at which span, where the data tells them apart, and what makes them unlike.
+"""Compares runs: scores by agent and span, the differences that the data shows, and warnings where runs are not alike.
 
-Runs that differ in nothing but seed and span belong to one *entrant*. Two entrants are compared at one span, by the
-examples that both were asked: same scenario, same index, same seed.
+Runs that differ only in seed and span belong to one *entrant*. Two entrants are compared at one span, on the examples
+that both were given: same scenario, same index, same seed.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from ltm_bench.score.statistics import (
 )
 
 SCHEMA = 1
-"""Version of the form of `compare --json`."""
+"""Version of the output of `compare --json`."""
 
 
-class Run(NamedTuple):
-    """A run as it is compared."""
+class Scored(NamedTuple):
+    """A run to be compared."""
 
     manifest: Manifest
     results: Results
 
 
 class Cell(BaseModel):
-    """An entrant at one span: all its runs together."""
+    """An entrant at one span, over all its runs."""
 
     entrant: str
     span: int
@@ -47,47 +47,47 @@ class Cell(BaseModel):
     seeds: list[int]
     """One for each run."""
     scores: list[float | None]
-    """One for each run; None where it is incomplete."""
+    """One for each run; None for an incomplete one."""
     complete: bool
     score: float
-    """Sum over scenarios of the mean over all examples that have a score; no result where it is not complete."""
+    """Sum over scenarios of the mean over all scored examples; provisional unless `complete`."""
     out_of: int
     interval: Interval | None
-    """None where a run is incomplete, or a scenario has a single example."""
+    """None if a run is incomplete, or a scenario has a single example."""
     n: int
-    """Examples that have a score."""
+    """Number of scored examples."""
     chance: float | None
-    """None where a question was not reached."""
+    """None if a question was not reached."""
     dollars: float | None
-    """Mean over the runs; None where a price is unknown."""
+    """Mean over the runs; None if a price is unknown."""
     latency: float | None
-    """Seconds that a reply takes: the median, averaged over the runs."""
+    """Median latency of a reply in seconds, averaged over the runs."""
     spread: Spread | None
-    """How much the runs, or their judges, differ; None for one run of one judge, and where a run is incomplete."""
+    """How much the runs, or their judges, differ; None for one run with one judge, or if a run is incomplete."""
     rank: tuple[int, int] | None = None
-    """The best and the worst place that the data leaves open, among the complete ones of this span."""
+    """Best and worst place that the data allows, among the complete entrants at this span."""
     frontier: bool = False
-    """Whether nobody at this span is at least as good in score, cost and latency, and better in one of them."""
+    """On the Pareto frontier: no entrant at this span is as good in score, cost and latency and better in one."""
 
 
 class Pair(BaseModel):
-    """Two entrants at one span, by the examples that both were asked."""
+    """Two entrants at one span, on the examples that both were given."""
 
     span: int
     first: str
     second: str
     complete: bool
     paired: Paired
-    """First minus second, in points of the sum over the scenarios that both have."""
+    """First minus second, in points of the sum over the scenarios in common."""
     separated: bool
-    """Whether they differ even after all pairs of this span were looked at (Bonferroni)."""
+    """Whether they differ even after correcting for all pairs at this span (Bonferroni)."""
     only_first: list[str]
-    """Examples that the first got entirely right and the second did not."""
+    """Examples that only the first got entirely right."""
     only_second: list[str]
 
     @property
     def says(self) -> str:
-        """The result in words."""
+        """The result in a few words."""
         if self.paired.n == 0:
             return "no example in common"
         if self.paired.interval is None:
@@ -96,16 +96,16 @@ class Pair(BaseModel):
 
 
 class Mark(BaseModel):
-    """What one entrant made of one example."""
+    """How one entrant did on one example."""
 
     run: str
     score: float | None
     outcome: Outcome
-    """Of its questions the one that cost most."""
+    """Outcome of the question that cost most."""
 
 
 class Row(BaseModel):
-    """One example, as every entrant of a span met it."""
+    """One example, with how every entrant at its span did."""
 
     span: int
     seed: int
@@ -120,25 +120,25 @@ class Comparison(BaseModel):
     entrants: list[str]
     spans: list[int]
     warnings: list[str]
-    """What differs between the runs and should not."""
+    """Differences in how the runs were made that may explain differences in score."""
     cells: list[Cell]
     pairs: list[Pair]
     rows: list[Row]
 
     def cell(self, entrant: str, span: int) -> Cell | None:
-        """Return an entrant's cell at a span, if it was run."""
+        """Return an entrant's cell at a span, if it has one."""
         return next((c for c in self.cells if (c.entrant, c.span) == (entrant, span)), None)
 
     def at(self, span: int) -> list[Cell]:
-        """Return the cells of a span: complete ones first, the best first."""
+        """Return the cells of a span: complete ones first, then by score."""
         here = [cell for cell in self.cells if cell.span == span]
         return sorted(here, key=lambda cell: (not cell.complete, -cell.score / max(1, cell.out_of)))
 
 
-def compare(runs: Sequence[Run]) -> Comparison:
-    """Compare runs with each other."""
+def compare(runs: Sequence[Scored]) -> Comparison:
+    """Compare runs, in any number, with each other."""
     names = entrants(runs)
-    grouped: dict[tuple[str, int], list[Run]] = defaultdict(list)
+    grouped: dict[tuple[str, int], list[Scored]] = defaultdict(list)
     for run, name in zip(runs, names, strict=True):
         grouped[name, run.results.span].append(run)
     known = list(dict.fromkeys(names))
@@ -163,7 +163,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 
 def _identity(manifest: Manifest) -> dict[str, Any]:
-    """Return what a run shares with its repetitions."""
+    """Return what identifies a run up to seed and span."""
     suite, agent = manifest.suite, manifest.agent
     return {
         **agent.settings,
@@ -177,11 +177,11 @@ def _identity(manifest: Manifest) -> dict[str, Any]:
 
 
 _MAY_GO_WITH_SPAN = ("suite", "scenarios")
-"""What may change from one span to the next: it sets runs apart only where it differs at the same span."""
+"""Keys that may change with the span: they set runs apart only if they differ at the same span."""
 
 
-def entrants(runs: Sequence[Run]) -> list[str]:
-    """Name the entrant of every run: its agent, with what sets it apart from others of the same name."""
+def entrants(runs: Sequence[Scored]) -> list[str]:
+    """Name the entrant of every run: its agent, with whatever distinguishes it from others of the same name."""
     apart: dict[str, dict[str, None]] = defaultdict(dict)
     for one, other in combinations(runs, 2):
         if (agent := one.results.agent) != other.results.agent:
@@ -207,7 +207,7 @@ def _by_scenario(examples: Sequence[ExampleResult]) -> dict[str, list[float]]:
     return strata
 
 
-def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
+def _cell(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     results = [run.results for run in runs]
     clusters = [_by_scenario(each.examples) for each in results]
     scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
@@ -239,10 +239,10 @@ def _cell(entrant: str, span: int, runs: Sequence[Run]) -> Cell:
 
 
 _Asked = tuple[str, str]
-"""An example's name, and what its scenario said: only the same question can be compared."""
+"""An example's name and its scenario's content: only the same question can be compared."""
 
 
-def _asked(runs: Sequence[Run]) -> dict[int, dict[_Asked, float]]:
+def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, float]]:
     """Return the scores by seed and example; runs of the same seed are averaged."""
     found: dict[int, dict[_Asked, list[float]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
@@ -259,10 +259,12 @@ def _asked(runs: Sequence[Run]) -> dict[int, dict[_Asked, float]]:
     }
 
 
-def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run], count: int) -> Pair:
+def _pair(span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int) -> Pair:
     ours, theirs = _asked(a), _asked(b)
     seeds = [seed for seed in ours if seed in theirs]
-    clusters, alone = [], ([], [])  # type: ignore[var-annotated]
+    clusters: list[dict[str, list[float]]] = []
+    only_first: list[str] = []
+    only_second: list[str] = []
     for seed in seeds:
         gaps: dict[str, list[float]] = defaultdict(list)
         for (name, content), score in ours[seed].items():
@@ -270,7 +272,8 @@ def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run]
                 continue
             gaps[name.rpartition("/")[0]].append(score - other)
             if (score >= 1) != (other >= 1):
-                alone[score < 1].append(name if len(seeds) == 1 else f"{name} (seed {seed})")
+                winner = only_first if score >= 1 else only_second
+                winner.append(name if len(seeds) == 1 else f"{name} (seed {seed})")
         if gaps:
             clusters.append(gaps)
     found = paired(clusters)
@@ -282,13 +285,13 @@ def _pair(span: int, first: str, second: str, a: Sequence[Run], b: Sequence[Run]
         complete=all(run.results.complete for run in (*a, *b)),
         paired=found,
         separated=strict.shown,
-        only_first=alone[0],
-        only_second=alone[1],
+        only_first=only_first,
+        only_second=only_second,
     )
 
 
 def _rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
-    """Say which places each may have: nobody stands above another unless the data separates the two."""
+    """Set the range of places of each cell: nobody ranks above another unless the data separates the two."""
     ranked = [cell for cell in cells if cell.complete]
     names = {cell.entrant for cell in ranked}
     for cell in ranked:
@@ -320,13 +323,13 @@ def _mark_frontier(cells: Sequence[Cell]) -> None:
 
 
 def _worst(example: ExampleResult) -> Outcome:
-    """Return the outcome that speaks for an example: an error of ours first, else that of the lowest score."""
+    """Return the outcome that stands for an example: an infrastructure error first, then that of the lowest score."""
     return min(
         example.questions, key=lambda q: (not q.outcome.infrastructure, 1.0 if q.score is None else q.score)
     ).outcome
 
 
-def _rows(grouped: Mapping[tuple[str, int], Sequence[Run]]) -> Iterator[Row]:
+def _rows(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
     rows: dict[tuple[int, int, str], Row] = {}
     for (entrant, span), runs in grouped.items():
         for run in runs:
@@ -335,7 +338,9 @@ def _rows(grouped: Mapping[tuple[str, int], Sequence[Run]]) -> Iterator[Row]:
                 row = rows.setdefault(
                     key, Row(span=span, seed=run.results.seed, example=example.id, marks={})
                 )
-                if entrant not in row.marks:  # a second run of the same seed is in the cell, not in the row
+                if (
+                    entrant not in row.marks
+                ):  # a second run of the same seed counts in the cell, not in the row
                     mark = Mark(run=run.results.run, score=example.score, outcome=_worst(example))
                     row.marks[entrant] = mark
     order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in rows))}
@@ -345,15 +350,15 @@ def _rows(grouped: Mapping[tuple[str, int], Sequence[Run]]) -> Iterator[Row]:
 _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "token counter": lambda m: m.tokenizer,
     "ltm-bench version": lambda m: m.version,
-    "isolated": lambda m: m.suite.isolated,
+    "isolation": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,
     "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
     "longest filler message": lambda m: m.filler.max_tokens,
 }
 
 
-def _warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Say what differs in how runs were made and scored, beyond agent, span and seed."""
+def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
+    """Yield differences in how the runs were made and scored, beyond agent, span and seed."""
     for remark in dict.fromkeys(remark for run in runs for remark in run.results.remarks):
         of = [run.results.run for run in runs if remark in run.results.remarks]
         yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
@@ -363,18 +368,18 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
         for what, get in _WATCHED.items():
             shown[what][results.run] = str(get(manifest))
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
-        shown["who judged"][results.run] = ", ".join(judged) or "no judge"
-        shown["number of verdicts by hand"][results.run] = str(results.overridden)
+        shown["judges"][results.run] = ", ".join(judged) or "no judge"
+        shown["number of manual verdicts"][results.run] = str(results.overridden)
         for name, version in manifest.scorers.items():
             shown[f"version of scorer {name}"][results.run] = str(version)
         for entry in manifest.suite.scenarios:
             what = f"scenario {entry.name}"
-            shown[f"examples of {what}"][results.run] = str(entry.examples)
+            shown[f"number of examples of {what}"][results.run] = str(entry.examples)
             shown[f"version of {what}"][results.run] = str(entry.version)
             shown[f"content of {what}"][results.run] = entry.hash[:8]
             own = {
                 key: value for key, value in entry.parameters.items() if key != "span"
-            }  # that is the run's
+            }  # the span is the run's
             shown[f"parameters of {what}"][results.run] = json.dumps(own, default=str)
             having[what].append(results.run)
     for what, values in shown.items():
@@ -382,7 +387,7 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
         for run, value in values.items():
             by_value[value].append(run)
         if len(by_value) > 1:
-            yield f"{what} differs: " + "; ".join(
+            yield f"different {what}: " + "; ".join(
                 f"{value} in {_some(names)}" for value, names in by_value.items()
             )
     for what, names in having.items():

@@ -1,4 +1,4 @@
-"""What the agent used along the conversation, and how long its replies took."""
+"""The course of a run: tokens and cost along the conversation, filler, jumps of time, and latency."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from ltm_bench.log.lines import records
 from ltm_bench.score.statistics import Interval, bootstrap
 
 MOST_STEPS = 160
-"""Steps in which a chart draws a conversation."""
+"""Most points with which a chart draws a conversation."""
 
 MOST_STRETCHES = 500
-"""Parts of a conversation that can be told apart in a chart."""
+"""Most parts of a conversation that a chart can show apart."""
 
 PERCENTILES = (50, 75, 90, 95, 99, 100)
 
 
 class Step(NamedTuple):
-    """Some calls that follow each other; tokens are means over them."""
+    """A group of consecutive calls; token figures are means over them."""
 
     position: int
-    """Tokens of the conversation before the last of them; in an isolated run the number of calls."""
+    """Tokens of the conversation before the last of them; in an isolated run, the number of calls so far."""
     prompt: float
     cached: float
-    """The part of `prompt` that was read from the provider's cache."""
+    """Part of `prompt` that was read from the provider's cache."""
     dollars: float | None
-    """What has been spent until then; None where a price is unknown."""
+    """Total spent so far; None if a price is unknown."""
 
 
 class Jump(NamedTuple):
-    """Benchmark time that passed without a word."""
+    """Benchmark time that passed without a message."""
 
     position: int
     seconds: float
 
 
 class Waiting(NamedTuple):
-    """Wall-clock seconds of the agent's replies."""
+    """Latency of the agent's replies, in wall-clock seconds."""
 
     n: int
     percentiles: Sequence[tuple[int, float]]
@@ -49,30 +49,30 @@ class Waiting(NamedTuple):
 
 
 class Course(NamedTuple):
-    """How a run went on."""
+    """How a run went, from its first turn to its last."""
 
     steps: Sequence[Step] = ()
-    """None of them where the adapter tells no usage."""
+    """Empty if the adapter reports no usage."""
     waiting: Waiting | None = None
     filler: Sequence[tuple[int, int]] = ()
-    """Stretches of filler, from and to which position; short talk between two is passed over. None in isolated runs."""
+    """Start and end position of each stretch of filler; gaps too short to see are closed. Empty in isolated runs."""
     jumps: Sequence[Jump] = ()
-    """Where benchmark time jumped."""
+    """The jumps of benchmark time."""
 
 
 class _Group(NamedTuple):
-    """Calls that follow each other, and the sums over them."""
+    """Consecutive calls, and the sums over them."""
 
     calls: int
     prompt: int
     cached: int
     position: int
-    """Of the last."""
+    """Position of the last call."""
     dollars: float | None
 
 
 class Calls:
-    """Calls in groups that follow each other; when there are too many, two become one: it does not grow with a run."""
+    """Calls in consecutive groups. Groups are merged in pairs when there are too many, so memory stays constant."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -80,7 +80,7 @@ class Calls:
         self._size = 1
 
     def add(self, position: int, usage: Usage, spent: Decimal | None) -> None:
-        """Take a call, and what has been spent with it."""
+        """Add a call, with the total spent up to and including it."""
         self.count += 1
         call = _Group(1, usage.prompt, usage.cache_read, position, None if spent is None else float(spent))
         if self._groups and self._groups[-1].calls < self._size:
@@ -95,7 +95,7 @@ class Calls:
         self._groups = [_together(*groups[i : i + 2]) for i in range(0, len(groups), 2)]
 
     def steps(self) -> list[Step]:
-        """Return the means of the groups."""
+        """Return the means over each group."""
         if len(self._groups) > MOST_STEPS:
             self._halve()
         return [
@@ -117,7 +117,7 @@ def _together(first: _Group, second: _Group | None = None) -> _Group:
 
 
 class CourseFold:
-    """Follows a run while its log is read; what it holds does not grow with the conversation."""
+    """Collects the course of a run while its log is read, in memory that does not grow with the conversation."""
 
     def __init__(self, *, isolated: bool) -> None:
         self._isolated = isolated
@@ -127,19 +127,19 @@ class CourseFold:
         self._jumps: list[Jump] = []
 
     def called(self, sent: Sent, usage: Usage | None, price: Decimal | None) -> None:
-        """Take a reply of the agent's own, and its price."""
+        """Add a reply that the agent gave itself, with its price."""
         if usage is None:
             return
         self._spent = None if price is None or self._spent is None else self._spent + price
         self._calls.add(self._calls.count + 1 if self._isolated else sent.position, usage, self._spent)
 
     def filled(self, sent: Sent, replied: Replied) -> None:
-        """Take a turn of filler."""
+        """Add a turn of filler."""
         end = sent.position + sent.tokens + replied.tokens
         _stretch(self._filler, sent.position, end, end)
 
     def jumped(self, sent: Sent, jumped: Jumped) -> None:
-        """Take a jump of the clock after a message."""
+        """Add a jump of the clock after a message."""
         self._jumps.append(Jump(jumped.position, (jumped.to - sent.at).total_seconds()))
 
     def course(self, timings: Path) -> Course:
@@ -154,9 +154,9 @@ class CourseFold:
 
 
 def _stretch(filler: list[tuple[int, int]], start: int, end: int, length: int) -> None:
-    """Add a stretch of filler, joined to the last where what lies between is too short to be seen in so many tokens.
+    """Add a stretch of filler, joined to the last one if the gap is too short to be seen at this length in tokens.
 
-    What cannot be seen in the conversation so far can be seen even less in all of it.
+    A gap that cannot be seen in the conversation so far cannot be seen in the whole of it.
     """
     if filler and start - filler[-1][1] <= length // MOST_STRETCHES:
         filler[-1] = (filler[-1][0], end)

@@ -1,4 +1,4 @@
-"""Results in, figures out: scores by skill and by distance, and which needle was found again."""
+"""What pages and charts show of results beyond their scores: by skill, by distance, and needle by needle."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import Interval, bootstrap, sum_interval, wilson
 
 MOST_BINS = 6
-"""Groups of distances that are told apart at most."""
+"""Maximum number of bins."""
 
 LEAST_IN_BIN = 5
-"""Scores that a group of distances holds at least."""
+"""Minimum number of scores per bin."""
 
 
 class Skill(NamedTuple):
-    """What the scenarios that need one skill came to: the mean over them."""
+    """The mean score over the scenarios that need a skill."""
 
     name: str
     score: float
@@ -27,7 +27,7 @@ class Skill(NamedTuple):
 
 
 def skills(results: Results) -> list[Skill]:
-    """Return the skills that the scenarios name, those first that most scenarios need."""
+    """Return the skills that the scenarios name; those that most scenarios need come first."""
     found = []
     for name in dict.fromkeys(skill for s in results.scenarios for skill in sorted(s.skills)):
         needing = [s.name for s in results.scenarios if name in s.skills]
@@ -53,14 +53,14 @@ def skills(results: Results) -> list[Skill]:
 
 
 class Point(NamedTuple):
-    """How well something was remembered that was told so many tokens before."""
+    """How well something was remembered, and how many tokens before the question it was told."""
 
     distance: int
     score: float
 
 
 class Bin(NamedTuple):
-    """Scores at about one distance."""
+    """Scores at similar distances."""
 
     low: int
     high: int
@@ -70,13 +70,13 @@ class Bin(NamedTuple):
 
 
 def matched_parts(example: ExampleResult) -> Sequence[float]:
-    """Return a score for every needle, where a question of the example has one for each; else nothing."""
+    """Return a score for every needle if a question of the example has one for each, otherwise nothing."""
     each = (q.parts for q in reversed(example.questions) if q.parts and len(q.parts) == len(example.needles))
     return next(each, ())
 
 
 def points(results: Results) -> Iterator[Point]:
-    """Give every score with its distance: that of its needle, else that of the last needle before the question."""
+    """Yield every score with its distance: from its own needle, otherwise from the last needle before the question."""
     for example in results.examples:
         parts = matched_parts(example)
         for needle, part in zip(example.needles, parts, strict=False):
@@ -94,7 +94,7 @@ def points(results: Results) -> Iterator[Point]:
 
 
 def bins(found: Sequence[Point]) -> list[Bin]:
-    """Group scores by distance, about as many in each group. Scores that are all alike get Wilson's interval."""
+    """Group scores by distance into bins of similar size. A bin whose scores are all equal gets Wilson's interval."""
     import numpy as np
 
     ordered = sorted(found)
@@ -110,16 +110,16 @@ def bins(found: Sequence[Point]) -> list[Bin]:
 
 
 class Heat(NamedTuple):
-    """Which needle of a scenario was found again: a row for every example, a column for every needle."""
+    """Which needles of a scenario were recalled: a row for every example, a column for every needle."""
 
     scenario: str
     rows: Sequence[ExampleResult]
     shares: Sequence[float]
-    """Mean over the examples, by the needle's place among the needles of its example."""
+    """Mean over the examples, for the first needle, the second, and so on."""
 
 
 def heats(results: Results) -> list[Heat]:
-    """Return a heat map for every scenario whose questions have a part for each needle, of which there are several."""
+    """Return a heat map for every scenario whose questions have a score for each of several needles."""
     found = []
     for scenario in results.scenarios:
         rows = [e for e in results.examples if e.scenario == scenario.name and len(matched_parts(e)) > 1]

@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple, Protocol
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher, Outcome, Reply, Turn, Verdict
+from ltm_bench.log.environment import begun_at, environment_of
 from ltm_bench.log.events import Ended, Event, Finished, Jumped, Published, Replied, Sent
-from ltm_bench.log.journal import begun_at, environment_of, retrieval_trace_of
-from ltm_bench.log.lines import records
+from ltm_bench.log.journal import retrieval_trace_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations, join_digests, read_manifest
-from ltm_bench.plan.planning import About
+from ltm_bench.plan.scenarios import About
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
 from ltm_bench.score.course import CourseFold
+from ltm_bench.score.evidence import latency, retrievals
 from ltm_bench.score.headline import (
     count_outcomes,
     decide,
@@ -34,10 +34,9 @@ from ltm_bench.score.headline import (
     worth_of_undecided,
 )
 from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides
+from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
     ExampleResult,
-    JudgeNote,
-    Latency,
     Needle,
     Question,
     Results,
@@ -345,11 +344,11 @@ def score_run(
         undecided=sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),
         undecided_worth=worth_of_undecided(examples),
         overridden=sum(q.override is not None for e in examples for q in e.questions),
-        judges=_judges(examples),
+        judges=judges(examples),
         by_judge=scores_by_judge(examples),
-        remarks=_remarks(manifest, examples),
+        remarks=remarks(manifest, examples),
         costs=fold.books.costs(examples),
-        latency=_latency(run / "timings.jsonl"),
+        latency=latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
         scenarios=scenarios,
         examples=examples,
@@ -366,7 +365,7 @@ def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None)
         if listener is not None:
             listener.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
         reader = EventReader(path)
-        fold.conversation(iter(reader), _retrievals(retrieval_trace_of(path)), listener)
+        fold.conversation(iter(reader), retrievals(retrieval_trace_of(path)), listener)
         digests[path] = reader.digest
     first = run / "events.jsonl"
     if first not in digests:
@@ -382,81 +381,3 @@ def planned(manifest: Manifest) -> Iterator[str]:
     for entry in manifest.suite.scenarios:
         for index in range(entry.examples):
             yield f"{entry.name}/{index}"
-
-
-def _remarks(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
-    """Say what nobody has validated, and what nobody could have answered."""
-    found = []
-    unseen = max((_whole(e.parameters.get("unvalidated")) for e in manifest.suite.scenarios), default=0)
-    if unseen:
-        found.append(
-            f"{unseen} of the tasks have not been validated by a person (ltm-bench swim validate): "
-            "their questions or answers may be wrong"
-        )
-    cut = sum(bool(e.needles) and all(needle.cut for needle in e.needles) for e in examples)
-    if cut:
-        found.append(
-            f"in {cut} of {len(examples)} examples the message was cut, and what was asked for went with it"
-        )
-    return found
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
-    """Return who judged how many replies; whether they passed calibration is for others to add."""
-    said = [opinion for e in examples for q in e.questions for opinion in q.opinions]
-    return [
-        JudgeNote(
-            name=name,
-            key=key,
-            model=next((o.model for o in said if (o.judge, o.key) == (name, key) and o.model), None),
-            replies=sum((o.judge, o.key) == (name, key) for o in said),
-            unreadable=sum(
-                (o.judge, o.key) == (name, key) and o.outcome is Outcome.JUDGE_ERROR for o in said
-            ),
-        )
-        for name, key in dict.fromkeys((o.judge, o.key) for o in said)
-    ]
-
-
-def _latency(path: Path) -> Latency | None:
-    if not path.exists():
-        return None
-    taken: list[float] = []
-    retries = cached = 0
-    for record in records(path):
-        given, seconds = record.get("attempts"), record.get("seconds")
-        attempts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
-        retries += max(0, len(attempts) - 1) if seconds is not None else len(attempts)
-        if isinstance(seconds, int | float):
-            taken.append(seconds)
-            cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
-    if not taken:
-        return None
-    taken.sort()
-    return Latency(
-        total=round(sum(taken), 3),
-        median=round(median(taken), 4),
-        p95=round(taken[min(len(taken) - 1, int(0.95 * len(taken)))], 4),
-        retries=retries,
-        cached=cached,
-    )
-
-
-def _retrievals(path: Path) -> dict[int, Retrieval]:
-    """Return what is known of retrieval, by turn."""
-    found = {}
-    for record in records(path):
-        needles = record.get("needles")
-        if not isinstance(needles, list) or not all(isinstance(n, list) and len(n) == 3 for n in needles):
-            continue
-        if isinstance(record.get("turn"), int) and needles:
-            found[record["turn"]] = Retrieval(
-                needles=len(needles),
-                stored=sum(bool(each[1]) for each in needles),
-                retrieved=sum(bool(each[2]) for each in needles),
-            )
-    return found

@@ -1,8 +1,9 @@
 """Intervals and tests: how much of a figure, or of a difference, is luck. Pure, seeded, and knows no files.
 
-Scores lie in 0..1. A *stratum* is a scenario: its examples are repetitions of each other, and the headline is the sum
-of the strata's means. A *cluster* is a run: what its examples share (the filler, the order, the agent's mood) makes
-them alike, so that five runs of 33 examples say less than 165 examples of as many runs would.
+Scores lie in 0..1. A *stratum* is a scenario: its examples repeat each other, and the headline is the sum of the
+strata's means. A *cluster* is a run: its examples share filler, order and the agent's state that day, so they resemble
+each other, and five runs of 33 examples say less than 165 independent examples would. `docs/design/statistics.md` gives
+the reasons, and the simulated coverage of each interval.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 RESAMPLES = 2000
+"""Samples that a bootstrap draws."""
+
 CONFIDENCE = 0.95
 
 FLIPS = 1 << 14
-"""Arrangements of signs that a permutation test looks at: all there are, or as many drawn at random."""
+"""Most sign patterns that a permutation test tries: all of them if there are no more, otherwise a random sample."""
 
 
 class Interval(BaseModel):
@@ -30,29 +33,38 @@ class Interval(BaseModel):
     high: float
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies in it, ends included."""
+        """Whether it contains a value; its ends belong to it."""
         return self.low <= value <= self.high
 
 
 def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
-    """Return Wilson's interval for a mean of `n` scores in 0..1 (Wilson 1927); `n` may be an effective number.
+    """Return Wilson's score interval for a mean of scores in 0..1 (Wilson 1927).
 
-    Exact for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
+    Intended for right-or-wrong scores; conservative for partial ones, whose variance is at most `mean * (1 - mean)`.
+
+    Args:
+        mean: The mean score.
+        n: Number of scores; may be an effective number.
+        confidence: Nominal coverage.
     """
-    z, mean = _normal(confidence), min(1.0, max(0.0, mean))  # a sum of floats may be a hair outside
+    z, mean = _normal(confidence), min(1.0, max(0.0, mean))  # rounding may put a mean just outside
     centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
 
 
 def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONFIDENCE) -> Interval | None:
-    """Return an interval for the sum of the strata's means; None if a stratum has a single score.
+    """Return an interval for the sum of the strata's means; None without strata, or if one has fewer than two scores.
 
-    Wilson's interval for the mean over the strata, with as many scores as would give that mean the variance that the
-    strata's own scores show (Korn & Graubard 1998 do so for surveys). Two things keep it from collapsing where all
-    scores of a stratum are alike, which with three of them says little: the variance is that of one more score that
-    differs from its like, and the scores never count for fewer than they are. `benchmarks/coverage.py` says how often
-    it holds the truth.
+    It is Wilson's interval for the mean over the strata, with the effective number of scores that would give that mean
+    the variance observed within the strata (as Korn & Graubard 1998 do for surveys). That all scores of a stratum agree
+    says little if there are three of them, so two precautions keep the interval from collapsing: the variance includes
+    one more score that disagrees, and the effective number is never smaller than the real one. `perf/coverage.py`
+    simulates its coverage.
+
+    Args:
+        strata: The scores of each scenario.
+        confidence: Nominal coverage.
     """
     if not strata or any(len(scores) < 2 for scores in strata.values()):
         return None
@@ -60,7 +72,7 @@ def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONF
 
 
 def _sum_interval(groups: Sequence[Sequence[float]], confidence: float, surprise: float) -> Interval:
-    """Return the interval for scores in 0..1; `surprise` is how far a score can be from its like."""
+    """Return the interval for scores in 0..1; `surprise` is how far the one disagreeing score lies from the others."""
     count = len(groups)
     variance = sum(_variance(scores) / len(scores) for scores in groups)
     variance += (surprise / min(map(len, groups))) ** 2
@@ -85,15 +97,15 @@ def bootstrap(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
-    """Return a bootstrap interval for a statistic of one sample; None for fewer than two values, or all alike.
+    """Return a bootstrap interval for a statistic of one sample; None if it has fewer than two distinct values.
 
     Args:
-        values: The sample, of any unit.
+        values: The sample, in any unit.
         statistic: Takes an array and an axis, as `numpy.mean` and `numpy.median` do.
-        method: `percentile` takes the quantiles of the resampled statistic as they are. `bca` corrects them for bias
-            and for a spread that changes with the value (Efron 1987), which skewed samples such as seconds need.
-        confidence: How often it should hold the truth.
-        resamples: How many samples are drawn; the draws are the same each time.
+        method: `percentile` uses the quantiles of the resampled statistic as they are. `bca` corrects them for bias and
+            for a spread that changes with the value (Efron 1987), which skewed samples such as latencies need.
+        confidence: Nominal coverage.
+        resamples: Number of samples to draw; the draws are the same each time.
     """
     import numpy as np
 
@@ -119,7 +131,7 @@ def bootstrap(
 
 
 def _indices(n: int, resamples: int) -> Any:
-    """Draw rows of `n` indices. The raw stream of PCG64 is the same in every version of numpy."""
+    """Draw rows of `n` indices, from the raw stream of PCG64: numpy keeps it the same in every version."""
     import numpy as np
 
     raw = np.random.PCG64(n).random_raw(n * resamples)
@@ -127,32 +139,32 @@ def _indices(n: int, resamples: int) -> Any:
 
 
 Clusters = Sequence[Mapping[str, Sequence[float]]]
-"""For every run, or pair of runs, its figures by stratum."""
+"""Scores, or differences, by stratum: one mapping per run, or per pair of runs."""
 
 
 class Paired(BaseModel):
-    """The difference between two agents that were asked the same, in points of the sum over strata."""
+    """The difference between two agents on the same examples, in points of the sum over strata."""
 
     model_config = ConfigDict(frozen=True)
 
     difference: float
     interval: Interval | None
-    """None where a stratum has a single pair."""
+    """None if a stratum has a single pair."""
     p: float
-    """Of the permutation test: how often luck alone gives so large a mean difference."""
+    """p-value of the permutation test: how often luck alone gives so large a mean difference."""
     n: int
-    """Pairs."""
+    """Number of pairs of examples."""
     clusters: int
-    """Pairs of runs that they come from."""
+    """Number of pairs of runs that these come from."""
 
     @property
     def shown(self) -> bool:
-        """Whether there is a difference: the interval does not hold 0."""
+        """Whether the data shows a difference: the interval does not contain 0."""
         return self.interval is not None and not self.interval.holds(0.0)
 
 
 class _Pool:
-    """The strata of all clusters together."""
+    """The strata of all clusters, pooled."""
 
     def __init__(self, clusters: Clusters) -> None:
         self.clusters = clusters
@@ -163,12 +175,12 @@ class _Pool:
 
     @property
     def within(self) -> float:
-        """The variance of the sum of means, if examples are independent."""
+        """Variance of the sum of means if examples are independent."""
         return sum(_variance(each) / len(each) for each in self.strata.values())
 
     @property
     def between(self) -> float:
-        """The variance of the sum of means that the clusters show, of which there are two or more."""
+        """Variance of the sum of means as observed between clusters; there must be two or more."""
         parts = [
             sum(
                 sum(d - self.means[name] for d in cluster.get(name, ())) / len(each)
@@ -179,11 +191,12 @@ class _Pool:
         return len(parts) / (len(parts) - 1) * sum(part**2 for part in parts)
 
     def stretch(self) -> float:
-        """Return how many times longer an interval's arms are because examples come in clusters; at least 1.
+        """Return the factor by which clustering lengthens an interval's arms; at least 1.
 
-        Three runs say little of how much runs vary. So what they show is averaged with what independence predicts,
-        each weighted with its degrees of freedom (moderated variance: Smyth 2004), and Student's quantile replaces
-        the normal one. At 95 % for any confidence: what lies further out would be all prior.
+        Three runs say little about how much runs vary. So the observed variance is averaged with the one that
+        independence predicts, each weighted with its degrees of freedom (moderated variance: Smyth 2004), and Student's
+        quantile replaces the normal one. It is computed at 95 % for any confidence: further out the prior alone would
+        decide.
         """
         count, within = len(self.clusters), self.within
         if count < 2 or within == 0:
@@ -194,11 +207,18 @@ class _Pool:
 
 
 _PRIOR = 2
-"""How many degrees of freedom the variance that independence predicts is worth."""
+"""Weight of the variance that independence predicts, in degrees of freedom."""
 
 
 def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -> Interval | None:
-    """Return an interval for the sum of the strata's means over several runs; None if a stratum has a single score."""
+    """Return an interval for the sum of the strata's means over several runs, which may differ more than chance allows.
+
+    None if a stratum has fewer than two scores.
+
+    Args:
+        clusters: For every run, its scores by scenario.
+        confidence: Nominal coverage.
+    """
     pool = _Pool(clusters)
     interval = sum_interval(pool.strata, confidence)
     if interval is None or len(clusters) < 2:
@@ -213,12 +233,12 @@ def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -
 def paired(clusters: Clusters, confidence: float = CONFIDENCE) -> Paired:
     """Compare two agents by the differences of their scores, example by example.
 
-    The interval is that of `sum_interval`, for the differences moved into 0..1. Where there are several pairs of runs
-    its arms grow, since what happens in one run has something in common.
+    The interval is that of `sum_interval`, for the differences rescaled to 0..1. With several pairs of runs its arms
+    are longer, since the examples of one run are not independent.
 
     Args:
-        clusters: For every pair of runs the differences by stratum, each in -1..1.
-        confidence: How often the interval should hold the truth.
+        clusters: For every pair of runs, the differences by scenario, each in -1..1.
+        confidence: Nominal coverage.
     """
     pool = _Pool(clusters)
     pairs = [d for each in pool.strata.values() for d in each]
@@ -246,7 +266,7 @@ def _normal(confidence: float) -> float:
 
 
 def student(freedom: float, confidence: float = CONFIDENCE) -> float:
-    """Return the two-sided quantile of Student's t for three degrees of freedom or more (Fisher & Cornish 1960)."""
+    """Return the two-sided quantile of Student's t, for at least three degrees of freedom (Fisher & Cornish 1960)."""
     z = _normal(confidence)
     terms = (
         z,
@@ -259,16 +279,16 @@ def student(freedom: float, confidence: float = CONFIDENCE) -> float:
 
 
 class Spread(BaseModel):
-    """How much the scores of several runs of one agent differ, as standard deviations."""
+    """How much the scores of several runs of one agent vary, as standard deviations."""
 
     model_config = ConfigDict(frozen=True)
 
     total: float | None
-    """Of the scores as they are. None for a single run."""
+    """Of all scores. None for a single run."""
     seeds: float | None
     """What another seed changes: other needles, another schedule. None without two runs of one seed."""
     agent: float | None
-    """What happens when the same conversation is held again. None without two runs of one seed."""
+    """What repeating the same conversation changes. None without two runs of one seed."""
     judge: float | None = None
     """What another judge of the same replies changes. None without two judges of one run."""
 
@@ -276,11 +296,11 @@ class Spread(BaseModel):
 def spread(by_seed: Mapping[int, Sequence[float]], by_judge: Sequence[Sequence[float]] = ()) -> Spread | None:
     """Split the variance of runs' scores by analysis of variance (method of moments).
 
-    None for a single run, unless several judges were asked.
+    Returns None for a single run, unless it had several judges.
 
     Args:
-        by_seed: The scores of all runs of each seed.
-        by_judge: For every run what it would score by each of its judges alone.
+        by_seed: The scores of the runs of each seed.
+        by_judge: For every run, its score by each of its judges alone.
     """
     judged = [scores for scores in by_judge if len(scores) > 1]
     judge = None
@@ -309,10 +329,10 @@ def spread(by_seed: Mapping[int, Sequence[float]], by_judge: Sequence[Sequence[f
 
 
 def permutation_test(differences: Sequence[float]) -> float:
-    """Return the two-sided p-value of paired differences: how often exchanging the two of some pairs gives as much.
+    """Return the two-sided p-value of paired differences: how often flipping random signs gives as large a sum.
 
-    Exact for up to 14 pairs that differ; beyond that from draws that are the same each time, the observed arrangement
-    counted among them (Phipson & Smyth 2010).
+    Exact for up to 14 pairs that differ. Beyond that it samples sign patterns, the same each time, and counts the
+    observed one among them (Phipson & Smyth 2010).
     """
     import numpy as np
 

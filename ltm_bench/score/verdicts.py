@@ -17,7 +17,7 @@ def verdict_on(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
         return Verdict(Outcome.ABSTAINED, 0.0, "the provider or the model declined to answer")
     try:
         return expect.verdict(reply.text, turns)
-    except Exception as error:
+    except Exception as error:  # a matcher is anybody's code
         return Verdict(
             Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
         )

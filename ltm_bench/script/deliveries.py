@@ -1,7 +1,7 @@
-"""How a task's material reaches the agent: in one message, in parts, or scattered over the span.
+"""Deliveries: how long material reaches the agent, in one message, in parts, or scattered over the span.
 
-A task brings pieces of material and questions about them; the suite chooses the delivery. The three papers that tasks
-come from (Counting-Stars, InfiniteBench, SWiM) know `one_shot` alone, a single prompt. All questions about the same
+A task has pieces of material and questions about them; the suite chooses the delivery. The three papers from which
+tasks come (Counting-Stars, InfiniteBench, SWiM) know only `one_shot`, a single prompt. All questions about the same
 material share one delivery. Depths are measured in tokens of the default counter, in the message as it is sent.
 """
 
@@ -18,40 +18,39 @@ Delivery = Literal["one_shot", "chunked", "scattered"]
 DELIVERIES: tuple[Delivery, ...] = get_args(Delivery)
 
 PART = "Part {i} of {n}. Please just confirm that you have read it; the question comes later.\n\n"
-"""What a part begins with when material is delivered in parts."""
+"""The beginning of each part when material is delivered in parts."""
 
 CHUNK = 2000
 """Tokens of a part."""
 
 _MARGIN = 0.97
-"""The part of a usable span that material fills which comes in one message or in parts; the rest is the question's."""
+"""Share of the usable span that material may fill in one message or in parts; the rest is left for the question."""
 
 
 class Piece(NamedTuple):
-    """A part of the material that is never cut in two by a delivery."""
+    """A piece of the material; no delivery cuts it in two."""
 
     text: str
     kind: Literal["needle", "matter", "hay"] = "matter"
-    """A needle holds what is asked for; matter belongs to the task; hay only makes it long, as filler can."""
+    """A needle holds what is asked for, matter belongs to the task, hay only adds length."""
 
 
 def room(span: int) -> int:
-    """Return how many tokens material may have that is to fill a span."""
+    """Return the number of tokens of material that fills a span."""
     return int(span * 0.9 * _MARGIN)
 
 
 def bury(needles: Iterable[tuple[float, str]], hay: Iterator[str], tokens: int, joint: str) -> list[Piece]:
-    """Lay needles into hay, each as near as can be to its depth.
+    """Bury needles in hay, each as close to its depth as possible.
 
     Args:
         needles: Depth, from 0 to 1, and text of each.
-        hay: Texts without end.
-        tokens: How long all of it is to be, needles and hay, to within half a piece of hay.
-        joint: What will stand between two pieces.
+        hay: An endless supply of texts.
+        tokens: Total length of needles and hay, accurate to half a piece of hay.
+        joint: The separator between two pieces.
 
     Returns:
-        The pieces in order. A needle stands where less than one piece of hay, or the needle before it, keeps it from
-        `depth * tokens`.
+        The pieces in order. A needle misses `depth * tokens` by less than one piece of hay, or by the needle before it.
     """
     count = counter().count
     pieces: list[Piece] = []
@@ -71,7 +70,7 @@ def bury(needles: Iterable[tuple[float, str]], hay: Iterator[str], tokens: int, 
     laid = [(depth, text, count(text + joint)) for depth, text in sorted(needles, key=lambda pair: pair[0])]
     after = sum(size for _, _, size in laid)
     for depth, text, length in laid:
-        # A needle at depth 1 is the last piece; those that follow need their room.
+        # A needle at depth 1 is the last piece; leave room for the needles that follow.
         fill(min(depth * tokens, tokens - after))
         pieces.append(Piece(text, "needle"))
         position, after = position + length, after - length
@@ -91,21 +90,21 @@ def deliver(
     part: str = PART,
     end: float = 1.0,
 ) -> Generator[Line, object, None]:
-    """Give the messages that bring the material and ask the questions.
+    """Yield the messages that deliver the material and ask the questions.
 
     Args:
         pieces: The material, in order.
-        questions: With texts that are strings, no functions of the time. The first comes with the material
+        questions: Their texts are strings, not functions of the time. The first comes with the material
             (`one_shot`), or after it; the others follow at once.
-        delivery: One of DELIVERIES. `scattered` leaves the hay away, gives every needle a message of its own,
-            and puts matter together to messages of at most `chunk` tokens.
-        begin: What is said before the material; not if only needles are left of it.
-        joint: What stands between two pieces.
-        chunk: Tokens of a message, where there are several; a longer piece is a message of its own.
-        most: Tokens to which the single message is cut, in the middle, as InfiniteBench's programs do it; 0 means that
-            it is not cut. Needles that are lost with what was cut are marked so.
-        part: What a part begins with, with `{i}` and `{n}`.
-        end: For `scattered`: the position of the first question; a message comes where it would stand in a single
+        delivery: One of DELIVERIES. `scattered` omits the hay, gives every needle a message of its own, and joins
+            matter into messages of at most `chunk` tokens.
+        begin: The text before the material; omitted if only needles are left.
+        joint: The separator between two pieces.
+        chunk: Maximum tokens of each of several messages; a longer piece is a message of its own.
+        most: Maximum tokens of the single message, which is cut in the middle as InfiniteBench's programs do; 0 for no
+            limit. Needles that are cut are marked.
+        part: The beginning of a part, with `{i}` and `{n}`.
+        end: For `scattered`, the position of the first question; each message comes where it would stand in a single
             message that ends there.
     """
     if delivery not in DELIVERIES:
@@ -123,54 +122,59 @@ def deliver(
     else:
         yield from _scattered(pieces, begin, joint, chunk, end)
         yield replace(first, at=end)
-    yield from (each for each in others)  # a generator, since replies are sent into it
+    yield from (each for each in others)  # a generator: a list takes no replies
 
 
 def _whole(pieces: Sequence[Piece], question: Ask, begin: str, joint: str, most: int) -> Ask:
-    """Put everything into one message, and cut it in the middle if it is longer than it may be."""
+    """Put everything into one message, cut in the middle if it is too long."""
     assert isinstance(question.text, str)
     head = f"{begin}\n\n" if begin else ""
-    body, buried = _joined(pieces, joint, head)
+    body, needles = _joined(pieces, joint, head)
     text = f"{body}\n\n{question.text}"
-    if not most:
-        return replace(question, text=text, buried=tuple(Buried(t, before) for t, before, _ in buried))
     total = counter().count(text)
-    if total <= most:
-        return replace(question, text=text, buried=tuple(Buried(t, before) for t, before, _ in buried))
+    if not most or total <= most:
+        return replace(question, text=text, buried=tuple(Buried(each.text, each.before) for each in needles))
     kept_head, kept_tail = most // 2, most - most // 2
     start, end = counter().ends(text, kept_head, kept_tail)
     gone = total - most
 
-    def left(before: int, length: int) -> int | None:
-        if before + length <= kept_head:
-            return before
-        return before - gone if before >= kept_head + gone else None
+    def left(needle: _Needle) -> int | None:
+        if needle.before + needle.tokens <= kept_head:
+            return needle.before
+        return needle.before - gone if needle.before >= kept_head + gone else None
 
     return replace(
-        question,
-        text=start + end,
-        buried=tuple(Buried(t, left(before, length)) for t, before, length in buried),
+        question, text=start + end, buried=tuple(Buried(each.text, left(each)) for each in needles)
     )
 
 
-def _joined(pieces: Sequence[Piece], joint: str, head: str = "") -> tuple[str, list[tuple[str, int, int]]]:
-    """Return the text, and of every needle its text, the tokens before it, and its own.
+class _Needle(NamedTuple):
+    """A needle within a longer text."""
 
-    A stretch between two needles is counted as a whole, so that depths are those of the text, not sums over pieces.
+    text: str
+    before: int
+    """Tokens of the text before it."""
+    tokens: int
+
+
+def _joined(pieces: Sequence[Piece], joint: str, head: str = "") -> tuple[str, list[_Needle]]:
+    """Return pieces as one text, and its needles.
+
+    The text between two needles is counted as a whole, so that depths are those of the text, not sums over pieces.
     """
     count = counter().count
-    buried: list[tuple[str, int, int]] = []
+    needles: list[_Needle] = []
     before, stretch, parts = 0, head, [head]
     for i, piece in enumerate(pieces):
         text = piece.text if i == len(pieces) - 1 else piece.text + joint
         parts.append(text)
         if piece.kind == "needle":
             before, stretch = before + count(stretch), ""
-            buried.append((piece.text, before, count(text)))
-            before += buried[-1][2]
+            needles.append(_Needle(piece.text, before, count(text)))
+            before += needles[-1].tokens
         else:
             stretch += text
-    return "".join(parts), buried
+    return "".join(parts), needles
 
 
 def _parts(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, part: str) -> Iterator[Line]:
@@ -183,7 +187,7 @@ def _parts(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, part: st
 def _scattered(pieces: Sequence[Piece], begin: str, joint: str, chunk: int, end: float) -> Iterator[Line]:
     among_hay = any(piece.kind == "hay" for piece in pieces)
     total = sum(_size(piece, joint) for piece in pieces)
-    # Among nothing but matter a needle that came alone would give itself away.
+    # Among matter alone, a needle in a message of its own would give itself away.
     groups = _grouped(pieces, joint, chunk, lambda piece: among_hay and piece.kind != "matter")
     before, first = 0, True
     for group in groups:
@@ -204,12 +208,12 @@ def _known(pieces: Sequence[Piece]) -> bool:
 
 
 def _message(group: Sequence[Piece], joint: str, head: str, at: float | None, *, known: bool) -> Line:
-    text, buried = _joined(group, joint, head)
-    if known and not buried:
+    text, needles = _joined(group, joint, head)
+    if known and not needles:
         return Chat(text, at=at)
     if len(group) == 1 and not head:
         return Tell(text, at=at)
-    return Tell(text, at=at, buried=tuple(Buried(t, before) for t, before, _ in buried))
+    return Tell(text, at=at, buried=tuple(Buried(each.text, each.before) for each in needles))
 
 
 def _grouped(
@@ -230,10 +234,10 @@ def _grouped(
 
 
 def depths(pieces: Sequence[Piece], joint: str = "\n") -> list[tuple[int, int]]:
-    """Return of every needle how many tokens come before it, and how many all pieces have."""
-    text, buried = _joined(pieces, joint)
+    """Return, for every needle, the tokens before it and those of all pieces."""
+    text, needles = _joined(pieces, joint)
     total = counter().count(text)
-    return [(before, total) for _, before, _ in buried]
+    return [(each.before, total) for each in needles]
 
 
 def evenly(count: int) -> list[float]:

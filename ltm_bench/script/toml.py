@@ -1,4 +1,4 @@
-"""Scenarios written as data alone: a TOML file of messages with seeded choices becomes a `Scenario`.
+"""Scenarios in TOML: a file of messages with seeded choices becomes a `Scenario`.
 
     about = "Moving house: a town changes; only the last one counts"
     skills = ["recall", "conflict"]
@@ -17,7 +17,7 @@
     at = 1.0
     expect = { names = "{town.1}", among = "town" }
 
-A suite may replace the values of a choice, as it may the parameters of a scenario in Python.
+A suite can replace the values of a choice, just as it can set the parameters of a scenario in Python.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.errors import DropInError, nearest
+from ltm_bench.core.errors import PluginError, nearest
 from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Tell
 from ltm_bench.matchers.choices import picks
 from ltm_bench.matchers.lists import lists_all
@@ -46,7 +46,7 @@ Value = str | dict[str, str]
 """One value of a choice: a text, or several that belong together."""
 
 Names = Mapping[str, str]
-"""What the names in braces stand for."""
+"""What each name in braces stands for."""
 
 _NAME = re.compile(r"\{([^{}]*)\}")
 _PAUSE = re.compile(r"(?:(\d{1,5})d)? ?(?:(\d{1,5})h)? ?(?:(\d{1,5})m)?")
@@ -64,7 +64,7 @@ class Draw(_Table):
 
 
 class Expect(_Table):
-    """What is expected: one of `names`, `says`, `lists`, `picks`, `retells`, and what it might be confused with."""
+    """What a question expects: one of `names`, `says`, `lists`, `picks`, `retells`, and the other candidates."""
 
     names: str | None = None
     says: str | None = None
@@ -104,7 +104,7 @@ class Said(_Table):
     chat: str | None = None
     at: float | None = Field(default=None, ge=0.0, le=1.0)
     after: str | None = None
-    """Least benchmark time since the message before: `45m`, `2h`, `1d 6h`."""
+    """Minimum benchmark time since the previous message: `45m`, `2h`, `1d 6h`."""
     ideal: str | None = None
     expect: Expect | None = None
 
@@ -115,12 +115,12 @@ class Said(_Table):
 
     @property
     def text(self) -> str:
-        """What is said, names in braces not yet replaced."""
+        """The text, with names still in braces."""
         return self.say or self.ask or self.chat or ""
 
     @property
     def pause(self) -> timedelta | None:
-        """`after` as a length of time."""
+        """`after` as a duration."""
         if self.after is None:
             return None
         days, hours, minutes = (int(n or 0) for n in _pause(self.after).groups())
@@ -143,12 +143,12 @@ class Said(_Table):
 def _pause(text: str) -> re.Match[str]:
     match = _PAUSE.fullmatch(text.strip())
     if match is None or not any(match.groups()):
-        raise ValueError(f"after = {text!r}: write a length of time such as 45m, 2h or 1d 6h")
+        raise ValueError(f"after = {text!r}: write a duration such as 45m, 2h or 1d 6h")
     return match
 
 
 class Recipe(_Table):
-    """A scenario as it stands in its file."""
+    """A scenario as written in its file."""
 
     about: str = Field(min_length=1)
     skills: list[str] = Field(min_length=1)
@@ -159,7 +159,7 @@ class Recipe(_Table):
     messages: list[Said] = Field(min_length=1)
 
     def script(self, dice: Dice, replaced: Mapping[str, Any]) -> Script:
-        """Draw the choices, then say the messages one after the other. Raises ValueError."""
+        """Draw the choices, then yield the messages in order. Raises ValueError."""
         pools = {name: [*replaced.get(name, _values(choice))] for name, choice in self.choices.items()}
         names: dict[str, str] = {}
         for name, choice in self.choices.items():
@@ -228,7 +228,7 @@ def _with(value: str, among: Sequence[str]) -> list[str]:
 
 
 def _pool(name: str, pools: Mapping[str, Sequence[Value]]) -> list[str]:
-    """Return all values of a choice, `pet` or, where they have parts, `pet.call`."""
+    """Return all values of a choice, `pet`, or of one of its parts, `pet.call`."""
     stem, _, part = name.partition(".")
     if stem not in pools:
         raise ValueError(
@@ -244,7 +244,7 @@ def _pool(name: str, pools: Mapping[str, Sequence[Value]]) -> list[str]:
 
 
 def summary(path: Path) -> str:
-    """Return what a file says of itself."""
+    """Return the first line of what a file says about itself."""
     try:
         return str(tomllib.loads(path.read_text("utf-8")).get("about", "")).partition("\n")[0]
     except (OSError, ValueError):
@@ -252,13 +252,13 @@ def summary(path: Path) -> str:
 
 
 def read(path: Path) -> Scenario:
-    """Return the scenario that a TOML file describes. Raises DropInError with file, key and nearest name."""
+    """Return the scenario that a TOML file describes. Raises PluginError with file, key and nearest name."""
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise DropInError(f"{path}: {error.strerror or error}") from error
+        raise PluginError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise DropInError(f"{path}: not valid TOML: {error}") from error
+        raise PluginError(f"{path}: not valid TOML: {error}") from error
     try:
         recipe = Recipe.model_validate(content)
     except ValidationError as error:
@@ -266,7 +266,7 @@ def read(path: Path) -> Scenario:
     try:
         list(recipe.script(Dice("trial"), {}))
     except ValueError as error:
-        raise DropInError(f"{path}: {error}") from error
+        raise PluginError(f"{path}: {error}") from error
     return Scenario(
         name=path.stem,
         summary=recipe.about.strip().partition("\n")[0],
@@ -282,19 +282,19 @@ def read(path: Path) -> Scenario:
 _KNOWN: Mapping[str, type[_Table]] = {"messages": Said, "expect": Expect, "choices": Draw}
 
 
-def _explained(path: Path, error: ValidationError) -> DropInError:
-    """Say the first thing that is wrong, with its key as it stands in the file and the nearest known one."""
+def _explained(path: Path, error: ValidationError) -> PluginError:
+    """Return an error for the first problem, with its key as written in the file and the nearest known key."""
     problem = error.errors()[0]
     keys = [key for key in problem["loc"] if key not in ("Draw", "list[union[str,dict[str,str]]]", "str")]
     where = "".join(f" {key + 1}" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
     if problem["type"] == "extra_forbidden":
         table = next((_KNOWN[str(key)] for key in reversed(keys[:-1]) if key in _KNOWN), Recipe)
         known = [field.alias or name for name, field in table.model_fields.items()]
-        return DropInError(
+        return PluginError(
             f"{path}: unknown key {where!r}{nearest(str(keys[-1]), known)} (known: {', '.join(known)})"
         )
     if problem["type"] == "missing":
-        return DropInError(f"{path}: {where} is missing")
+        return PluginError(f"{path}: {where} is missing")
     what = problem["msg"].removeprefix("Value error, ")
     shown = "" if isinstance(problem["input"], dict | list) else f" = {problem['input']!r:.60}"
-    return DropInError(f"{path}: {where}{shown}: {what[:1].lower() + what[1:]}")
+    return PluginError(f"{path}: {where}{shown}: {what[:1].lower() + what[1:]}")

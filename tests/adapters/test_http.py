@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.adapters.http import Answers, Attempt, Traffic, caching, listening, sendable, tell
+from ltm_bench.adapters import SdkChatModel
+from ltm_bench.adapters.http import Answers, Attempt, Traffic, caching, listening, tell
+from ltm_bench.adapters.testing import Provider
+from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Message, Reply
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command
-    from tests.provider import Provider
 
 pytestmark = pytest.mark.usefixtures("key")
 
@@ -41,7 +43,7 @@ def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_is_the_character_that
 
 
 def ask(
-    server: "Provider", adapter: str, text: str, home: Path, cache: Path | None = None, **settings: Any
+    server: Provider, adapter: str, text: str, home: Path, cache: Path | None = None, **settings: Any
 ) -> tuple[Reply | AgentError, Traffic]:
     """Say one thing to a fresh agent; return what came of it, and what went over the wire."""
     url = server.url if adapter == "anthropic_chat" else server.openai_url
@@ -64,7 +66,7 @@ def ask(
 
 
 @ADAPTERS
-def test_every_attempt_is_told_of_with_its_status(server: "Provider", tmp_path: Path, adapter: str) -> None:
+def test_every_attempt_is_told_of_with_its_status(server: Provider, tmp_path: Path, adapter: str) -> None:
     server.fail("error", status=529)
     server.fail("error", status=500)
     _, heard = ask(server, adapter, "Hello!", tmp_path)
@@ -75,7 +77,7 @@ def test_every_attempt_is_told_of_with_its_status(server: "Provider", tmp_path: 
 
 @ADAPTERS
 def test_an_attempt_without_an_answer_says_what_kept_it(
-    server: "Provider", tmp_path: Path, adapter: str
+    server: Provider, tmp_path: Path, adapter: str
 ) -> None:
     server.fail("hang", times=2, seconds=5.0)
     said, heard = ask(server, adapter, "Hello!", tmp_path, timeout=0.2, max_retries=1)
@@ -84,7 +86,7 @@ def test_an_attempt_without_an_answer_says_what_kept_it(
 
 
 @ADAPTERS
-def test_the_same_request_is_answered_once(server: "Provider", tmp_path: Path, adapter: str) -> None:
+def test_the_same_request_is_answered_once(server: Provider, tmp_path: Path, adapter: str) -> None:
     cache = tmp_path / "answers.sqlite"
     first, wire = ask(server, adapter, "My cat is Tom.", tmp_path / "one" / "agent", cache)
     again, quiet = ask(server, adapter, "My cat is Tom.", tmp_path / "two" / "agent", cache)  # of another run
@@ -94,7 +96,7 @@ def test_the_same_request_is_answered_once(server: "Provider", tmp_path: Path, a
     assert len(server.requests) == 1
 
 
-def test_a_request_that_differs_in_anything_is_another(server: "Provider", tmp_path: Path) -> None:
+def test_a_request_that_differs_in_anything_is_another(server: Provider, tmp_path: Path) -> None:
     cache = tmp_path / "answers.sqlite"
     for text, settings in (
         ("a", {}),
@@ -108,7 +110,7 @@ def test_a_request_that_differs_in_anything_is_another(server: "Provider", tmp_p
     assert len(server.requests) == 5
 
 
-def test_an_answer_that_was_of_no_use_is_not_kept(server: "Provider", tmp_path: Path) -> None:
+def test_an_answer_that_was_of_no_use_is_not_kept(server: Provider, tmp_path: Path) -> None:
     server.fail("empty")
     first, _ = ask(server, "openai_chat", "Hello!", tmp_path, tmp_path / "answers.sqlite")
     second, _ = ask(server, "openai_chat", "Hello!", tmp_path, tmp_path / "answers.sqlite")
@@ -116,9 +118,7 @@ def test_an_answer_that_was_of_no_use_is_not_kept(server: "Provider", tmp_path: 
     assert isinstance(second, Reply)
 
 
-def test_the_cache_holds_no_key_and_nothing_that_was_sent(
-    server: "Provider", tmp_path: Path, key: str
-) -> None:
+def test_the_cache_holds_no_key_and_nothing_that_was_sent(server: Provider, tmp_path: Path, key: str) -> None:
     path = tmp_path / "answers.sqlite"
     ask(server, "openai_chat", "My secret is Xylophone.", tmp_path, path)
     with sqlite3.connect(path) as database:
@@ -149,7 +149,7 @@ def test_a_cache_that_breaks_while_it_is_used_knows_nothing_and_stops_nobody(tmp
 
 
 def test_agents_on_one_loop_share_their_connections_and_the_last_one_closes_them(
-    server: "Provider", tmp_path: Path
+    server: Provider, tmp_path: Path
 ) -> None:
     async def talk() -> list[bool]:
         settings = {"model": "some-model", "base_url": server.openai_url}
@@ -157,7 +157,8 @@ def test_agents_on_one_loop_share_their_connections_and_the_last_one_closes_them
         clients: list[Any] = []
         for agent in (one, two):
             await agent.open(tmp_path)
-            clients.append(vars(agent)["_client"]._client)
+            assert isinstance(agent, SdkChatModel)
+            clients.append(agent.client._client)
         assert clients[0] is clients[1]
         message = Message("Hello!", datetime(2026, 1, 5, tzinfo=UTC), 0)
         await one.reply(message)
@@ -188,7 +189,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_a_second_run_with_the_cache_asks_nobody_and_has_the_same_log(
-    server: "Provider", command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Provider, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     where = ("-A", "model=some-model", "--base-url", server.openai_url, "--cache")
@@ -201,13 +202,13 @@ def test_a_second_run_with_the_cache_asks_nobody_and_has_the_same_log(
     latency = json.loads((tmp_path / "reports" / "b" / "results.json").read_text("utf-8"))["latency"]
     assert (latency["cached"], latency["retries"]) == (asked, 0)
     page = (tmp_path / "reports" / "b" / "report.html").read_text("utf-8")
-    assert f"{asked} of {asked} replies came from the cache of answers" in page
+    assert f"{asked} of {asked} replies came from the answer cache" in page
     assert command(*RUN, *where[:-1], "--name", "c").exit_code == 0
     assert len(server.requests) == 2 * asked
 
 
 def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_came(
-    server: "Provider", command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Provider, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     where = ("-A", "model=some-model", "--base-url", server.openai_url)
@@ -225,7 +226,7 @@ def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_cam
     assert [attempt["status"] for attempt in second["attempts"]] == [429, 200]
     assert [attempt["status"] for attempt in third["attempts"]] == [200]
     page = (tmp_path / "reports" / "a" / "report.html").read_text("utf-8")
-    assert "3 requests failed and were sent again" in page
+    assert "3 requests failed and were retried" in page
 
 
 @pytest.mark.parametrize(

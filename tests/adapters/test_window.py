@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ltm_bench.adapters.http import sendable
+from ltm_bench.adapters.text import sendable
 from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Exchange, History, Prompt, Window
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Finish, Reply
@@ -336,5 +336,5 @@ def test_it_is_let_go_once_the_turn_goes_with_no_request_any_more():
         prompt.request({}, "messages", system=True)
         sent += [each for each in prompt.history if each not in sent]
         talk.take(f"m{n}".ljust(20), Reply("r" * 10))
-        held = [each for each in sent if "json" in vars(each)]
+        held = [each for each in sent if each.rendered]
         assert held == list(prompt.history)

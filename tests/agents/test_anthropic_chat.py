@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Finish, Usage
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Talk
-    from tests.provider import Provider
 
 pytestmark = pytest.mark.usefixtures("key")
 
 
 @pytest.fixture
-def talk(server: "Provider", talk_to: Callable[..., "Talk"]) -> "Talk":
+def talk(server: Provider, talk_to: Callable[..., "Talk"]) -> "Talk":
     return talk_to("anthropic_chat", model="some-model", base_url=server.url)
 
 
-def test_caching_is_on_and_nothing_else_is_sent(talk: "Talk", server: "Provider"):
+def test_caching_is_on_and_nothing_else_is_sent(talk: "Talk", server: Provider):
     talk.say("Hello!")
     request = server.requests[0]
     assert set(request.body) == {"model", "system", "messages", "max_tokens", "cache_control"}
@@ -30,7 +30,7 @@ def test_caching_is_on_and_nothing_else_is_sent(talk: "Talk", server: "Provider"
 
 
 def test_effort_is_sent_when_it_is_set_and_an_empty_system_message_is_not(
-    server: "Provider", talk_to: Callable[..., "Talk"]
+    server: Provider, talk_to: Callable[..., "Talk"]
 ):
     talk_to("anthropic_chat", model="some-model", base_url=server.url, effort="low", system="").say("Hello!")
     assert server.requests[0].body["output_config"] == {"effort": "low"}
@@ -42,7 +42,7 @@ def test_there_is_no_temperature():
         make_agent("anthropic_chat", {"model": "some-model", "temperature": 0.0})
 
 
-def test_what_was_written_to_the_cache_is_read_the_next_time(talk: "Talk", server: "Provider"):
+def test_what_was_written_to_the_cache_is_read_the_next_time(talk: "Talk", server: Provider):
     first = talk.say("A long story. " * 400).usage
     second = talk.say("Go on.").usage
     assert first is not None
@@ -53,7 +53,7 @@ def test_what_was_written_to_the_cache_is_read_the_next_time(talk: "Talk", serve
     assert second.cache_write > 0
 
 
-def test_usage_is_normalised(talk: "Talk", server: "Provider"):
+def test_usage_is_normalised(talk: "Talk", server: Provider):
     server.edit = lambda body: (
         body
         | {
@@ -79,7 +79,7 @@ def test_usage_is_normalised(talk: "Talk", server: "Provider"):
     assert talk.say("Hello!").usage == Usage(uncached=7, output=3, model="some-model")
 
 
-def test_only_text_is_the_reply(talk: "Talk", server: "Provider"):
+def test_only_text_is_the_reply(talk: "Talk", server: Provider):
     server.edit = lambda body: (
         body
         | {
@@ -96,7 +96,7 @@ def test_only_text_is_the_reply(talk: "Talk", server: "Provider"):
         talk.say("Count!")
 
 
-def test_a_server_that_tells_no_usage_has_an_unknown_cost(talk: "Talk", server: "Provider"):
+def test_a_server_that_tells_no_usage_has_an_unknown_cost(talk: "Talk", server: Provider):
     server.edit = lambda body: {name: value for name, value in body.items() if name != "usage"}
     assert talk.say("Hello!").usage is None
 
@@ -111,7 +111,7 @@ def test_a_server_that_tells_no_usage_has_an_unknown_cost(talk: "Talk", server: 
         ("model_context_window_exceeded", Finish.OVERFLOW, False),
     ],
 )
-def test_why_it_stopped(talk: "Talk", server: "Provider", stop_reason: str, finish: Finish, remembered: bool):
+def test_why_it_stopped(talk: "Talk", server: Provider, stop_reason: str, finish: Finish, remembered: bool):
     server.edit = lambda body: body | {"stop_reason": stop_reason}
     reply = talk.say("Hello!")
     assert (reply.text, reply.finish) == ("I do not know.", finish)
@@ -122,7 +122,7 @@ def test_why_it_stopped(talk: "Talk", server: "Provider", stop_reason: str, fini
 
 
 @pytest.mark.parametrize("body", [{}, {"content": None}], ids=str)
-def test_an_answer_of_another_shape_is_an_error(talk: "Talk", server: "Provider", body: dict[str, Any]):
+def test_an_answer_of_another_shape_is_an_error(talk: "Talk", server: Provider, body: dict[str, Any]):
     server.edit = lambda _: body
     with pytest.raises(AgentError, match="could not be read"):
         talk.say("Hello!")
@@ -135,6 +135,6 @@ def test_an_answer_of_another_shape_is_an_error(talk: "Talk", server: "Provider"
         "input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000",
     ],
 )
-def test_the_words_for_a_prompt_that_is_too_long(talk: "Talk", server: "Provider", message: str):
+def test_the_words_for_a_prompt_that_is_too_long(talk: "Talk", server: Provider, message: str):
     server.fail(status=400, message=message)
     assert talk.say("Hello!").finish is Finish.OVERFLOW

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench import Finding
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.adapters.testing import Provider
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command
-    from tests.provider import Provider
 
 BOTH = pytest.mark.parametrize("adapter", ["openai_chat", "anthropic_chat"])
 
 
-def examine(adapter: str, server: "Provider", **settings: Any) -> list[Finding]:
+def examine(adapter: str, server: Provider, **settings: Any) -> list[Finding]:
     url = server.openai_url if adapter == "openai_chat" else server.url
     agent = make_agent(adapter, {"model": "some-model", "base_url": url, **settings})
     return list(asyncio.run(agent.examine()))
 
 
-def test_openais_shutdown_date_is_told(server: "Provider", key: str) -> None:
+def test_openais_shutdown_date_is_told(server: Provider, key: str) -> None:
     assert examine("openai_chat", server) == [
         Finding(True, "model some-model exists; no shutdown date is announced")
     ]
@@ -34,7 +34,7 @@ def test_openais_shutdown_date_is_told(server: "Provider", key: str) -> None:
     )
 
 
-def test_anthropics_retirement_and_window_are_told(server: "Provider", key: str) -> None:
+def test_anthropics_retirement_and_window_are_told(server: Provider, key: str) -> None:
     server.details = {"lifecycle": "deprecated", "retires_at": "2027-03-01T00:00:00Z"}
     assert examine("anthropic_chat", server, window=150_000) == [
         Finding(True, "model some-model exists: it is deprecated, retires on 2027-03-01"),
@@ -48,7 +48,7 @@ def test_anthropics_retirement_and_window_are_told(server: "Provider", key: str)
 @BOTH
 @pytest.mark.parametrize("value", ["soon", 3, None, [], {"a": 1}, "\x00"])
 def test_strange_details_are_a_finding_and_no_failure(
-    server: "Provider", key: str, adapter: str, value: object
+    server: Provider, key: str, adapter: str, value: object
 ) -> None:
     fields = ("shutdown_date", "lifecycle", "retires_at", "max_input_tokens", "id")
     server.details = dict.fromkeys(fields, value)
@@ -78,7 +78,7 @@ def test_an_answer_that_is_no_json_is_no_model(key: str, adapter: str) -> None:
 
 
 @BOTH
-def test_a_model_that_does_not_exist_is_said(server: "Provider", key: str, adapter: str) -> None:
+def test_a_model_that_does_not_exist_is_said(server: Provider, key: str, adapter: str) -> None:
     (found,) = examine(adapter, server, model="no-model")
     assert "no-model" in found.text
     assert found.ok == (adapter == "openai_chat")  # other servers need not list their models
@@ -86,7 +86,7 @@ def test_a_model_that_does_not_exist_is_said(server: "Provider", key: str, adapt
 
 @BOTH
 def test_a_server_that_cannot_be_reached_is_a_finding_and_no_failure(
-    server: "Provider", key: str, adapter: str
+    server: Provider, key: str, adapter: str
 ) -> None:
     agent = make_agent(adapter, {"model": "m", "base_url": "http://127.0.0.1:9/v1"})
     (found,) = asyncio.run(agent.examine())
@@ -95,7 +95,7 @@ def test_a_server_that_cannot_be_reached_is_a_finding_and_no_failure(
     assert "after 1 retry" in found.text  # doctor is in a hurry, whatever the agent's own settings are
 
 
-def test_doctor_says_all_of_it_and_never_the_key(server: "Provider", key: str, command: "Command") -> None:
+def test_doctor_says_all_of_it_and_never_the_key(server: Provider, key: str, command: "Command") -> None:
     done = command(
         "doctor", "--agent", "openai_chat", "-A", "model=some-model", "--base-url", server.openai_url
     )

@@ -2,22 +2,20 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Calls, Provider
 from ltm_bench.core.errors import AgentError, ConfigError
-from ltm_bench.core.messages import Turn
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import model, turn
-    from tests.provider import Calls, Provider
+    from tests.memories import Open, conversations, model, turn
 else:
-    from memories import model, turn
-    from provider import Calls
+    from memories import Open, conversations, model, turn
 
 REASON = "needs the extra: pip install ltm-bench[langmem]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
@@ -27,61 +25,15 @@ pytestmark = pytest.mark.filterwarnings(
 )  # LangGraph's, of LangMem and of itself
 
 
-class Conversation:
-    def __init__(self, home: Path, server: "Provider", **settings: Any) -> None:
-        home.mkdir(exist_ok=True)
-        self.home = home
-        base = {
-            "model": "some-model",
-            "base_url": server.openai_url,
-            "embedder": "local",
-            "max_retries": 0,
-        }
-        self.agent = make_agent("langmem", {**base, **settings})
-        self.runner = asyncio.Runner()
-        self.runner.run(self.agent.open(home))
-        self.closed = False
-
-    def say(self, number: int, text: str) -> Turn:
-        message = turn(number, text).message
-        return Turn(message, self.runner.run(self.agent.reply(message)))
-
-    def observe(self, *turns: Turn) -> None:
-        for each in turns:
-            self.runner.run(self.agent.observe(each))
-
-    def restore(self, *turns: Turn) -> None:
-        self.runner.run(self.agent.restore(turns))
-
-    def memories(self) -> list[tuple[str, int | None]]:
-        found = self.runner.run(self.agent.recall("parrot called moved", 50))
-        return sorted((memory.text, memory.turn) for memory in found)
-
-    def close(self) -> None:
-        if not self.closed:
-            self.closed = True
-            self.runner.run(self.agent.close())
-            self.runner.close()
-
-
-Open = Callable[..., Conversation]
-
-
 @pytest.fixture
-def open_in(tmp_path: Path, server: "Provider", key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def open_in(tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     pytest.importorskip("langmem", reason=REASON)
     monkeypatch.setenv("LANGSMITH_TRACING", "true")  # and yet nobody is told anything
     monkeypatch.setenv("LANGSMITH_ENDPOINT", server.url)
     server.answer = model
-    started: list[Conversation] = []
-
-    def start(name: str = "home", **settings: Any) -> Conversation:
-        started.append(Conversation(tmp_path / name, server, **settings))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.close()
+    usual = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "max_retries": 0}
+    with conversations(tmp_path, "langmem", **usual) as start:
+        yield start
     assert {request.path for request in server.requests} <= {"/v1/chat/completions", "/v1/embeddings"}
 
 
@@ -90,12 +42,12 @@ def test_a_package_that_is_missing_is_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "langmem", None)
     agent = make_agent("langmem", {"model": "some-model", "embedder": "local"})
-    with pytest.raises(ConfigError, match=r"^agent langmem: .* not installed; install ltm-bench\[langmem\]$"):
+    with pytest.raises(ConfigError, match=r"^agent langmem: .* is not installed; .* 'ltm-bench\[langmem\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 
 
-def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: "Provider", key: str) -> None:
+def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: Provider, key: str) -> None:
     talk = open_in(recent=0, embedder="some-embedder", dimensions=512)
     talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
     reply = talk.say(3, "What is my parrot called?").reply
@@ -103,14 +55,14 @@ def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: "Provider
         reply.text == "[Monday, 5 January 2026, 09:00, 3 minutes ago] User says: My parrot is called Zebedee."
     )
     assert "[Monday, 5 January 2026, 09:00]\nMy parrot" in server.chats[0].messages[-1]["content"]
-    assert talk.memories() == [
+    assert talk.known() == [
         ("User says: I moved to Ribe.", 1),
         ("User says: My parrot is called Zebedee.", 0),
     ]
     assert key not in repr(vars(talk.agent))
 
 
-def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: "Provider") -> None:
+def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
     spent: list[dict[str, int]] = []
 
     def note(body: dict[str, Any]) -> dict[str, Any]:
@@ -132,20 +84,20 @@ def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open
 
 
 def test_a_run_that_is_resumed_has_the_memories_of_its_log_and_no_others(
-    open_in: Open, server: "Provider"
+    open_in: Open, server: Provider
 ) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns[:2])
-    memories = talk.memories()
+    memories = talk.known()
     assert len(memories) == 2
     talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
-    assert len(talk.memories()) == 3
+    assert len(talk.known()) == 3
     talk.close()
     before = len(server.chats)
     again = open_in()
     again.restore(*turns)
-    assert again.memories() == memories
+    assert again.known() == memories
     calls = [request.messages[0]["content"] for request in server.chats[before:]]
     assert calls  # the last turn had to be managed anew
     assert "Archibald" not in "".join(calls)
@@ -153,11 +105,11 @@ def test_a_run_that_is_resumed_has_the_memories_of_its_log_and_no_others(
     before = len(server.chats)
     exact = open_in()
     exact.restore(*turns)
-    assert exact.memories() == memories
+    assert exact.known() == memories
     assert len(server.chats) == before
 
 
-def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server: "Provider") -> None:
+def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server: Provider) -> None:
     talk = open_in(deletes=True)
     turns = [turn(0, TOLD[0]), turn(1, "I moved to Ribe."), turn(2, "Forget it.")]
     talk.observe(*turns[:2])
@@ -168,16 +120,16 @@ def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server
 
     server.answer = forget
     talk.observe(turns[2])
-    memories = talk.memories()
+    memories = talk.known()
     assert len(memories) == 1
     talk.close()
     again = open_in(deletes=True)
     again.restore(*turns)
-    assert again.memories() == memories
+    assert again.known() == memories
     again.close()
     earlier = open_in(deletes=True)
     earlier.restore(*turns[:2])
-    assert len(earlier.memories()) == 2
+    assert len(earlier.known()) == 2
 
 
 @pytest.mark.parametrize(
@@ -193,7 +145,7 @@ def test_an_update_and_a_deletion_are_resumed_as_they_were(open_in: Open, server
 )
 def test_what_fails_is_one_line_without_the_key_and_no_memory_is_lost(
     open_in: Open,
-    server: "Provider",
+    server: Provider,
     key: str,
     fault: dict[str, Any],
     complaint: str,
@@ -207,7 +159,7 @@ def test_what_fails_is_one_line_without_the_key_and_no_memory_is_lost(
     talk.close()
     again = open_in()
     again.restore(turn(0, TOLD[0]))
-    assert again.memories() == [("User says: My parrot is called Zebedee.", 0)]
+    assert again.known() == [("User says: My parrot is called Zebedee.", 0)]
 
 
 def test_vectors_of_another_length_are_named(open_in: Open) -> None:

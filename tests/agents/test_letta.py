@@ -2,57 +2,25 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
 from ltm_bench.core.messages import Finish, Turn, Usage
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import turn
+    from tests.memories import Open, conversations, turn
     from tests.products import Letta, serving
 else:
-    from memories import turn
+    from memories import Open, conversations, turn
     from products import Letta, serving
 
 REASON = "needs the extra: pip install ltm-bench[letta]"
 KEY = "sk-let-not-a-key-0123456789"
-
-
-class Conversation:
-    def __init__(self, home: Path, server: Letta, **settings: Any) -> None:
-        home.mkdir(exist_ok=True)
-        base = {"model": "openai/some-model", "base_url": server.url, "max_retries": 0}
-        self.agent = make_agent("letta", {**base, **settings})
-        self.runner = asyncio.Runner()
-        self.runner.run(self.agent.open(home))
-        self.closed = False
-
-    def say(self, number: int, text: str) -> Turn:
-        message = turn(number, text).message
-        return Turn(message, self.runner.run(self.agent.reply(message)))
-
-    def fill(self, number: int, text: str) -> Turn:
-        filler = turn(number, text)
-        filler = Turn(filler.message, filler.reply, "fill")
-        self.runner.run(self.agent.observe(filler))
-        return filler
-
-    def restore(self, *turns: Turn) -> None:
-        self.runner.run(self.agent.restore(turns))
-
-    def close(self) -> None:
-        if not self.closed:
-            self.closed = True
-            self.runner.run(self.agent.close())
-            self.runner.close()
-
-
-Open = Callable[..., Conversation]
 
 
 @pytest.fixture
@@ -68,21 +36,15 @@ def letta(monkeypatch: pytest.MonkeyPatch) -> Iterator[Letta]:
 
 @pytest.fixture
 def open_in(tmp_path: Path, letta: Letta) -> Iterator[Open]:
-    started: list[Conversation] = []
-
-    def start(name: str = "home", **settings: Any) -> Conversation:
-        started.append(Conversation(tmp_path / name, letta, **settings))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.close()
+    usual = {"model": "openai/some-model", "base_url": letta.url, "max_retries": 0}
+    with conversations(tmp_path, "letta", **usual) as start:
+        yield start
 
 
 def test_a_package_that_is_missing_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "letta_client", None)
     agent = make_agent("letta", {"model": "openai/m", "base_url": "http://127.0.0.1:1"})
-    with pytest.raises(ConfigError, match=r"^agent letta: .* not installed; install ltm-bench\[letta\]$"):
+    with pytest.raises(ConfigError, match=r"^agent letta: .* is not installed; .* 'ltm-bench\[letta\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import httpx2
 import pytest
 
+from ltm_bench.adapters.testing import Provider, provider
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Finish
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Talk
-    from tests.provider import Provider, provider
-else:
-    from provider import provider
 
 LITELLM = os.environ.get("LTM_BENCH_LITELLM") or shutil.which("litellm")
 KEY = "sk-not-a-key-0123456789-abcdefghijklmnop"  # weak ones it does not start with
@@ -39,7 +37,7 @@ pytestmark = pytest.mark.skipif(
 
 class Proxy(NamedTuple):
     url: str
-    upstream: "Provider"
+    upstream: Provider
 
 
 @pytest.fixture(scope="module")

@@ -5,87 +5,36 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Turn, Usage
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import model, turn
-    from tests.provider import Provider
+    from tests.memories import Open, conversations, model, turn
 else:
-    from memories import model, turn
+    from memories import Open, conversations, model, turn
 
 REASON = "needs the extra: pip install ltm-bench[mem0]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
 
 
 @pytest.fixture
-def open_in(
-    tmp_path: Path, server: "Provider", key: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., "Conversation"]]:
+def open_in(tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     if find_spec("mem0") is None:  # not importorskip: whoever imports Mem0 first decides whether it may talk
         pytest.skip(REASON)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     server.answer = model
-    started: list[Conversation] = []
-
-    def start(name: str = "home", **settings: Any) -> Conversation:
-        started.append(Conversation(tmp_path / name, server, **settings))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.close()
-
-
-class Conversation:
-    def __init__(self, home: Path, server: "Provider", **settings: Any) -> None:
-        home.mkdir(exist_ok=True)
-        self.home = home
-        self.agent = make_agent(
-            "mem0",
-            {
-                "model": "some-model",
-                "base_url": server.openai_url,
-                "dimensions": 512,
-                "max_retries": 0,
-                **settings,
-            },
-        )
-        self.runner = asyncio.Runner()
-        self.runner.run(self.agent.open(home))
-        self.closed = False
-
-    def say(self, number: int, text: str) -> Turn:
-        message = turn(number, text).message
-        return Turn(message, self.runner.run(self.agent.reply(message)))
-
-    def observe(self, *turns: Turn) -> None:
-        for each in turns:
-            self.runner.run(self.agent.observe(each))
-
-    def restore(self, *turns: Turn) -> None:
-        self.runner.run(self.agent.restore(turns))
-
-    def facts(self) -> list[tuple[str, int | None]]:
-        found = self.runner.run(self.agent.recall("parrot called moved User says", 50))
-        return sorted((memory.text, memory.turn) for memory in found)
-
-    def close(self) -> None:
-        if not self.closed:
-            self.closed = True
-            self.runner.run(self.agent.close())
-            self.runner.close()
-
-
-Open = Callable[..., Conversation]
+    usual = {"model": "some-model", "base_url": server.openai_url, "dimensions": 512, "max_retries": 0}
+    with conversations(tmp_path, "mem0", **usual) as start:
+        yield start
 
 
 def test_a_package_that_is_missing_is_one_line(
@@ -93,7 +42,7 @@ def test_a_package_that_is_missing_is_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mem0", None)
     agent = make_agent("mem0", {"model": "some-model"})
-    with pytest.raises(ConfigError, match=r"^agent mem0: .* not installed; install ltm-bench\[mem0\]$"):
+    with pytest.raises(ConfigError, match=r"^agent mem0: .* is not installed; .* 'ltm-bench\[mem0\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 
@@ -112,7 +61,7 @@ def test_a_wrong_setting_is_named(key: str, settings: dict[str, Any], complaint:
         make_agent("mem0", settings)
 
 
-def test_it_answers_from_what_mem0_extracted(open_in: Open, server: "Provider", tmp_path: Path) -> None:
+def test_it_answers_from_what_mem0_extracted(open_in: Open, server: Provider, tmp_path: Path) -> None:
     talk = open_in(recent=0)
     talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
     reply = talk.say(3, "What is my parrot called?").reply
@@ -127,9 +76,7 @@ def test_it_answers_from_what_mem0_extracted(open_in: Open, server: "Provider", 
     assert [memory.turn for memory in talk.runner.run(talk.agent.recall("parrot called", 1))] == [0]
 
 
-def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
-    open_in: Open, server: "Provider"
-) -> None:
+def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
     spent: list[dict[str, int]] = []
 
     def note(body: dict[str, Any]) -> dict[str, Any]:
@@ -166,20 +113,20 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(
 
 
 def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
-    open_in: Open, server: "Provider"
+    open_in: Open, server: Provider
 ) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns[:2])
-    facts = talk.facts()
+    facts = talk.known()
     assert len(facts) == 2
     talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
-    assert len(talk.facts()) == 3
+    assert len(talk.known()) == 3
     talk.close()
     before = len(server.chats)
     again = open_in()
     again.restore(*turns[:2])
-    assert again.facts() == facts
+    assert again.known() == facts
     assert len(server.chats) == before  # nothing was extracted twice
     again.observe(turns[2])
     assert "Archibald" not in server.chats[-1].messages[-1]["content"]
@@ -187,37 +134,37 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     again.close()
     exact = open_in()
     exact.restore(*turns)
-    assert exact.facts() == facts
+    assert exact.known() == facts
     assert len(server.chats) == before + 1
 
 
-def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: "Provider") -> None:
+def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns[:2])
-    facts = talk.facts()
+    facts = talk.known()
     talk.close()
     heard = talk.home / "heard.jsonl"
     lines = heard.read_text("utf-8").splitlines()
     heard.write_text("\n".join(lines[:3]) + '\n[1, "', "utf-8")  # killed before it wrote that it was done
     again = open_in()
     again.restore(*turns)
-    assert again.facts() == facts
+    assert again.known() == facts
 
 
 def test_conversations_do_not_see_each_other(open_in: Open) -> None:
     one, other = open_in("one"), open_in("other")
     one.observe(turn(0, TOLD[0]))
     other.observe(turn(0, TOLD[1]))
-    assert [text for text, _ in one.facts()] == ["User says: My parrot is called Zebedee."]
-    assert [text for text, _ in other.facts()] == ["User says: I moved to Ribe."]
+    assert [text for text, _ in one.known()] == ["User says: My parrot is called Zebedee."]
+    assert [text for text, _ in other.known()] == ["User says: I moved to Ribe."]
     assert one.home.joinpath("name").read_text() != other.home.joinpath("name").read_text()
 
 
-def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: "Provider") -> None:
+def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: Provider) -> None:
     talk = open_in(embedder="local")
     talk.observe(turn(0, TOLD[0]))
-    assert talk.facts() == [("User says: My parrot is called Zebedee.", 0)]
+    assert talk.known() == [("User says: My parrot is called Zebedee.", 0)]
     assert {request.path for request in server.requests} == {"/v1/chat/completions"}
 
 
@@ -235,7 +182,7 @@ def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: "Provider") 
 @pytest.mark.parametrize("embedding", [True, False])
 def test_what_fails_is_one_line_without_the_key_and_no_fact_is_lost(
     open_in: Open,
-    server: "Provider",
+    server: Provider,
     key: str,
     fault: dict[str, Any],
     complaint: str,
@@ -252,10 +199,10 @@ def test_what_fails_is_one_line_without_the_key_and_no_fact_is_lost(
     talk.close()
     again = open_in() if embedding else open_in(embedder="local")
     again.restore(turn(0, TOLD[0]))
-    assert again.facts() == [("User says: My parrot is called Zebedee.", 0)]
+    assert again.known() == [("User says: My parrot is called Zebedee.", 0)]
 
 
-def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: "Provider") -> None:
+def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: Provider) -> None:
     talk = open_in()
 
     def fail_next(messages: Any) -> str:
@@ -271,7 +218,7 @@ def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: 
 OPENING = """
 import asyncio, sys
 from pathlib import Path
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 async def main():
     agents = [make_agent("mem0", {"model": "m", "embedder": "local"}) for _ in range(8)]
@@ -293,7 +240,7 @@ def test_many_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str)
     assert done.returncode == 0, done.stderr
 
 
-def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: "Provider") -> None:
+def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: Provider) -> None:
     talk = open_in(max_retries=9)
     server.fail("hang", times=20, seconds=20)
     begun = time.monotonic()
@@ -308,4 +255,4 @@ def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, ser
 def test_a_message_of_half_a_surrogate_pair_is_stored(open_in: Open) -> None:
     talk = open_in(embedder="local")
     talk.observe(turn(0, "\ud83d My parrot is called Zebedee."))
-    assert len(talk.facts()) == 1
+    assert len(talk.known()) == 1

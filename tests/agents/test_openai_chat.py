@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters import ChatModel
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Finish, Usage
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Talk
-    from tests.provider import Provider
 
 pytestmark = pytest.mark.usefixtures("key")
 
 
 def test_the_vendor_gets_its_own_fields_and_others_the_common_ones(
-    server: "Provider", talk_to: Callable[..., "Talk"]
+    server: Provider, talk_to: Callable[..., "Talk"]
 ):
     talk_to("openai_chat", model="some-model", max_output=50, redirect=server.openai_url).say("Hello!")
     talk_to("openai_chat", model="some-model", max_output=50, base_url=server.openai_url).say("Hello!")
@@ -29,9 +30,7 @@ def test_the_vendor_gets_its_own_fields_and_others_the_common_ones(
     assert set(other) == {"model", "messages", "max_tokens"}
 
 
-def test_temperature_and_effort_are_sent_when_they_are_set(
-    server: "Provider", talk_to: Callable[..., "Talk"]
-):
+def test_temperature_and_effort_are_sent_when_they_are_set(server: Provider, talk_to: Callable[..., "Talk"]):
     talk_to(
         "openai_chat",
         model="some-model",
@@ -45,7 +44,7 @@ def test_temperature_and_effort_are_sent_when_they_are_set(
     assert [message["role"] for message in body["messages"]] == ["user"]
 
 
-def test_cached_tokens_are_taken_out_of_the_prompt(server: "Provider", talk_to: Callable[..., "Talk"]):
+def test_cached_tokens_are_taken_out_of_the_prompt(server: Provider, talk_to: Callable[..., "Talk"]):
     talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
     talk.say("A long story. " * 400)
     first = server.measure(server.chats[0].messages, "").prompt
@@ -78,7 +77,7 @@ def test_cached_tokens_are_taken_out_of_the_prompt(server: "Provider", talk_to: 
     ids=["reasoning", "impossible", "bare", "none"],
 )
 def test_usage_is_normalised(
-    server: "Provider",
+    server: Provider,
     talk_to: Callable[..., "Talk"],
     figures: dict[str, Any] | None,
     expected: Usage | None,
@@ -92,14 +91,14 @@ def test_usage_is_normalised(
     "body", [{}, {"choices": []}, {"choices": [{"index": 0}]}, {"choices": None}], ids=str
 )
 def test_an_answer_of_another_shape_is_an_error(
-    server: "Provider", talk_to: Callable[..., "Talk"], body: dict[str, Any]
+    server: Provider, talk_to: Callable[..., "Talk"], body: dict[str, Any]
 ):
     server.edit = lambda _: body
     with pytest.raises(AgentError, match="could not be read"):
         talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!")
 
 
-def test_a_reply_that_was_cut_off_is_kept(server: "Provider", talk_to: Callable[..., "Talk"]):
+def test_a_reply_that_was_cut_off_is_kept(server: Provider, talk_to: Callable[..., "Talk"]):
     server.edit = lambda body: body | {"choices": [body["choices"][0] | {"finish_reason": "length"}]}
     talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
     reply = talk.say("Hello!")
@@ -108,7 +107,7 @@ def test_a_reply_that_was_cut_off_is_kept(server: "Provider", talk_to: Callable[
     assert server.requests[1].messages[-2]["content"] == "I do not know."
 
 
-def test_a_content_filter_is_a_refusal(server: "Provider", talk_to: Callable[..., "Talk"]):
+def test_a_content_filter_is_a_refusal(server: Provider, talk_to: Callable[..., "Talk"]):
     talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
     server.edit = lambda body: body | {"choices": [body["choices"][0] | {"finish_reason": "content_filter"}]}
     assert talk.say("Hello!").finish is Finish.REFUSAL
@@ -126,7 +125,7 @@ def test_a_content_filter_is_a_refusal(server: "Provider", talk_to: Callable[...
     ],
 )
 def test_other_servers_say_in_words_that_a_prompt_is_too_long(
-    server: "Provider", talk_to: Callable[..., "Talk"], message: str
+    server: Provider, talk_to: Callable[..., "Talk"], message: str
 ):
     server.fail(status=400, message=message)
     reply = talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!")
@@ -134,7 +133,7 @@ def test_other_servers_say_in_words_that_a_prompt_is_too_long(
 
 
 def test_the_key_can_come_from_another_variable(
-    server: "Provider", talk_to: Callable[..., "Talk"], monkeypatch: pytest.MonkeyPatch
+    server: Provider, talk_to: Callable[..., "Talk"], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("OPENROUTER_API_KEY", "another-key")
     talk_to(
@@ -144,7 +143,7 @@ def test_the_key_can_come_from_another_variable(
 
 
 def test_the_environment_can_name_the_server(
-    server: "Provider", talk_to: Callable[..., "Talk"], monkeypatch: pytest.MonkeyPatch
+    server: Provider, talk_to: Callable[..., "Talk"], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
     usage = talk_to("openai_chat", model="some-model").say("Hello!").usage
@@ -154,7 +153,8 @@ def test_the_environment_can_name_the_server(
 
 def test_a_regional_server_is_the_vendor_but_its_prices_are_others(monkeypatch: pytest.MonkeyPatch):
     agent = make_agent("openai_chat", {"model": "some-model", "base_url": "https://eu.api.openai.com/v1"})
-    endpoint = vars(agent)["_endpoint"]
+    assert isinstance(agent, ChatModel)
+    endpoint = agent.endpoint
     assert (endpoint.is_vendor, endpoint.is_list_priced) == (True, False)
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(ConfigError, match=r"OPENAI_API_KEY is not set; .* eu\.api\.openai\.com"):

@@ -20,7 +20,7 @@ import pytest
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Message, Reply
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -446,7 +446,7 @@ def test_a_program_that_dies_is_started_anew_where_that_is_asked_for(place: Path
     ("words", "complaint"),
     [
         ("no-such-program", "no-such-program cannot be started: No such file"),
-        (f'{sys.executable} -c "print(1, flush=True); input()"', "is no JSON object"),
+        (f'{sys.executable} -c "print(1, flush=True); input()"', "is not a JSON object"),
         (f'{sys.executable} -c "print(chr(123), flush=True); input()"', "is not JSON"),
         (f'{sys.executable} -c "import time; time.sleep(9)"', "did not answer within 0.3 s"),
         (f"{sys.executable} -c \"input(); print('{{}}', flush=True); input()\"", "answered without a reply"),

@@ -2,65 +2,26 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
-from ltm_bench.core.messages import Turn
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import model, turn
+    from tests.memories import Open, conversations, model, turn
     from tests.products import Zep, serving
-    from tests.provider import Provider
 else:
-    from memories import model, turn
+    from memories import Open, conversations, model, turn
     from products import Zep, serving
 
 REASON = "needs the extra: pip install ltm-bench[zep]"
 KEY = "z_not-a-key-0123456789"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
-
-
-class Conversation:
-    def __init__(self, home: Path, zep: Zep, server: "Provider", **settings: Any) -> None:
-        home.mkdir(exist_ok=True)
-        base = {
-            "core": "openai_chat:some-model",
-            "core_url": server.openai_url,
-            "base_url": zep.url,
-            "max_retries": 0,
-        }
-        self.agent = make_agent("zep", {**base, **settings})
-        self.runner = asyncio.Runner()
-        self.runner.run(self.agent.open(home))
-        self.closed = False
-
-    def say(self, number: int, text: str) -> Turn:
-        message = turn(number, text).message
-        return Turn(message, self.runner.run(self.agent.reply(message)))
-
-    def observe(self, *turns: Turn) -> None:
-        for each in turns:
-            self.runner.run(self.agent.observe(each))
-
-    def restore(self, *turns: Turn) -> None:
-        self.runner.run(self.agent.restore(turns))
-
-    def recall(self, query: str, limit: int = 10) -> list[tuple[str, int | None]]:
-        return [(m.text, m.turn) for m in self.runner.run(self.agent.recall(query, limit))]
-
-    def close(self) -> None:
-        if not self.closed:
-            self.closed = True
-            self.runner.run(self.agent.close())
-            self.runner.close()
-
-
-Open = Callable[..., Conversation]
 
 
 @pytest.fixture
@@ -74,18 +35,12 @@ def zep(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Zep]:
 
 
 @pytest.fixture
-def open_in(tmp_path: Path, zep: Zep, server: "Provider", monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def open_in(tmp_path: Path, zep: Zep, server: Provider, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     server.answer = model
-    started: list[Conversation] = []
-
-    def start(name: str = "home", **settings: Any) -> Conversation:
-        started.append(Conversation(tmp_path / name, zep, server, **settings))
-        monkeypatch.setattr(sys.modules[type(started[-1].agent).__module__], "_POLL", 0.0)
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.close()
+    core = {"core": "openai_chat:some-model", "core_url": server.openai_url}
+    monkeypatch.setattr(sys.modules[agent_class("zep").__module__], "_POLL", 0.0)
+    with conversations(tmp_path, "zep", **core, base_url=zep.url, max_retries=0) as start:
+        yield start
 
 
 def test_a_package_that_is_missing_is_one_line(
@@ -94,7 +49,7 @@ def test_a_package_that_is_missing_is_one_line(
     monkeypatch.setitem(sys.modules, "zep_cloud", None)
     monkeypatch.setenv("ZEP_API_KEY", KEY)
     agent = make_agent("zep", {"core": "openai_chat:m"})
-    with pytest.raises(ConfigError, match=r"^agent zep: .* not installed; install ltm-bench\[zep\]$"):
+    with pytest.raises(ConfigError, match=r"^agent zep: .* is not installed; .* 'ltm-bench\[zep\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

@@ -64,7 +64,7 @@ def test_a_finished_run_ends_with_0_also_when_it_is_run_again(command: "Command"
     assert command("run", *TINY, "--agent", "perfect", "--fail-under", "5").exit_code == 0
     again = command("run", *TINY, "--agent", "perfect", "--fail-under", "5")
     assert again.exit_code == 0
-    assert "reports/r is finished already; --fresh starts beside it." in again.out
+    assert "reports/r is finished already; --fresh starts beside it." in again.err
     assert command("run", *TINY, "--agent", "perfect", "--fresh").exit_code == 0
     assert sorted(path.name for path in Path("reports").iterdir()) == ["r", "r-2"]
 
@@ -198,11 +198,11 @@ def test_a_run_goes_on_where_nobody_is_to_hear_that_its_terminal_was_closed(plac
 def test_a_run_that_is_interrupted_over_its_page_is_resumed_as_well(
     command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("ltm_bench.cli.running.publish", interrupt)
+        patched.setattr("ltm_bench.report.publishing.publish", interrupt)
         done = command("run", *TINY, "--agent", "parrot", "--judge", "parrot")
     assert done.exit_code == 3
     assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` goes on from here" in done.err
@@ -216,7 +216,7 @@ def test_what_is_interrupted_without_a_run_ends_as_a_shell_expects(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ltm_bench.cli.listing.suites", interrupt)
+    monkeypatch.setattr("ltm_bench.cli.commands.list_.known_suites", interrupt)
     done = command("list", "suites")
     assert (done.exit_code, done.err) == (130, "ltm-bench: interrupted\n")
 

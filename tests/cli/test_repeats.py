@@ -1,16 +1,14 @@
 """`run --repeats`: several seeds, and what they come to together."""
 
-from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.cli import running
-from ltm_bench.core.budget import Budget
-from ltm_bench.plan.planning import Calls, Plan
-from ltm_bench.score.results import Results
+from ltm_bench import api
+from ltm_bench.api import execution
+from ltm_bench.plan.planning import Plan
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -62,13 +60,13 @@ def test_a_threshold_is_for_the_mean_of_all_seeds(command: "Command") -> None:
 
 def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
-    carry_out = running.carry_out
+    execute = execution.execute
 
-    def watched(plan: Plan, folder: Path, budget: Budget, judges: Sequence[str], calls: Calls) -> Results:
-        limits.append(budget.limit)
-        return carry_out(plan, folder, budget, judges, calls)
+    async def watched(plan: Plan, folder: Path, options: api.Options) -> api.Run:
+        limits.append(options.budget.limit)
+        return await execute(plan, folder, options)
 
-    monkeypatch.setattr(running, "carry_out", watched)
+    monkeypatch.setattr(execution, "execute", watched)
     done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
     assert done.exit_code == 0, done.output
     assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0

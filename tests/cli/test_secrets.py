@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.plugins.files import make_agent
+from ltm_bench.adapters import ChatModel
+from ltm_bench.adapters.testing import Provider
+from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command
-    from tests.provider import Provider
 
 PLANTED = {
     "OPENAI_API_KEY": "planted-openai-8f3a1c77",
@@ -45,7 +46,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_no_key_is_written_or_printed(
-    command: "Command", place: Path, server: "Provider", monkeypatch: pytest.MonkeyPatch
+    command: "Command", place: Path, server: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
 
@@ -133,7 +134,9 @@ def test_no_key_is_written_or_printed(
     monkeypatch.setenv("OPENAI_BASE_URL", hidden)
     server.fail(status=500, message=f"{hidden} failed")
     do("run", *TINY, *openai[:-2], "--name", "e", ends=(3,))
-    said.append(repr(vars(make_agent("openai_chat", {"model": "m"}))["_endpoint"]))
+    agent = make_agent("openai_chat", {"model": "m"})
+    assert isinstance(agent, ChatModel)
+    said.append(repr(agent.endpoint))
 
     # Headers of the `http` agent, whose server says them again.
     http = ("--agent", "http", "-A", "headers=Authorization=HEADER_VALUE", "-A", "max_retries=0")

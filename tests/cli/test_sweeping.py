@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.cli.sweeping import provider_of
-from ltm_bench.log.manifest import AgentEntry
-from tests.provider import Said, provider, quote
+from ltm_bench.adapters.testing import Said, provider, quote
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -93,7 +91,7 @@ def test_one_that_fails_stops_nobody_else_and_goes_on_later(command: "Command") 
         )
         done = command(*words)
         assert done.exit_code == 3
-        assert "1 of 4 runs are not finished; the same command goes on with them" in done.err
+        assert "1 of 4 runs are not finished; the same command continues with them" in done.err
         assert done.out.count("unfinished") == 1
         asked = len(server.chats)
         assert command(*words).exit_code == 0
@@ -112,7 +110,7 @@ def test_the_budget_is_shared_and_never_exceeded(command: "Command", monkeypatch
         done = command(*words, *seeds, "--max-cost", "0.05")
     # A server on this machine has no known price, and a limit is not held where nothing is known.
     assert done.exit_code == 4
-    assert "price is unknown" in done.err
+    assert "what the next call could cost is unknown" in done.err
 
 
 class Counting:
@@ -196,27 +194,6 @@ def test_an_isolated_sweep_holds_every_example_alone_from_the_same_pool(command:
         examples = json.loads((folder / "results.json").read_text())["examples"]
         assert len(list((folder / "isolated").glob("*.jsonl"))) == len(examples)
     assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
-
-
-@pytest.mark.parametrize(
-    ("entry", "provider_name"),
-    [
-        (("openai_chat", {}), "openai"),
-        (("openai_responses", {}), "openai"),
-        (("anthropic_chat", {}), "anthropic"),
-        (("vector_memory", {"core": "openai_chat:gpt-4o"}), "openai"),
-        (("vector_memory", {"core": "extractive", "embedder": "openai:text-embedding-3-small"}), "openai"),
-        (("vector_memory", {}), "vector_memory"),
-        (("openai_chat", {"base_url": "http://here/v1"}), "http://here/v1"),
-        (("goldfish", {}), "goldfish"),
-    ],
-)
-def test_adapters_of_one_vendor_share_its_connections(
-    entry: tuple[str, dict[str, str]], provider_name: str
-) -> None:
-    adapter, settings = entry
-    described = AgentEntry(name="a", adapter=adapter, hash="", settings=settings, free=False)
-    assert provider_of(described) == provider_name
 
 
 def test_calls_can_be_made_otherwise_and_answers_kept(command: "Command") -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider, Said, provider
 from ltm_bench.core.dice import Dice
-from tests.provider import Provider, Said, provider
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -141,7 +141,7 @@ def test_tasks_are_accepted_edited_and_rejected_and_the_rest_is_left_for_later(
     keys = iter(["a", "e", "Where did Emil come from?", "", "x", "r", "unclear", "q"])
     monkeypatch.setattr("builtins.input", lambda _: next(keys))
     done = command("swim", "validate", "tasks.json", "docs", "--validator", "Ada")
-    assert "3 looked at, 1 of them rejected, 9 left" in done.out
+    assert "3 reviewed, 1 of them rejected, 9 left" in done.out
     tasks = json.loads(Path("tasks.json").read_text())
     assert [tasks[str(i)]["validated"]["verdict"] for i in range(3)] == ["accepted", "edited", "rejected"]
     assert tasks["1"]["question"] == "Where did Emil come from?"
@@ -196,7 +196,7 @@ def test_a_vote_can_rest_on_an_embedding_of_a_provider(server: Provider, command
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
     run = ("swim", "run", "tasks.json", "docs", *MODEL, "--span", "4k", "--test", "voting", "--runs", "3")
     assert command(*run, "--questions", "2").exit_code == 0
-    own = command("swim", "show", "--embedder", "python:ltm_bench.adapters.embedding:embed", "--json")
+    own = command("swim", "show", "--embedder", "python:ltm_bench.adapters.hashing:embed", "--json")
     assert lines(own.out) == lines(command("swim", "show", "--json").out)
     done = command("swim", "show", "--embedder", "python:none:such")
     assert done.exit_code == 1

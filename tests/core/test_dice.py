@@ -41,7 +41,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
         dice.choice([])
     with pytest.raises(ValueError, match="cannot draw 4 of 3 items"):
         dice.sample("abc", 4)
-    with pytest.raises(ValueError, match="no whole number lies between 2 and 1"):
+    with pytest.raises(ValueError, match="no integer lies between 2 and 1"):
         dice.integer(2, 1)
 
 

@@ -76,12 +76,12 @@ def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     table = gzip.decompress(packed).replace(b"IQ== 0\n", b"IQ== 1\n")
     (tmp_path / "tables/cl100k_base.tiktoken.gz").write_bytes(gzip.compress(table, compresslevel=1))
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
-    with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.gz is damaged.*install ltm-bench again"):
+    with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.gz is damaged.*reinstall ltm-bench"):
         tokens._shipped_cl100k()
 
 
 def test_an_unknown_encoding_names_the_nearest() -> None:
-    with pytest.raises(ConfigError, match=r"o200k_bas: there is no such encoding.*o200k_base"):
+    with pytest.raises(ConfigError, match=r"o200k_bas: unknown encoding.*o200k_base"):
         counter("o200k_bas")
 
 

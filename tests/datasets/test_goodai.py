@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets import goodai
-from ltm_bench.datasets.goodai import definitions, expectations, find_definition, results
+from ltm_bench.datasets.goodai import recipes
+from ltm_bench.datasets.goodai.expectations import expectations
+from ltm_bench.datasets.goodai.files import Published, definitions, find_definition, results
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -126,7 +127,7 @@ def test_published_results_become_runs_that_are_scored_and_reported(
     assert "published score 1.00" in page
     before = (run / "events.jsonl").read_bytes()
     assert command("rescore", run.name).exit_code == 0
-    assert "is there already" in command("import", "goodai", str(compact)).err
+    assert "exists already" in command("import", "goodai", str(compact)).err
     assert (run / "events.jsonl").read_bytes() == before
     refused = command("resume", run.name)
     assert refused.exit_code == 1
@@ -159,7 +160,7 @@ def test_their_definitions_can_be_run_with_their_scripts_and_waits(
         "colours": 1.0, "jokes": 1.0, "prospective_memory": 1.0, "restaurant": 1.0,
     }  # fmt: skip
     assert command("report", "r").exit_code == 0
-    assert "is finished already" in command("resume", "r").out
+    assert "is finished already" in command("resume", "r").err
 
 
 def test_a_result_that_does_not_fit_its_definition_is_left_out(compact: Path) -> None:
@@ -167,11 +168,11 @@ def test_a_result_that_does_not_fit_its_definition_is_left_out(compact: Path) ->
     (short,) = [r for r in results(compact, lambda _: None) if r.agent == "Another"]
     definition = find_definition(known, "colours", "0", "elsewhere")
     assert definition is not None
-    cut = goodai.Published(**{**vars(short), "exchanges": short.exchanges[:1]})
+    cut = Published(**{**vars(short), "exchanges": short.exchanges[:1]})
     with pytest.raises(ValueError, match="are asked"):
         expectations(cut, definition, known)
     with pytest.raises(ConfigError, match="none of its definitions"):
-        goodai.recipes(compact / "definitions-2k" / "Restaurant", print)
+        recipes(compact / "definitions-2k" / "Restaurant", print)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published results are not at hand")

@@ -1,6 +1,8 @@
 """InfiniteBench's scorers: the published programs to the letter, and the strict ones as one would want them."""
 
 import json
+import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +100,30 @@ def test_a_file_s_name_says_the_task() -> None:
     assert task_of("answers.jsonl") is None
 
 
+PUBLISHED = r"\b[{0}]\b(?!.*\b[{0}]\b)"
+"""How the published programs find the last letter of a line, in quadratic time."""
+
+
+@given(said=st.text("ABCDEJKa_é .\r\n\u2028"))
+@pytest.mark.parametrize(("task", "letters"), [("longbook_choice_eng", "A-D"), ("code_debug", "A-J")])
+def test_the_last_letter_is_the_one_that_the_published_pattern_finds(
+    task: str, letters: str, said: str
+) -> None:
+    last = re.search(PUBLISHED.format(letters), said.strip() if task == "longbook_choice_eng" else said)
+    label = ["no option", last[0] if last else "A"]
+    if last and last[0] in "ABCD":
+        assert score(task, said, label, "official-newest") == 1.0
+
+
+@pytest.mark.parametrize("task", ["longbook_choice_eng", "code_debug"])
+def test_the_last_letter_is_found_in_time_that_grows_with_the_prediction(task: str) -> None:
+    begun = time.process_time()
+    assert score(task, "A. " * 300_000, ["no option", "A"], "official-newest") == 1.0
+    assert time.process_time() - begun < 3  # the published pattern would take minutes
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published predictions are not at hand")
+@pytest.mark.slow
 def test_published_predictions_get_their_published_scores(command: "Command") -> None:
     folder = SHARED / "data" / "infinitebench" / "gpt4"
     golden = json.loads((SHARED / "reference" / "infinitebench_golden.json").read_text("utf-8"))

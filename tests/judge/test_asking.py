@@ -120,8 +120,8 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     assert "The one with the dentist" in opinion["prompt"]
     assert opinion["answer"] == '{"reason": "why not", "verdict": "right"}'
     assert opinion["dollars"] == 0
-    assert "judge yes was never checked" in done.out
-    assert "it was never checked, so do not rely on it" in (place / "reports/r/report.html").read_text(
+    assert "judge yes was never calibrated" in done.out
+    assert "it was never calibrated, so do not rely on it" in (place / "reports/r/report.html").read_text(
         "utf-8"
     )
     assert found["judges"] == [
@@ -136,10 +136,10 @@ def test_what_the_choice_of_the_judge_changes_is_said(place: Path, command: "Com
     assert command(*RUN, *said).exit_code == 0
     assert results(place)["by_judge"] == {"yes": 1.0, "no": 0.0, "another": 0.0}  # garbage decided nothing
     page = (place / "reports/r/report.html").read_text("utf-8")
-    assert "By each judge alone the score would be <bdi>yes</bdi> 1.00, <bdi>no</bdi> 0.00" in page
+    assert "With each judge alone the score would be <bdi>yes</bdi> 1.00, <bdi>no</bdi> 0.00" in page
     assert command("compare", "r", "-o", "c.html").exit_code == 0
     words = (place / "c.html").read_text("utf-8")
-    assert "another judge of the same replies changes the score by 0.58 (standard deviation)" in words
+    assert "between judges of the same replies the score has a standard deviation of 0.58." in words
 
 
 def test_what_a_judge_has_said_is_kept_and_costs_nothing_again(place: Path, command: "Command") -> None:
@@ -175,7 +175,7 @@ def test_a_judge_that_cannot_be_read_or_had_is_never_a_wrong_answer(
     done = command(*RUN, "--judge", name)
     assert done.exit_code == 0, done.output
     assert results(place)["outcomes"] == {"judge_error": 2}
-    assert "could not be had or read" in done.err
+    assert "were missing or unreadable" in done.err
     assert command("rescore", "r", "--judge", "yes").exit_code == 0
     assert results(place)["outcomes"] == {"correct": 2}
 
@@ -188,7 +188,7 @@ def test_an_unknown_judge_is_refused_before_the_conversation(place: Path, comman
 
 
 def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "Command") -> None:
-    from ltm_bench.cli.judging import trials
+    from ltm_bench.judge.calibration import trials
 
     composed = trials(60)
     kinds = {trial.kind for trial in composed}
@@ -198,16 +198,16 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     good = command("judge", "check", "--judge", "knowing", "--cases", "60")
     assert good.exit_code == 0, good.output
     assert "knowing: sensitivity 1.000, specificity 1.000, 0 not readable, cost $0.0000" in good.out
-    assert "knowing may be believed" in good.out
+    assert "knowing passed" in good.out
     yes = command("judge", "check", "--judge", "yes", "--cases", "60")
     assert "yes: sensitivity 1.000, specificity 0.000" in yes.out
-    assert "yes is not to be believed" in yes.out
+    assert "yes failed calibration" in yes.out
     garbage = command("judge", "check", "--judge", "garbage", "--cases", "60")
     assert "garbage: sensitivity 0.000, specificity 0.000, 60 not readable" in garbage.out
     silent = command("judge", "check", "--judge", "silent", "--cases", "60")
     assert "silent: sensitivity 0.000, specificity 0.000, 60 not readable" in silent.out
     assert command(*RUN, "--judge", "yes").exit_code == 0
-    assert "checked with sensitivity 1.000 and specificity 0.000, below the threshold" in (
+    assert "it failed calibration: sensitivity 1.000, specificity 0.000" in (
         place / "reports/r/report.html"
     ).read_text("utf-8")
 
@@ -227,7 +227,7 @@ def test_a_reviewer_has_the_last_word_and_the_original_stays(
     assert question["override"]["reviewer"] == "Ada"
     assert question["override"]["was"] == "undecided"
     assert (found["overridden"], found["undecided"], found["score"]) == (1, 1, 0.25)
-    assert "Ada: it was undecided (0.00) before. half of it" in (place / "reports/r/report.html").read_text(
+    assert "Ada; the verdict was undecided (0.00). half of it" in (place / "reports/r/report.html").read_text(
         "utf-8"
     )
     assert command("rescore", "r", "--judge", "no").exit_code == 0

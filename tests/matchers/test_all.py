@@ -1,47 +1,58 @@
-"""What holds for every matcher, whatever the reply."""
+"""What holds for every built-in matcher, whatever the reply. A new one is found, and fails here without `EXAMPLES`."""
 
 import json
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ltm_bench import (
-    decodes,
-    displaced,
-    follows_route,
-    item_counts,
-    lists_all,
-    names_only,
-    notices,
-    orders,
-    picks,
-    retells,
-    says,
-    star_counts,
-)
-from ltm_bench.core.messages import Matcher, Outcome
+import ltm_bench
+from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn, Verdict
 from ltm_bench.matchers.forms import dump
-from ltm_bench.plugins.matchers import load
+from ltm_bench.plugins.matchers import built_in, examples, load, modules, short_names
 
-MATCHERS: list[Matcher] = [
-    names_only("red", among=("red", "blue", "light blue"), stale=("blue",)),
-    item_counts({"apple": 3, "light bulb": 1}, among=("apple", "light bulb", "battery")),
-    retells("Two antennas got married on the roof.", among=("Two antennas got married on the roof.", "A snail was mugged.")),
-    decodes({"when": "noon", "what": "rope"}, {"when": {"noon": ("noon",), "dusk": ("dusk",)}, "what": {"rope": ("rope",), "lamp": ("lamp",)}}),
-    star_counts([15, 4, 29]),
-    follows_route("Opera", [("north", 2, "Town Hall"), ("east", 1, "Cinema")], among=("Opera", "Town Hall", "Cinema")),
-    lists_all(["Ada Lovelace", "Barnaby"], among=("Ada Lovelace", "Barnaby", "Callum", "Delphine")),
-    says("Look in the fruit bowl first.", among=("Look in the fruit bowl first.", "Bring in the tomatoes.")),
-    star_counts([10, 20], mistaken=[11, 19]),
-    orders(("apple juice", "mint tea", "beer"), gone=("beer",)),
-    notices("lamb stew", served="plum tart"),
-    picks(3, of=6),
-    displaced(east=-2, north=3),
-]  # fmt: skip
+TESTS = Path(__file__).parents[1]
+EXAMPLES = examples()
+MATCHERS = [each for found in EXAMPLES.values() for each in found]
 EACH = pytest.mark.parametrize("matcher", MATCHERS, ids=lambda matcher: type(matcher).__name__)
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def judged(matcher: Matcher, reply: str) -> Verdict:
+    """Judge a reply as a conversation of one turn has it."""
+    return matcher.verdict(reply, [Turn(Message("Well, what was it?", AT, 0), Reply(reply))])
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_every_matcher_has_examples_for_these_guards(name: str) -> None:
+    kind = built_in()[name]
+    assert EXAMPLES[name], f"{kind.__module__} needs an example of {name} in EXAMPLES"
+
+
+@pytest.mark.parametrize("name", sorted({kind.__module__ for kind in built_in().values()}))
+def test_every_matcher_has_its_table(name: str) -> None:
+    *_, room, stem = name.split(".")
+    table = f"datasets/test_{room}_matcher.py" if stem == "matcher" else f"matchers/test_{stem}.py"
+    assert (TESTS / table).is_file(), f"{name} needs a table of replies and their outcomes: tests/{table}"
+
+
+def test_a_matcher_can_be_had_from_the_package_under_its_short_name() -> None:
+    assert {"names_only", "star_sum", "declines", "benchmarked"} <= set(short_names())
+    for name, function in short_names().items():
+        assert getattr(ltm_bench, name) is function
+    with pytest.raises(AttributeError, match="has no attribute 'says_nothing'"):
+        vars(ltm_bench)["__getattr__"]("says_nothing")
+
+
+def test_short_names_are_unique() -> None:
+    defined = [name for module in modules() for name in vars(module) if name in short_names()]
+    own = [name for name in defined if defined.count(name) == 1]
+    assert sorted(own) == sorted(short_names())
+
 
 WORDS = "red blue light not never now was apple 3 x km opera town hall north to [ ] { } \" ' : , // ``` json null true noon rope 15 ★ <think> \ud800".split(
     " "
@@ -69,7 +80,7 @@ REPLIES = (
 @example(reply="1e999")
 @example(reply='[{"item": {"item": null}, "quantity": NaN}]')
 def test_no_reply_makes_a_matcher_fail_and_its_verdict_is_in_order(matcher: Matcher, reply: str) -> None:
-    verdict = matcher.verdict(reply, [])
+    verdict = judged(matcher, reply)
     assert verdict.score is not None
     assert 0 <= verdict.score <= 1
     assert (verdict.score == 1) == (verdict.outcome is Outcome.CORRECT)
@@ -80,10 +91,8 @@ def test_no_reply_makes_a_matcher_fail_and_its_verdict_is_in_order(matcher: Matc
 
 @EACH
 def test_right_replies_are_right_and_wrong_ones_are_not(matcher: Matcher) -> None:
-    assert [
-        reply for reply in matcher.right() if matcher.verdict(reply, []).outcome is not Outcome.CORRECT
-    ] == []
-    assert [reply for reply in matcher.wrong() if matcher.verdict(reply, []).outcome is Outcome.CORRECT] == []
+    assert [r for r in matcher.right() if judged(matcher, r).outcome is not Outcome.CORRECT] == []
+    assert [r for r in matcher.wrong() if judged(matcher, r).outcome is Outcome.CORRECT] == []
 
 
 @EACH
@@ -111,9 +120,10 @@ def long_replies() -> Iterator[str]:
         yield piece * (400_000 // len(piece))
 
 
+@pytest.mark.slow
 @EACH
 def test_a_huge_reply_is_judged_quickly(matcher: Matcher) -> None:
     for reply in long_replies():
         before = time.process_time()
-        matcher.verdict(reply, [])
+        judged(matcher, reply)
         assert time.process_time() - before < 5, reply[:10]

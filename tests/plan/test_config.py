@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.config import parse_span, parse_value, presets, read_suite, spell_span, suites
+from ltm_bench.plan.presets import presets
+from ltm_bench.plan.suites import read_suite, suites
+from ltm_bench.plan.values import parse_span, parse_value, spell_span
 
 
 @pytest.mark.parametrize(

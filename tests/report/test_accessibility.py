@@ -1,7 +1,5 @@
 """axe finds nothing wrong with the pages, on a desk or a telephone, light or dark."""
 
-import threading
-import time
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -10,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.score.comparison import Run, compare
+from ltm_bench.score.comparison import Scored, compare
 
 if TYPE_CHECKING:
     from tests.browser import Browser
-    from tests.made import Made
+    from tests.made import Made, serving
+else:
+    from made import serving
 
 pytest.importorskip("axe_core_python")
 
@@ -35,18 +35,11 @@ def findings(browser: "Browser", address: str, width: int, dark: bool) -> list[s
 
 @pytest.fixture(scope="module")
 def served(hostile_run: Path) -> Iterator[str]:
-    uvicorn = pytest.importorskip("uvicorn")
+    pytest.importorskip("uvicorn")
     from ltm_bench.viewer.server import application
 
-    config = uvicorn.Config(application(hostile_run.parent), host="127.0.0.1", port=0, log_level="error")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
-    server.should_exit = server.force_exit = True
-    thread.join()
+    with serving(application(hostile_run.parent)) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 SIGHTS = pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)], ids=["phone", "desk-dark"])
@@ -73,7 +66,7 @@ def test_a_comparison_can_be_read_by_everybody(
         for span in (32_000, 120_000)
     ]
     page = tmp_path / "compare.html"
-    comparison = compare([Run(made.manifest(results), results) for results in made_runs])
+    comparison = compare([Scored(made.manifest(results), results) for results in made_runs])
     page.write_text(render_comparison(comparison, {}), "utf-8")
     assert findings(browser, page.as_uri(), width, dark) == []
 

@@ -49,9 +49,9 @@ def test_names_without_a_break_do_not_widen_the_page(
 ) -> None:
     name = "W" * 200
     examples = [made.example(f"{name}{i}/0", outcome, i, 120_000) for i, outcome in enumerate(Outcome)]
-    results = made.results(examples, agent=name, run=name, suite=name)
+    results = made.results(examples, agent=name, run=name, suite=name, environment={name: name})
     page = tmp_path / "report.html"
-    page.write_text(render_page(results, made.manifest(results), {name: name}), "utf-8")
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
     for width in (390, 1280):
         browser.open(page.as_uri(), width=width)
         browser.ask(UNFOLD)
@@ -118,7 +118,7 @@ def test_on_paper_everything_is_unfolded_and_dark_on_light(
 def test_bars_are_as_long_as_the_scores_are_high(made: "Made", browser: "Browser", tmp_path: Path) -> None:
     results = made.results(made.many(list(Outcome), each=4))
     page = tmp_path / "report.html"
-    page.write_text(render_page(results, made.manifest(results), made.environment), "utf-8")
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
     browser.open(page.as_uri())
     share = "e.getBoundingClientRect().width / e.closest('svg').getBoundingClientRect().width"
     drawn = browser.ask(f"[...document.querySelectorAll('.bars rect.fill')].map(e => {share})")
@@ -131,3 +131,72 @@ def test_bars_are_as_long_as_the_scores_are_high(made: "Made", browser: "Browser
         pytest.approx([n / sum(each.outcomes.values()) for n in each.outcomes.values()], abs=0.01)
         for each in results.scenarios
     ]
+
+
+SHOWN = """
+[...document.querySelectorAll('#examples details')].filter(e => e.checkVisibility())
+  .map(e => e.querySelector('h4').textContent)
+"""
+SET = """
+(() => {{ const form = document.getElementById('filter'); form.elements.{0}.value = {1!r};
+  form.dispatchEvent(new Event('input')); }})()
+"""
+GO = """
+new Promise(done => {
+  addEventListener('hashchange', () => setTimeout(done, 20));
+  location.hash = '#e-colours-1';
+})
+"""
+
+
+def test_examples_are_filtered_by_scenario_outcome_and_text(
+    made: "Made", browser: "Browser", tmp_path: Path
+) -> None:
+    examples = [
+        made.example(f"colours/{i}", o, i, 9_000)
+        for i, o in enumerate([Outcome.CORRECT, Outcome.WRONG, Outcome.CORRECT])
+    ]
+    examples += [
+        made.example(f"jokes/{i}", o, i, 9_000, reply=f"Joke {i}, <b>of course</b>")
+        for i, o in enumerate([Outcome.WRONG, Outcome.CORRECT])
+    ]
+    results = made.results(examples)
+    page = tmp_path / "report.html"
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
+    browser.open(page.as_uri(), scripts=True)
+    everything = [example.id for example in examples]
+    assert browser.ask(SHOWN) == everything
+    browser.ask(SET.format("scenario", "colours"))
+    assert browser.ask(SHOWN) == everything[:3]
+    browser.ask(SET.format("outcome", "correct"))
+    assert browser.ask(SHOWN) == ["colours/0", "colours/2"]
+    assert browser.ask("document.getElementById('shown').textContent") == "2 of 5 shown"
+    browser.ask(SET.format("scenario", ""))
+    browser.ask(SET.format("outcome", ""))
+    browser.ask(SET.format("words", "joke 1, <B>OF"))
+    assert browser.ask(SHOWN) == ["jokes/1"]
+    assert browser.problems == []
+
+
+def test_a_link_to_a_hidden_example_shows_it(made: "Made", browser: "Browser", tmp_path: Path) -> None:
+    results = made.results(made.many())
+    page = tmp_path / "report.html"
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
+    browser.open(page.as_uri(), scripts=True)
+    browser.ask(SET.format("scenario", "jokes"))
+    assert "colours/1" not in browser.ask(SHOWN)
+    answer = browser.call("Runtime.evaluate", expression=GO, awaitPromise=True)
+    assert "exceptionDetails" not in answer
+    assert browser.ask("document.querySelectorAll('details[open] #e-colours-1').length") == 1
+    assert len(browser.ask(SHOWN)) == len(results.examples)
+
+
+def test_without_scripts_everything_is_there_and_no_filter(
+    made: "Made", browser: "Browser", tmp_path: Path
+) -> None:
+    results = made.results(made.many())
+    page = tmp_path / "report.html"
+    page.write_text(render_page(results, made.manifest(results)), "utf-8")
+    browser.open(page.as_uri())
+    assert browser.ask(SHOWN) == [example.id for example in results.examples]
+    assert browser.ask("document.getElementById('filter').checkVisibility()") is False

@@ -7,26 +7,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.report.page import (
-    LONGEST,
-    SHORTEST,
-    figure,
-    held_on,
-    marked,
-    render_page,
-    shortened,
-    slug,
-    visible,
-)
+from ltm_bench.report.anchors import slug
+from ltm_bench.report.page import LONGEST, SHORTEST, render_page, started_on
+from ltm_bench.report.text import visible
+from ltm_bench.report.words import figure
 from ltm_bench.score.results import Results, Retrieval
 
 if TYPE_CHECKING:
@@ -38,7 +28,7 @@ MEGABYTE = 1_000_000
 
 
 def page_of(made: "Made", results: Results, *, isolated: bool = False, free: bool = False) -> str:
-    return render_page(results, made.manifest(results, isolated=isolated, free=free), made.environment)
+    return render_page(results, made.manifest(results, isolated=isolated, free=free))
 
 
 def first_screen(html: str) -> str:
@@ -237,24 +227,6 @@ def test_names_are_as_untrusted_as_replies(made: "Made", read: Read, text: str) 
     assert page.words.count(" ".join(visible(text).split())) >= 8
 
 
-@given(st.text(st.sampled_from("ab <&>\"'\x00\u202e\ud800\r\n"), max_size=30), st.sets(st.integers(0, 30)))
-def test_marking_words_changes_nothing_else(text: str, ends: set[int]) -> None:
-    edges = sorted(end for end in ends if end <= len(text))
-    places = list(zip(edges[::2], edges[1::2], strict=False))
-    shown = str(marked(text, places, limit=1000))
-    assert shown.count("<mark>") == shown.count("</mark>") == len(places)
-    bare = shown.replace("<mark>", "").replace("</mark>", "")
-    if "\r\n" not in text:  # a pair that is split in two is two line ends
-        assert bare == escape(visible(text))
-
-
-def test_words_that_decided_are_marked_as_far_as_the_reply_is_shown() -> None:
-    assert marked("It is <red>.", [(7, 10)], 100) == "It is &lt;<mark>red</mark>&gt;."
-    assert marked("red and blue", [(0, 3), (8, 12)], 9).startswith(
-        "<mark>red</mark> and b … (3 characters more"
-    )
-
-
 @pytest.mark.parametrize(
     ("environment", "day"),
     [
@@ -266,7 +238,7 @@ def test_words_that_decided_are_marked_as_far_as_the_reply_is_shown() -> None:
     ],
 )
 def test_the_day_of_a_run_is_that_of_its_beginning(environment: dict[str, object], day: str | None) -> None:
-    assert held_on(environment) == day
+    assert started_on(environment) == day
 
 
 def test_where_retrieval_lost_it_is_counted_by_scenario(made: "Made", read: Read) -> None:
@@ -314,7 +286,7 @@ def test_a_suite_with_a_large_pool_does_not_swell_the_page(made: "Made") -> None
         for entry in manifest.suite.scenarios
     ]
     manifest = manifest.model_copy(update={"suite": manifest.suite.model_copy(update={"scenarios": entries})})
-    html = render_page(results, manifest, made.environment)
+    html = render_page(results, manifest)
     assert len(html) < MEGABYTE // 2
     assert "see the first line of events.jsonl" in html
 
@@ -327,7 +299,7 @@ from ltm_bench.report.page import render_page
 from ltm_bench.score.results import Results, Retrieval
 
 content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-page = render_page(Results(**content["results"]), Manifest(**content["manifest"]), content["environment"])
+page = render_page(Results(**content["results"]), Manifest(**content["manifest"]))
 sys.stdout.buffer.write(page.encode())
 """
 
@@ -338,7 +310,6 @@ def test_the_same_results_give_the_same_bytes_in_any_process(made: "Made", tmp_p
     content = {
         "results": results.model_dump(mode="json"),
         "manifest": made.manifest(results).model_dump(mode="json"),
-        "environment": made.environment,
     }
     file.write_text(json.dumps(content), "utf-8")
     zones = {"1": "Asia/Tokyo", "2": "America/Lima"}
@@ -410,46 +381,3 @@ def test_colours_have_the_contrast_that_eyes_need(made: "Made", scheme: int) -> 
         assert contrast(colours[f"on-{outcome}"], colours[outcome]) >= 4.5, outcome
     for bar in ("bar", "bar-so-far"):
         assert contrast(colours["ink"], colours[bar]) >= 4.5, bar
-
-
-@given(text=st.text(st.characters(exclude_categories=[])))
-@settings(max_examples=200, deadline=None)
-def test_visible_text_can_be_encoded_and_holds_no_controls(text: str) -> None:
-    seen = visible(text)
-    seen.encode()
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", seen)
-
-
-@given(text=st.text(), limit=st.integers(1, 50))
-@settings(max_examples=100, deadline=None)
-def test_a_text_is_cut_only_where_it_is_too_long(text: str, limit: int) -> None:
-    cut = shortened(text, limit)
-    assert (cut == text) == (len(text) <= limit)
-    assert cut.startswith(text[:limit])
-
-
-@given(value=st.floats(2e-9, 11 - 2e-9) | st.sampled_from([0, 11, 11 - 1e-12]), digits=st.integers(1, 2))
-@settings(max_examples=300, deadline=None)
-def test_a_score_is_written_as_full_or_as_nought_only_if_it_is(value: float, digits: int) -> None:
-    shown = float(figure(value, 11, digits))
-    assert shown == pytest.approx(value, abs=0.5 * 10**-digits + 1e-9)
-    assert (shown == 11) == (value > 11 - 1e-9)
-    assert (shown == 0) == (value == 0)
-
-
-@given(names=st.lists(st.text(min_size=1), unique=True, max_size=5))
-@settings(max_examples=200, deadline=None)
-def test_examples_that_differ_have_anchors_that_differ(names: list[str]) -> None:
-    plain = [name.replace("/", "") for name in names]
-    ids = [f"{name}/{i}" for name in dict.fromkeys(plain) for i in range(2)]
-    anchors = [slug(each) for each in ids]
-    assert len(set(anchors)) == len(ids)
-    assert all(re.fullmatch(r"[\w.-]+", each, re.ASCII) for each in anchors)
-
-
-@pytest.mark.parametrize(
-    ("value", "top", "shown"),
-    [(4.96, 5, "4.96"), (5, 5, "5.0"), (0, 5, "0.0"), (0.004, 5, "0.004"), (7.42, 11, "7.4")],
-)
-def test_scores_are_short_and_honest(value: float, top: float, shown: str) -> None:
-    assert figure(value, top) == shown

@@ -1,14 +1,19 @@
 import json
+import tracemalloc
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.events import Sent
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.reader import read_events, read_manifest
-from ltm_bench.report.page import LONGEST_TURN, render_transcript, visible
+from ltm_bench.report.text import visible
+from ltm_bench.report.transcript import LONGEST_TURN, TranscriptWriter, render_transcript
+from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
     from tests.made import Made, Page
@@ -79,7 +84,7 @@ def test_a_message_without_a_reply_an_empty_one_and_a_jump_are_told_apart(
     made: "Made", tmp_path: Path, read: Read
 ) -> None:
     words = read(transcript_of(made, tmp_path, ["", " \n ", None])).words
-    assert words.count("(empty)") == words.count("(nothing but white space)") == 1
+    assert words.count("(empty)") == words.count("(white space only)") == 1
     assert words.count("(no reply)") == 1
     assert words.count("The clock jumps to Wednesday, 7 January 2026") == 1
 
@@ -87,3 +92,52 @@ def test_a_message_without_a_reply_an_empty_one_and_a_jump_are_told_apart(
 def test_the_same_log_gives_the_same_transcript(made: "Made", tmp_path: Path) -> None:
     replies = ["<b>\x00", "\ud800", "\u202e", None]
     assert transcript_of(made, tmp_path, replies) == transcript_of(made, tmp_path, replies)
+
+
+def test_a_transcript_that_is_written_while_the_log_is_scored_is_the_same(
+    hostile_run: Path, tmp_path: Path
+) -> None:
+    manifest = read_manifest(hostile_run)
+    with TranscriptWriter(tmp_path / "transcript.html", manifest) as writer:
+        writer.finish(score_run(hostile_run, manifest, listener=writer))
+    assert (tmp_path / "transcript.html").read_bytes() == (hostile_run / "transcript.html").read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["transcript.html"]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_transcript_that_is_not_finished_leaves_the_older_one_as_it_was(
+    hostile_run: Path, tmp_path: Path, begun: bool
+) -> None:
+    (tmp_path / "transcript.html").write_text("older")
+    manifest = read_manifest(hostile_run)
+    with TranscriptWriter(tmp_path / "transcript.html", manifest) as writer:
+        if begun:
+            score_run(hostile_run, manifest, listener=writer)
+    assert (tmp_path / "transcript.html").read_text() == "older"
+    assert [path.name for path in tmp_path.iterdir()] == ["transcript.html"]
+
+
+def test_the_memory_that_a_transcript_takes_does_not_grow_with_the_conversation(
+    made: "Made", tmp_path: Path
+) -> None:
+    results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 2000)])
+    message = "word " * 10_000
+
+    def peak(turns: int) -> int:
+        with TranscriptWriter(tmp_path / "transcript.html", made.manifest(results)) as writer:
+            tracemalloc.start()
+            writer.conversation(None)
+            for turn in range(turns):
+                sent = Sent(
+                    turn=turn, kind="fill", message=message, tokens=1, position=turn, at=made.at(turn)
+                )
+                writer.turn(sent, None, None)
+            writer.finish(results)
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        return most
+
+    peak(10)  # templates are compiled
+    few, many = peak(10), peak(200)
+    assert (tmp_path / "transcript.html").stat().st_size > 200 * len(message)
+    assert many < few + 10 * len(message)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.lines import to_line
 from ltm_bench.runner import calls
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
-    from tests.provider import Provider
 
 Run = Callable[..., "Done"]
 
@@ -400,7 +400,7 @@ def test_agents_that_cannot_tell_where_it_was_lost_say_nothing(
 ) -> None:
     assert run(*agent).exit_code == 0
     assert {q["retrieval"] for e in results(place)["examples"] for q in e["questions"]} == {None}
-    assert "Where retrieval lost it" not in (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert "Where retrieval lost" not in (place / "reports" / "r" / "report.html").read_text("utf-8")
 
 
 def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run: Run) -> None:
@@ -430,7 +430,7 @@ def test_the_accounts_say_what_was_used_for_what_by_which_model(place: Path, run
     day = json.loads((place / "reports/r/environment.json").read_text("utf-8"))["started"][0][:10]
     assert costs["price_list"].endswith(f", prices of {day}")
     page = (place / "reports" / "r" / "report.html").read_text("utf-8")
-    assert "What was used, and what it cost" in page
+    assert "Usage and cost" in page
     assert "text-embedding-3-small" in page
     assert run("mixes").exit_code == 0  # finished: read from its log again
     assert results(place)["costs"] == costs
@@ -540,7 +540,7 @@ def test_filler_in_a_log_that_is_not_ours_is_refused(
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_a_key_appears_in_no_file_of_a_run(
-    place: Path, server: "Provider", key: str, provider: str, run: Run
+    place: Path, server: Provider, key: str, provider: str, run: Run
 ) -> None:
     url = server.openai_url if provider == "openai" else server.url
     done = run(
@@ -567,7 +567,7 @@ def test_a_key_appears_in_no_file_of_a_run(
 )
 def test_a_whole_run_through_the_sdks_bears_what_a_provider_does(
     place: Path,
-    server: "Provider",
+    server: Provider,
     key: str,
     provider: str,
     kinds: tuple[Any, ...],

@@ -18,13 +18,13 @@ from unittest.mock import Mock
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.budget import Budget
-from ltm_bench.plan.planning import agent_maker, plan_of
+from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.runs import run_conversations as run_plan
 
 if TYPE_CHECKING:
     from tests.conftest import Command
-    from tests.provider import Provider
 
 AGENT = '''
 """Diary: answers from everything that it was told, writes down every call, and is slow enough to be killed."""
@@ -272,7 +272,7 @@ def test_cut_at_every_byte_of_two_records_a_log_ends_the_same_and_the_turn_that_
         asked.unlink()
         talk = run_plan(
             plan,
-            agent_maker(plan.manifest.agent),
+            plan.agents,
             home,
             budget=Budget(),
             observer=Mock(),
@@ -311,7 +311,7 @@ def test_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room(here: Path,
     with start("--agent", "diary", preexec_fn=limit) as process:
         _, said = process.communicate(timeout=60)
     assert process.returncode == 3
-    line = "ltm-bench: reports/r/events.jsonl: File too large; `ltm-bench resume r` goes on from there"
+    line = "ltm-bench: reports/r/events.jsonl: File too large; `ltm-bench resume r` continues once it can be"
     assert said.splitlines()[-1].startswith(line)
     assert Path("reports/r/events.jsonl").read_bytes() == expected[:size]
     assert command("resume", "r").exit_code == 0
@@ -324,7 +324,7 @@ def test_the_clock_may_go_back_between_run_and_resume(
     expected = undisturbed(command, "--agent", "diary")
     Path("reports/r").mkdir()
     Path("reports/r/events.jsonl").write_bytes(expected[:9000])
-    now, counted = time.time, time.perf_counter
+    now, counted = time.time, time.perf_counter  # noqa: TID251  # the wall clock goes back: nothing may notice
     monkeypatch.setattr(time, "time", lambda: now() - 3e8)
     monkeypatch.setattr(time, "perf_counter", lambda: counted() - 3e8)
     assert command("resume", "r").exit_code == 0
@@ -340,7 +340,7 @@ def test_a_budget_that_stops_a_run_raises_no_doubt(here: Path, command: "Command
 
 
 def test_a_provider_whose_name_is_gone_stops_a_run_that_goes_on_when_it_is_back(
-    here: Path, command: "Command", server: "Provider", monkeypatch: pytest.MonkeyPatch, key: str
+    here: Path, command: "Command", server: Provider, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     port = server.url.rpartition(":")[2]
     words = ("-A", "model=any", "-A", "max_retries=0", "--base-url", f"http://nowhere.invalid:{port}/v1")

@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.adapters.endpoint import SYSTEM
-from ltm_bench.cli.estimating import with_defaults
-from ltm_bench.plan.planning import Wish, make_plan
-from ltm_bench.runner.estimate import Asked, Estimate, asked_of, estimate
+from ltm_bench.adapters.chat import SYSTEM
+from ltm_bench.adapters.testing import Provider
+from ltm_bench.core.agent import UsageModel
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.plugins.agents import make_agent
+from ltm_bench.runner.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
     from tests.conftest import Command
-    from tests.provider import Provider
 
 
-def estimated(span: str, asked: Asked, reply: int) -> Estimate:
-    wish = Wish(
-        span=span, agent="goldfish", suite="smoke", scenarios=(), examples=None, seed=0, isolated=False,
-        filler="scripted", tokenizer="cl100k_base", settings=(), base_url=None,
-    )  # fmt: skip
-    return estimate(make_plan(wish), asked, reply)
+def estimated(span: str, model: UsageModel, reply: int) -> Estimate:
+    return estimate(make_plan(Request(span=span, agent="goldfish", suite="smoke")), model, reply)
 
 
 @pytest.mark.parametrize(("span", "window"), [("32k", 100_000), ("32k", 12_000), ("120k", 100_000)])
 @pytest.mark.parametrize("adapter", ["openai_chat", "anthropic_chat"])
 def test_the_prompt_tokens_are_within_five_percent_of_what_a_run_reports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: "Provider", key: str, command: "Command",
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Provider, key: str, command: "Command",
     span: str, window: int, adapter: str,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
@@ -40,15 +38,15 @@ def test_the_prompt_tokens_are_within_five_percent_of_what_a_run_reports(
     used = costs["usage"]
     prompt = used["uncached"] + used["cache_read"] + used["cache_write"]
     given = {"model": "gpt-4o", "window": window, "base_url": url}
-    asked = asked_of(adapter, with_defaults(adapter, given))
-    assert asked is not None
-    found = estimated(span, asked, reply=round(used["output"] / costs["calls"]))
+    model = make_agent(adapter, given).usage_model()
+    assert model is not None
+    found = estimated(span, model, reply=round(used["output"] / costs["calls"]))
     assert found.calls == costs["calls"]
     assert found.prompt == pytest.approx(prompt, rel=0.05)
 
 
 def test_a_cache_makes_a_long_conversation_cheap_and_a_moving_window_less_so() -> None:
-    wide = Asked("gpt-4o", "openai", SYSTEM, 1_000_000, 1024, writes_cost=False)
+    wide = UsageModel("gpt-4o", "openai", SYSTEM, 1_000_000, 1024)
     whole, moving = estimated("32k", wide, 60), estimated("32k", replace(wide, window=12_000), 60)
     assert whole.cached / whole.prompt > 0.9
     assert moving.prompt < whole.prompt

@@ -17,7 +17,7 @@ import pytest
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete, RunLocked
 from ltm_bench.runner.ray import Resources, Shared, files, read_resources, worker
-from ltm_bench.runner.ray.desk import Account, Desk
+from ltm_bench.runner.ray.budget_server import Account, BudgetServer
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import fits, resources_of
 
@@ -99,7 +99,7 @@ def test_it_is_known_whether_a_node_is_large_enough() -> None:
     [
         (
             "[resources.perfekt]\nnum_gpus = 1",
-            "resources.perfekt: no agent of this sweep is called so; did you",
+            "resources.perfekt: this sweep has no such agent; did you",
         ),
         ("[resources.perfect]\nnum_gpu = 1", "unknown key 'resources.perfect.num_gpu'"),
         ("[resources.perfect]\nnum_gpus = 'x'", "resources.perfect.num_gpus = 'x'"),
@@ -150,7 +150,7 @@ def test_without_ray_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "ray", None)
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
-    assert done.err == "ltm-bench: --on ray: Ray is not installed: pip install 'ltm-bench[ray]'\n"
+    assert done.err == "ltm-bench: --on ray: ray is not installed; get it with pip install 'ltm-bench[ray]'\n"
     assert not Path("reports").exists()
 
 
@@ -182,30 +182,30 @@ def test_without_a_cluster_one_line_says_so_at_once(
 
 
 def test_a_lost_attempt_s_money_stays_spent_and_what_its_log_says_is_not_counted_twice() -> None:
-    desk = Desk(Decimal(10), 2)
-    desk.open(0, "first", Decimal(), already=False)
-    assert desk.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
-    desk.give(0, "first", Decimal(2), Decimal(2), unknown=False)
-    assert desk.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3  # killed in this call
+    server = BudgetServer(Decimal(10), 2)
+    server.open(0, "first", Decimal(), already=False)
+    assert server.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
+    server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
+    assert server.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3  # killed in this call
     # A copy from before the first call: both may have been paid.
-    desk.open(0, "second", Decimal(), already=False)
-    assert desk.spent() == 5
-    assert "could exceed" in str(desk.take(0, "second", Decimal(6), Decimal(), unknown=False))
-    assert desk.take(0, "second", Decimal(4), Decimal(), unknown=False) == 4
-    assert "taken this run over" in str(desk.take(0, "first", Decimal(1), Decimal(2), unknown=False))
-    desk.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # believed lost, and not heard any more
-    desk.give(0, "second", Decimal(4), Decimal(4), unknown=False)
+    server.open(0, "second", Decimal(), already=False)
+    assert server.spent() == 5
+    assert "could exceed" in str(server.take(0, "second", Decimal(6), Decimal(), unknown=False))
+    assert server.take(0, "second", Decimal(4), Decimal(), unknown=False) == 4
+    assert "taken this run over" in str(server.take(0, "first", Decimal(1), Decimal(2), unknown=False))
+    server.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # believed lost, and not heard any more
+    server.give(0, "second", Decimal(4), Decimal(4), unknown=False)
     # Killed again, with a log that holds all that was paid.
-    desk.open(0, "third", Decimal(4), already=True)
-    assert desk.spent() == 9
-    assert desk.take(1, "", Decimal(1), Decimal(), unknown=False) == 1
+    server.open(0, "third", Decimal(4), already=True)
+    assert server.spent() == 9
+    assert server.take(1, "", Decimal(1), Decimal(), unknown=False) == 1
 
 
 def test_what_was_over_before_a_sweep_is_not_of_its_money() -> None:
-    desk = Desk(None, 1)
-    desk.open(0, "only", Decimal(7), already=True)
-    assert desk.spent() == 0
-    assert desk.look()[0] == {0: (1, True)}
+    server = BudgetServer(None, 1)
+    server.open(0, "only", Decimal(7), already=True)
+    assert server.spent() == 0
+    assert server.look().begun == {0: (1, True)}
     assert Account().held == 0
 
 
@@ -427,7 +427,7 @@ def test_a_worker_that_is_killed_in_the_middle_is_made_up_for_to_the_byte(
     code, said = finish(process)
     assert code == 0, said
     assert "2/2 runs done" in said
-    assert said.count("its worker was lost; another goes on from its log") == 2
+    assert said.count("its worker was lost; another continues from its log") == 2
     assert len(logs(alone / "reports")) == 2
     assert logs(place) == logs(alone / "reports")
     seen = [line.split() for line in calls.read_text().splitlines()]

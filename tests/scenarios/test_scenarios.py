@@ -15,9 +15,11 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.datasets.counting_stars.matcher import StarCounts
-from ltm_bench.plugins.files import find, load, scenario
+from ltm_bench.plugins.files import find, load
+from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.score.verdicts import verdict_on
-from ltm_bench.script.scenario import Example, ideal_reply, rehearse
+from ltm_bench.script.rehearsal import ideal_reply, rehearse
+from ltm_bench.script.scenario import Example
 
 FILES = [
     path for path in (Path(__file__).parents[2] / "scenarios").iterdir() if path.suffix in (".py", ".toml")

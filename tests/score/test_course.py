@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.core.messages import Usage
-from ltm_bench.report.page import filler_path, going_on, jump_path
-from ltm_bench.score.course import MOST_STEPS, Calls, Course, Jump
+from ltm_bench.report.words import filler_and_time
+from ltm_bench.score.course import MOST_STEPS, Calls
 from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_filler_and_jumps_are_those_of_the_log(command: "Command") -> None:
         e["position"] for e in events if e["event"] == "jumped"
     ]
     assert all(jump.seconds > 0 for jump in course.jumps)
-    words = going_on(course, total)
+    words = filler_and_time(course, total)
     assert words in Path("reports/r/report.html").read_text()
     assert f"{len(course.jumps)} jumps of benchmark time" in words
 
@@ -48,15 +48,6 @@ def test_an_isolated_run_has_neither(command: "Command") -> None:
     course = score_run(Path("reports/r")).course
     assert (course.filler, course.jumps) == ((), ())
     assert "filler and time" not in Path("reports/r/report.html").read_text()
-
-
-def test_a_long_conversation_has_no_more_in_its_picture_than_can_be_seen() -> None:
-    course = Course(
-        (), None, [(i * 1000, i * 1000 + 900) for i in range(400)], [Jump(i, 60.0) for i in range(5000)]
-    )
-    assert jump_path(course, 400_000).count("M") < 200
-    assert filler_path(course, 400_000).count("M") == 400
-    assert "5,000 jumps of benchmark time, 83 hours in all" in going_on(course, 400_000)
 
 
 def test_a_conversation_of_any_length_is_averaged_in_as_many_steps_as_can_be_seen() -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.planning import About
-from ltm_bench.report.page import render_page, render_transcript
+from ltm_bench.plan.scenarios import About
+from ltm_bench.report.page import render_page
+from ltm_bench.report.transcript import render_transcript
 from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def test_a_run_that_was_cut_off_anywhere_has_pages_that_say_incomplete(
     assert results.interval is None
     assert len(results.examples) == sum(entry.examples for entry in manifest.suite.scenarios)
     assert all(example.questions for example in results.examples)
-    page = read(render_page(results, manifest, {}))
+    page = read(render_page(results, manifest))
     assert "incomplete" in page.words
     assert [name for name, times in page.ids.items() if times > 1] == []
     render_transcript(run, results, run / "transcript.html")

@@ -132,4 +132,4 @@ def test_what_is_not_cut_says_where_its_needles_are() -> None:
 )
 def test_what_cannot_be_delivered_is_named(changes: dict[str, object], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        list(deliver([Piece("a")], [ASK], **changes))  # type: ignore[arg-type]
+        list(deliver([Piece("a")], [ASK], **changes))  # type: ignore[arg-type]  # wrong on purpose

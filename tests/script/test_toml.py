@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from ltm_bench import Ask, Chat, Outcome, Tell
-from ltm_bench.core.errors import ConfigError, DropInError, LtmBenchError
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.script import toml as recipes
-from ltm_bench.script.scenario import Example, rehearse
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example
 
 WHOLE = """
 about = "Moving: a town changes"
@@ -131,7 +132,7 @@ def test_a_suite_replaces_the_values_of_a_choice(whole: Path) -> None:
             r"messages 1: .*there is no choice 'town'; did you mean 'town\.[12]'",
         ),
         ("draw = 2", "draw = 9", "cannot draw 9 of 3"),
-        ('after = "1d 2h 30m"', 'after = "soon"', "after = 'soon': write a length of time such as 45m"),
+        ('after = "1d 2h 30m"', 'after = "soon"', "after = 'soon': write a duration such as 45m"),
         ('skills = ["recall", "conflict"]', "skills = []", "skills: list should have at least 1 item"),
         ("[choices]", "[choices", "not valid TOML: .*line"),
         ('stale = ["{town.1}"]', "of = 3", r"messages 4\.expect: picks and of belong together"),
@@ -149,7 +150,7 @@ def test_a_mistake_is_named_with_its_key_and_the_nearest_name(
 
 
 def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DropInError, match=r"gone\.toml: No such file"):
+    with pytest.raises(PluginError, match=r"gone\.toml: No such file"):
         recipes.read(tmp_path / "gone.toml")
 
 

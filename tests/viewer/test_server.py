@@ -1,24 +1,26 @@
-"""The runs folder in a browser: what is shown, what is live, and what is given to nobody."""
+"""The runs folder in a browser: what is shown, what is live, and what is served to nobody."""
 
 import http.client
 import json
 import os
 import shutil
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.viewer.server import application, find_file
+from ltm_bench.viewer.access import find_file
+from ltm_bench.viewer.server import application
 
 if TYPE_CHECKING:
     from tests.browser import Browser
     from tests.conftest import Command
+    from tests.made import serving
+else:
+    from made import serving
 
-uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
 
@@ -47,14 +49,8 @@ def reports(hostile_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="module")
 def port(reports: Path) -> Iterator[int]:
-    server = uvicorn.Server(uvicorn.Config(application(reports), host="127.0.0.1", port=0, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = server.force_exit = True
-    thread.join()
+    with serving(application(reports)) as port:
+        yield port
 
 
 def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, str, Any]:
@@ -66,7 +62,7 @@ def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int,
     return answer.status, body, answer.headers
 
 
-def test_all_runs_are_listed_with_how_far_they_are(port: int) -> None:
+def test_every_run_is_listed_with_its_progress(port: int) -> None:
     status, body, headers = ask(port, "/")
     assert status == 200
     assert headers["X-Content-Type-Options"] == "nosniff"
@@ -113,14 +109,14 @@ def test_pages_are_served_as_they_are(port: int, reports: Path) -> None:
         "",
     ],
 )
-def test_no_file_from_elsewhere_or_of_an_agent_is_given_out(port: int, path: str) -> None:
+def test_no_file_outside_the_folder_or_of_an_agent_is_served(port: int, path: str) -> None:
     status, body, _ = ask(port, f"/files/{path}")
     assert status == 404
     assert "secret" not in body
     assert "root:" not in body
 
 
-def test_a_file_that_may_be_given_out_is_found(reports: Path) -> None:
+def test_a_file_that_may_be_served_is_found(reports: Path) -> None:
     assert find_file(reports, "compare.html") == (reports / "compare.html").resolve()
 
 
@@ -131,7 +127,7 @@ def test_nothing_can_be_changed(port: int, method: str, path: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", ""])
-def test_another_name_for_this_machine_is_not_answered(port: int, host: str) -> None:
+def test_requests_under_another_host_name_are_refused(port: int, host: str) -> None:
     status, body, _ = ask(port, "/", Host=host)
     assert status == 400
     assert "hostile" not in body
@@ -155,7 +151,7 @@ def states(stream: Any) -> dict[str, Any]:
     return {state["name"]: state for state in json.loads(line.removeprefix("data: "))}
 
 
-def test_progress_is_told_as_a_log_grows(port: int, reports: Path, hostile_run: Path) -> None:
+def test_progress_is_streamed_as_a_log_grows(port: int, reports: Path, hostile_run: Path) -> None:
     log = reports / "half" / "events.jsonl"
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("GET", "/progress")
@@ -191,28 +187,21 @@ def test_a_port_that_is_taken_is_refused(port: int, command: "Command") -> None:
 
 @pytest.fixture(scope="module")
 def guarded(reports: Path) -> Iterator[int]:
-    app = application(reports, "correct horse battery")
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = server.force_exit = True
-    thread.join()
+    with serving(application(reports, "correct horse battery")) as port:
+        yield port
 
 
 @pytest.mark.parametrize(
     "path",
     ["/", "/progress", "/files/hostile/results.json", "/?token=wrong", "/?token=", "/search/hostile?q=a"],
 )
-def test_nobody_gets_anything_without_the_token(guarded: int, path: str) -> None:
+def test_nothing_is_served_without_the_token(guarded: int, path: str) -> None:
     for headers in ({}, {"Cookie": "ltm-bench-token=correct horse"}):
         status, body, _ = ask(guarded, path, **headers)
         assert (status, "token is needed" in body, "hostile" in body) == (401, True, False)
 
 
-def test_who_brings_the_token_once_is_known_by_a_cookie_and_it_leaves_the_address(guarded: int) -> None:
+def test_a_token_in_the_address_becomes_a_cookie(guarded: int) -> None:
     status, _, headers = ask(guarded, "/?token=correct%20horse%20battery", Host="any.example")
     assert (status, headers["location"]) == (303, "/")
     cookie = headers["set-cookie"]
@@ -232,7 +221,7 @@ def test_who_brings_the_token_once_is_known_by_a_cookie_and_it_leaves_the_addres
         (("--host", "192.0.2.1", "--token", "correct horse battery"), "it is no address of this machine"),
     ],
 )
-def test_others_are_let_in_with_a_token_alone(
+def test_other_machines_are_served_only_with_a_token(
     command: "Command",
     words: tuple[str, ...],
     complaint: str,

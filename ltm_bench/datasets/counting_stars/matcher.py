@@ -1,4 +1,4 @@
-"""`star_counts`: the reply lists the numbers that were scattered over the conversation. `star_sum`: it adds them up.
+"""`star_counts`: the reply lists the counts scattered over the conversation. `star_sum`: it adds them up.
 
 Scored as Counting-Stars scores (Song et al. 2024, and its code): cut the list to M, then ask of every star whether
 its count is among the distinct numbers. Order is not scored. In the reasoning variant a star is worth 1 for the
@@ -19,7 +19,7 @@ _IN_PROSE = re.compile(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)")
 
 
 def read_numbers(value: Any) -> list[int] | None:
-    """Read a list of whole numbers from JSON; None if it is none.
+    """Read a list of whole numbers from JSON; None if it is not one.
 
     Understood: a list of numbers or numeric strings, a wrapper object around one, a list of objects or pairs that
     hold one number each (numbered lists aside), and a mapping whose values are numbers.
@@ -44,7 +44,7 @@ def _read_one(entry: Any) -> int | None:
 
 
 def numbers_in(reply: str) -> list[int]:
-    """Return the last list of numbers in a reply; numbers in prose are read if there is no list."""
+    """Return the last list of numbers in a reply or, if there is none, the numbers in its prose."""
     listed = last_readable(reply, read_numbers)
     if listed is None:
         listed = [int(n) for n in _IN_PROSE.findall(answer(reply))]
@@ -58,11 +58,11 @@ class StarCounts(Matcher):
     version: ClassVar[int] = 2
 
     counts: tuple[int, ...]
-    """The right count of every star, in the order in which they were told."""
+    """The right count of every star, in the order of telling."""
     mistaken: tuple[int | None, ...] = ()
-    """The counts that were corrected, in the same order, None where there was none; empty where nowhere."""
+    """The counts that were corrected later, in the same order; None for a star without a correction."""
     foreign: tuple[int, ...] = ()
-    """The counts of others, which were not asked for."""
+    """The counts of others, which the question does not ask for."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the list of numbers in the reply."""
@@ -90,18 +90,18 @@ class StarCounts(Matcher):
         return Verdict(Outcome.STALE if stale else Outcome.WRONG, round(score, 6), reason, parts)
 
     def placed(self, listed: Sequence[int]) -> int:
-        """Return how many counts stand at their own place in a list: the order-aware figure, which is not scored."""
+        """Return how many counts are at their own place in a list: an order-aware figure that is not scored."""
         return sum(a == b for a, b in zip(listed, self.counts, strict=False))
 
     def faults(self, listed: Sequence[int]) -> str:
-        """Say what a list has that it should not have: corrected counts, counts of others, and numbers of its own."""
+        """Describe the surplus of a list: corrected counts, counts of others, and invented numbers."""
         numbers = set(listed) - set(self.counts)
         stale, foreign = numbers & set(self.mistaken), numbers & set(self.foreign) - set(self.mistaken)
         kinds = ((stale, "mistaken"), (foreign, "of others"), (numbers - stale - foreign, "invented"))
         return ", ".join(f"{len(each)} {name}" for each, name in kinds if each)
 
     def right(self) -> Sequence[str]:
-        """Give the counts in several spellings."""
+        """Return the counts in several notations."""
         counts = list(self.counts)
         return (
             json.dumps({"counts": counts}),
@@ -110,7 +110,7 @@ class StarCounts(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Give every number there could be, the mistaken ones, none, and an abstention."""
+        """Return every possible number, the mistaken ones, none, and an abstention."""
         highest = max(self.counts)
         everything = [n for n in range(highest + 1) if n not in self.counts[: max(1, len(self.counts) // 4)]]
         return (
@@ -146,7 +146,7 @@ class StarSum(Matcher):
     foreign: tuple[int, ...] = ()
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge by the last number; the reply to the question before this one is taken for the list."""
+        """Judge the last number; the reply to the previous question is taken as the list."""
         total = sum(self.counts)
         said = numbers_in(reply.replace(",", "")) if "[" not in reply else numbers_in(reply)
         if not said:
@@ -171,12 +171,12 @@ class StarSum(Matcher):
         return f"{added}, which was wrong: {flaws}"
 
     def right(self) -> Sequence[str]:
-        """Give the sum alone, and in a sentence."""
+        """Return the sum alone, and in a sentence."""
         total = sum(self.counts)
         return (str(total), f"Altogether that makes {total}.", f"{total:,}")
 
     def wrong(self) -> Sequence[str]:
-        """Give another number, the list, an abstention and nothing."""
+        """Return another number, the list, an abstention and nothing."""
         return (str(sum(self.counts) + 1), json.dumps([*self.counts, 0]), "I do not know.", "")
 
 
@@ -185,3 +185,11 @@ def star_sum(
 ) -> StarSum:
     """Expect the sum of these counts, asked for after the counts themselves."""
     return StarSum(tuple(counts), tuple(mistaken), tuple(foreign))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    star_counts([15, 4, 29]),
+    star_counts([10, 20], mistaken=[11, 19]),
+    star_sum([15, 4, 29]),
+)
+"""What the tests that guard every matcher are run with."""

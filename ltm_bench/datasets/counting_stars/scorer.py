@@ -1,4 +1,4 @@
-"""Scores predictions of Counting-Stars (Song et al. 2024) as its programs do, and order-aware figures beside that.
+"""Scores predictions of Counting-Stars (Song et al. 2024) as its programs do, and adds order-aware figures.
 
 A prediction file is a JSON list, or JSON lines, of objects with `answer` (what the model said) and
 `reference_counting_results` (the M counts); `context_size` or `sky_size` says how long the text was.
@@ -17,15 +17,15 @@ class Row(NamedTuple):
     size: int
     """Length of the text in the units of the file; 0 if it does not say."""
     parts: tuple[float, ...]
-    """For each count, 1 if it is in the answer; in the reasoning test 0.5 or 0.25 for what is half right."""
+    """For each count, 1 if it is in the answer; in the reasoning test also 0.5 or 0.25 for half-right counts."""
     placed: int
-    """How many counts stand at their own place."""
+    """Number of counts at their own place."""
     exact: bool
     """Whether the answer is the list itself."""
 
 
 def read_counts(answer: str) -> list[int]:
-    """Read the list of counts out of an answer, as the published program does; [] where there is none."""
+    """Read the list of counts in an answer as the published program does; [] if there is none."""
     from json_repair import repair_json
 
     text = answer.replace("```", "").replace("json", "").strip() if "```" in answer else answer
@@ -41,7 +41,7 @@ def read_counts(answer: str) -> list[int]:
 
 
 def score(answer: str, reference: Sequence[int], size: int = 0) -> Row:
-    """Score one answer: more numbers than M are cut off first, repeated ones count once, and order is free."""
+    """Score one answer: numbers after the M-th are ignored, repeated ones count once, and order is free."""
     said = read_counts(answer)
     kept = set(said[: len(reference)])
     return Row(
@@ -53,7 +53,7 @@ def score(answer: str, reference: Sequence[int], size: int = 0) -> Row:
 
 
 def rows(lines: Iterable[Any]) -> list[Row]:
-    """Score the objects of a prediction file. Raises ValueError, LookupError or TypeError for what is none."""
+    """Score the objects of a prediction file. Raises ValueError, LookupError or TypeError for other objects."""
     return [
         score(
             str(each["answer"]),

@@ -22,7 +22,7 @@ COLOURS = (
 ).split()
 
 Reader = Callable[[Definition, Sequence[Definition]], Iterator[Matcher]]
-"""From an example, and all examples of its scenario, to what each of its questions expects."""
+"""Takes an example and all examples of its scenario, and yields what each of its questions expects."""
 
 
 def _colours(definition: Definition, _: Sequence[Definition]) -> Iterator[Matcher]:
@@ -78,7 +78,7 @@ MEANINGS = {
     "port": "port, warehouse, seaport, dock, harbour, harbor, shipping yard, shipyard, container terminal",
     "motorbike": "motorbike, motorcycle, car, vehicle, bike, bicycle, truck, ground transportation, ground transport",
 }
-"""What their coded messages mean, by the first word that they expect, in more words than they list."""
+"""What their coded messages mean, keyed by the first word that they expect, with more synonyms than they list."""
 
 
 def _spy_meeting(definition: Definition, every: Sequence[Definition]) -> Iterator[Matcher]:
@@ -120,11 +120,11 @@ READERS: Mapping[str, Reader] = {
     "prospective_memory": _prospective_memory,
     "chapter_break": _chapter_break,
 }
-"""All scenarios but the restaurant, of which no text says what is right: there a model judged."""
+"""All scenarios except the restaurant, where a model judged and no text says what is right."""
 
 
 def expected_of(definition: Definition, known: Sequence[Definition]) -> list[Matcher]:
-    """Return what each question of a definition expects. Raises LookupError where we have no reader."""
+    """Return what each question of a definition expects. Raises LookupError for a scenario without a reader."""
     every = [each for each in known if each.scenario == definition.scenario]
     return list(READERS[definition.scenario](definition, every))
 
@@ -132,9 +132,9 @@ def expected_of(definition: Definition, known: Sequence[Definition]) -> list[Mat
 def expectations(
     published: Published, definition: Definition, known: Sequence[Definition]
 ) -> list[tuple[int, Matcher]]:
-    """Return which exchange each question is, and what it expects; what was published of it wins over its definition.
+    """Return the index of each exchange that is a question, and what it expects; results override definitions.
 
-    Raises LookupError or ValueError where the two do not fit together.
+    Raises LookupError or ValueError if the two do not match.
     """
     own: dict[str, Any] = {**vars(definition), "expected": published.expected or definition.expected}
     matchers = expected_of(Definition(**own), known)

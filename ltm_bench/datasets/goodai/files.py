@@ -33,17 +33,17 @@ NAMES = {
     "ChapterBreak": "chapter_break",
     "Restaurant": "restaurant",
 }
-"""Their names of the scenarios, and ours."""
+"""Their names for the scenarios, and ours."""
 
 OnBad = Callable[[str], None]
-"""Is told of a file, or of a line of one, that cannot be read."""
+"""Is told of each file, or line, that cannot be read."""
 
 _LOGGED = re.compile(r"(Test|Agent|System) \(([^)]{10,40})\): ?(.*)", re.DOTALL)
 _SPAN = re.compile(r"(?<!\d)(\d{1,9})k\b", re.IGNORECASE)
 
 
 class Exchange(NamedTuple):
-    """A message of theirs, and what the agent replied."""
+    """One of their messages, and the agent's reply."""
 
     message: str
     reply: str
@@ -52,11 +52,11 @@ class Exchange(NamedTuple):
 
 @dataclass(frozen=True)
 class Definition:
-    """One example as it is to be asked."""
+    """One example as defined."""
 
     benchmark: str
     scenario: str
-    """By our name."""
+    """Our name for it."""
     example: str
     script: tuple[str, ...]
     is_question: tuple[bool, ...]
@@ -66,7 +66,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Published:
-    """One example as an agent was asked it, and what it was given for it."""
+    """One example as an agent answered it, and the score it got."""
 
     benchmark: str
     agent: str
@@ -79,13 +79,13 @@ class Published:
     by_hand: bool
     """Whether its score was corrected by hand."""
     span: int
-    """Tokens from its first line to its end, as they counted them."""
+    """Tokens from its first line to its end, by their count."""
     exchanges: tuple[Exchange, ...]
-    """The lines of its script in their order, and what came after."""
+    """The lines of its script in order, and what followed."""
 
 
 def slug(name: str) -> str:
-    """Return our name of a scenario of theirs."""
+    """Return our name for one of their scenarios."""
     return NAMES.get(name, re.sub(r"\W+", "_", name).strip("_").lower())
 
 
@@ -136,7 +136,7 @@ def find_definition(
 
 
 def results(folder: Path, on_bad: OnBad) -> Iterator[Published]:
-    """Give all published results below a folder; what cannot be read is told and skipped."""
+    """Yield all published results below a folder; what cannot be read is reported and skipped."""
     for path in sorted([*folder.rglob("results-*.jsonl"), *folder.rglob("results-*.jsonl.gz")]):
         yield from _compact(path, on_bad)
     for path in sorted(folder.rglob("results/*/*/*.json")):
@@ -203,7 +203,7 @@ def _reason(said: Any) -> str:
 
 
 def _exchanges(turns: Sequence[tuple[str, str, str]]) -> tuple[Exchange, ...]:
-    """Pair messages with replies; `System` speaks where their benchmark said something that is no test."""
+    """Pair messages with replies; `System` marks messages of their benchmark that belong to no test."""
     found = []
     for (who, when, text), (answerer, _, reply) in pairwise(turns):
         if who != "Agent" and answerer == "Agent":

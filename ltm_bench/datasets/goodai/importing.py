@@ -1,7 +1,7 @@
-"""Published results as event logs of ours: the turns, what our matchers expect, and the score that was published.
+"""Imports published results as event logs: the turns, what our matchers expect, and the published score.
 
-Where a message stood in their conversation was not published. It is reconstructed from the waits of its definition and
-the tokens that the whole example took, so depths are approximate; filler is not there at all.
+The position of a message in their conversation was not published. It is reconstructed from the waits in the definition
+and the tokens of the whole example, so depths are approximate. Filler is missing.
 """
 
 from __future__ import annotations
@@ -12,19 +12,79 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
 
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Finish, Matcher
 from ltm_bench.core.tokens import DEFAULT, Counter
 from ltm_bench.datasets.goodai.expectations import expectations
-from ltm_bench.datasets.goodai.files import Definition, OnBad, Published, find_definition, span_of
+from ltm_bench.datasets.goodai.files import (
+    Definition,
+    OnBad,
+    Published,
+    definitions,
+    find_definition,
+    results,
+    span_of,
+)
 from ltm_bench.datasets.goodai.matcher import Published as PublishedScore
 from ltm_bench.log import events
-from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent
-from ltm_bench.log.manifest import FORMAT, AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
+from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent, encode
+from ltm_bench.log.manifest import (
+    FORMAT,
+    IMPORTED,
+    AgentEntry,
+    FillerEntry,
+    Manifest,
+    ScenarioEntry,
+    SuiteEntry,
+)
 from ltm_bench.matchers.forms import dump
 
-ADAPTER = "imported"
-"""The adapter of an imported run: there is nobody who could be asked again."""
+
+class Imported(NamedTuple):
+    """A run made of published results."""
+
+    run: Path
+    examples: int
+    new: bool
+    """Whether it was written now; a folder that is there already is left as it is."""
+
+
+def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> Iterator[Imported]:
+    """Write an event log for every benchmark and agent below a folder, and yield each run.
+
+    Args:
+        folder: GoodAI's definitions and results.
+        into: Where the folders of the runs go.
+        counter: Counts the tokens of messages and replies.
+        on_bad: Is told of each file, or example, that is left out.
+
+    Raises:
+        ConfigError: If there are no results in the folder.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: there is no such folder")
+    known = definitions(folder, on_bad)
+    grouped = runs(list(results(folder, on_bad)))
+    if not grouped:
+        raise ConfigError(
+            f"{folder}: there are no results in it (results-*.jsonl, or results/<agent>/<Scenario>/*.json)"
+        )
+    for (benchmark, agent), published in grouped.items():
+        run = into / run_name(benchmark, agent)
+        if run.exists():
+            yield Imported(run, len(published), new=False)
+            continue
+        log = b"".join(
+            entry.line() if isinstance(entry, Manifest) else encode(entry)
+            for entry in log_of(published, known, counter, on_bad)
+        )
+        if log:
+            run.mkdir(parents=True)
+            (run / "events.jsonl").write_bytes(log)
+            yield Imported(run, len(published), new=True)
 
 
 def runs(published: Sequence[Published]) -> Mapping[tuple[str, str], list[Published]]:
@@ -43,7 +103,7 @@ def run_name(benchmark: str, agent: str) -> str:
 def log_of(
     published: Sequence[Published], known: Sequence[Definition], counter: Counter, on_bad: OnBad
 ) -> Iterator[Manifest | Event]:
-    """Give the event log of one run; an example that does not fit its definition is told and left out."""
+    """Yield the event log of one run; an example that does not match its definition is left out."""
     readable = []
     for each in sorted(published, key=lambda each: (each.scenario, each.example)):
         definition = find_definition(known, each.scenario, each.example, each.benchmark)
@@ -108,7 +168,7 @@ def _last_of_the_play(published: Published) -> int:
 
 
 def _place(i: int, published: Published, definition: Definition | None) -> int:
-    """Return about how many tokens of its example came before its i-th message."""
+    """Return the approximate number of tokens of its example before its i-th message."""
     waits = definition.waits if definition is not None else ()
     shares = [0.0, *(float(wait.get("percentage_finished", 0.0)) / 90.0 for wait in waits)]
     share = max(shares[: i + 1]) if any(shares) else i / max(1, len(published.exchanges) - 1)
@@ -136,13 +196,13 @@ def _manifest(
                 for name, n in sorted(counts.items())
             ],
         ),
-        agent=AgentEntry(name=agent, adapter=ADAPTER, hash="", settings={}, free=False),
-        filler=FillerEntry(source=ADAPTER, digest="", mode="scripted", max_tokens=0),
+        agent=AgentEntry(name=agent, adapter=IMPORTED, hash="", settings={}, free=False),
+        filler=FillerEntry(source=IMPORTED, digest="", mode="scripted", max_tokens=0),
         scorers={},
     )
 
 
 def digest(known: Sequence[Definition], scenario: str) -> str:
-    """Return a hash of what a scenario's definitions say; it is the same at every span."""
+    """Return a hash of a scenario's definitions; it is the same at every span."""
     said = sorted({repr((d.example, d.script, d.expected)) for d in known if d.scenario == scenario})
     return hashlib.sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]

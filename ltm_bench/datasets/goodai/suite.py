@@ -1,4 +1,4 @@
-"""Their definitions as scenarios of ours: same scripts, same waits, same questions, scored by our matchers."""
+"""Turns their definitions into scenarios: same scripts, waits and questions, scored by our matchers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORGET = {
     "shopping_list": "I have been shopping. Nothing is left on my list, so it starts empty from here.",
     "chapter_break": "That was all of that book. Another one would be another story.",
 }
-"""Sent after the last question, where theirs was; their wording is not among what was published."""
+"""Sent after the last question, as theirs were; their wording was not published."""
 
 SKILLS = {
     "colours": ("recall", "conflict"),
@@ -53,7 +53,7 @@ SMALL_TALK = (
 
 @dataclass(frozen=True)
 class Recipe:
-    """A scenario of theirs, how many examples of it there are, and a hash of what they say."""
+    """One of their scenarios, the number of its examples, and a hash of what they say."""
 
     scenario: Scenario
     examples: int
@@ -63,7 +63,7 @@ class Recipe:
 def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
     """Return the scenarios that a folder of definitions holds; examples of several spans count once.
 
-    Left out are those whose definitions hold no script (the restaurant: `plays`), and those without a matcher of ours.
+    Scenarios without a script (the restaurant: see `plays`) or without a matcher are left out.
     """
     known = definitions(folder, on_bad)
     by_scenario: dict[str, dict[str, Definition]] = defaultdict(dict)
@@ -79,7 +79,7 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
 
 
 def plays(folder: Path) -> int:
-    """Return how many examples of the restaurant there are, a play without a script that somebody else must supply."""
+    """Return the number of examples of the restaurant, whose definitions hold no script."""
     known = definitions(folder, lambda _: None)
     return len({each.example for each in known if each.scenario == "restaurant" and not each.script})
 
@@ -103,7 +103,7 @@ def _scenario(name: str, examples: Sequence[Definition], known: Sequence[Definit
 
 
 def _script(definition: Definition, matchers: Sequence[Matcher]) -> Script:
-    """Say the lines of a definition; a wait of theirs is the position, or the pause, of ours that comes next."""
+    """Yield the lines of a definition; each of their waits becomes the position, or the pause, of the next line."""
     expected = iter(matchers)
     at: float | None = 0.0
     after: timedelta | None = None
@@ -114,10 +114,10 @@ def _script(definition: Definition, matchers: Sequence[Matcher]) -> Script:
         if definition.scenario == "prospective_memory" and question:
             yield from _nth_reply(definition, text, at)
             return
-        if question and not text:  # a temporal one, worded when it is asked
+        if question and not text:  # a question about time, worded when it is asked
             told = next(k for k, joke in enumerate(definition.script) if definition.expected[0] in joke)
             line = Ask(
-                lambda now, told=told: WHEN.format(ago=spoken_duration(now - times[told])),  # type: ignore[misc]
+                lambda now, told=told: WHEN.format(ago=spoken_duration(now - times[told])),  # type: ignore[misc]  # mypy cannot infer a lambda with a default
                 next(expected),
                 at,
                 after,
@@ -136,7 +136,7 @@ def _script(definition: Definition, matchers: Sequence[Matcher]) -> Script:
 
 
 def _nth_reply(definition: Definition, request: str, at: float | None) -> Script:
-    """Ask for the quotation, then talk until the reply after the one that should hold it."""
+    """Request the quotation, then talk until the reply after the one that should contain it."""
     from ltm_bench.matchers.phrases import said_in
 
     quotation, _, nth = definition.expected[0]

@@ -2,17 +2,7 @@
 
 from ltm_bench.datasets.infinitebench.files import read_tasks
 from ltm_bench.datasets.infinitebench.generating import GENERATORS, running_values
-from ltm_bench.datasets.infinitebench.prompts import STYLES, begin, question, running
-from ltm_bench.datasets.infinitebench.records import Asked, Record
+from ltm_bench.datasets.infinitebench.prompts import begin, question, running
+from ltm_bench.datasets.infinitebench.records import Record
 
-__all__ = [
-    "GENERATORS",
-    "STYLES",
-    "Asked",
-    "Record",
-    "begin",
-    "question",
-    "read_tasks",
-    "running",
-    "running_values",
-]
+__all__ = ["GENERATORS", "Record", "begin", "question", "read_tasks", "running", "running_values"]

@@ -1,7 +1,7 @@
 """Reads the twelve public files of InfiniteBench: JSON lines of `id, context, input, answer, options`.
 
-The files are large (up to 0.9 GB), so contexts stay on disk until they are wanted. Items about the same context share
-a delivery. A line that cannot be read is named and passed over.
+The files are large (up to 0.9 GB), so contexts stay on disk until they are needed. Items about the same context share
+a delivery. A line that cannot be read is named and skipped.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ltm_bench.script.deliveries import Piece
 _WITH_OPTIONS = ("longbook_choice_eng", "code_debug")
 _MASK = "$$MASK$$"
 _MOST_EVIDENCE = 50
-"""An answer that stands in more pieces than these is too common to say where the evidence is."""
+"""Maximum number of pieces with the answer; in more of them it does not show where the evidence is."""
 
 
 class _Document(NamedTuple):
     path: str
     offset: int
-    """Of the first line with this context, in bytes."""
+    """Byte offset of the first line with this context."""
     task: str
     asked: tuple[Asked, ...]
 
@@ -47,7 +47,7 @@ def _context(path: str, offset: int) -> str:
 
 
 def _evidence(task: str, lines: Sequence[str], asked: Sequence[Asked]) -> set[int]:
-    """Return the lines in which an answer stands word by word, as far as that tells anything."""
+    """Return the lines that contain an answer word for word, if they are few enough to be evidence."""
     if task == "longdialogue_qa_eng":
         wanted = [re.escape(_MASK)]
     elif task in ("passkey", "number_string", "kv_retrieval", "longbook_qa_eng", "longbook_qa_chn"):
@@ -67,9 +67,9 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def label_of(task: str, answer: Any, options: Sequence[str]) -> Any:
-    """Return an answer in the one form that the scorers read. Raises ValueError.
+    """Return an answer in the form that the scorers read. Raises ValueError.
 
-    For the two tasks with options that is text and letter; the files hold a text, a list of it, or both already.
+    For the two tasks with options that is text and letter; the files hold a text, a list of one, or both.
     """
     if task not in _WITH_OPTIONS:
         if answer in (None, "", []):
@@ -92,9 +92,9 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
     Args:
         path: A JSON lines file.
         task: The name of the task, one of `ltm_bench.datasets.infinitebench.scorer.SCORERS`.
-        digest: The first 16 hex digits of the SHA-256 that the file must have; empty where it is not known.
+        digest: The first 16 hex digits of the SHA-256 that the file must have; empty if it is unknown.
 
-    Raises ValueError if the file cannot be read, is another one, or holds nothing. Warns of every line it passes over.
+    Raises ValueError if the file cannot be read, has changed, or holds nothing. Warns of every line that is skipped.
     """
     found: dict[bytes, tuple[int, list[Asked]]] = {}
     whole = hashlib.sha256()
@@ -129,7 +129,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
 
 
 def _input(task: str, entry: Any) -> str:
-    """Return what is asked, without the words around it: a key, a target, a call, a question."""
+    """Return what is asked for without the words around it: a key, a target, a call, a question."""
     text = str(entry.get("input") or "").strip()
     if task == "kv_retrieval":
         held = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text)

@@ -1,4 +1,4 @@
-"""The six synthetic tasks of InfiniteBench, from dice, to any length (Zhang et al. 2024, and its code).
+"""Generates the six synthetic tasks of InfiniteBench from dice, at any length (Zhang et al. 2024, and its code).
 
 A length is given in tokens, or as a `size` in the units of the published generators: lines of noise (5,220), pairs
 (2,500), numbers (30,000 and 15,000), functions (5,000).
@@ -17,7 +17,7 @@ from ltm_bench.datasets.infinitebench.records import Asked, Record
 from ltm_bench.script.deliveries import Piece, bury
 
 NOISE = "Rain falls. The river runs by. Geese fly south again. A door shuts. So it goes on."
-"""A line of nothing in particular."""
+"""A line of noise."""
 
 KEY = "The {name} is {value}. Keep it in mind: {value} is the {name}."
 
@@ -30,30 +30,30 @@ TARGETS = (
     "third smallest number",
     "median",
 )
-"""What can be asked of a list of numbers; of equal numbers only one counts, but for the median."""
+"""What can be asked about a list of numbers; equal numbers count once, except for the median."""
 
 ROW = 100
-"""Numbers of a piece."""
+"""Count of numbers in a piece."""
 
 LAYERS = (2, 4, 6, 8, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is wanted of a generator."""
+    """What a generator should make."""
 
     index: int
-    """Which example it is: examples take the depths, targets or layers in turn."""
+    """The example's number: examples take the depths, targets or layers in turn."""
     tokens: int
     size: int = 0
-    """Length in the generator's own units; 0 where `tokens` decides."""
+    """Length in the generator's own units; 0 to use `tokens`."""
     depths: int = 5
-    """How many depths there are, evenly from the beginning to the end."""
+    """Number of depths, evenly spaced from the beginning to the end."""
     questions: int = 1
 
     @property
     def depth(self) -> float:
-        """Return the depth that is this example's turn."""
+        """Return the depth of this example."""
         return (self.index % self.depths) / max(1, self.depths - 1)
 
 
@@ -64,12 +64,12 @@ def _hidden(value: str, name: str, order: Order) -> Record:
 
 
 def passkey(dice: Dice, order: Order) -> Record:
-    """Hide five digits, a leading zero among those that are possible."""
+    """Hide five digits; the first may be a zero."""
     return _hidden("".join(str(dice.integer(0, 9)) for _ in range(5)), "pass key", order)
 
 
 def number_string(dice: Dice, order: Order) -> Record:
-    """Hide ten digits, among which five times one has been doubled where it stands."""
+    """Hide ten digits: five random ones, with a random digit doubled in place five times."""
     digits = [str(dice.integer(0, 9)) for _ in range(5)]
     for _ in range(5):
         place = dice.integer(0, len(digits) - 1)
@@ -83,7 +83,7 @@ def _uuid(dice: Dice) -> str:
 
 
 def _until(texts: Iterator[str], order: Order, joint: str) -> list[str]:
-    """Take as many texts as were ordered, or as fit; rows of them are counted, since tokens run across their joints."""
+    """Take as many texts as ordered, or as fit; they are counted in rows, since tokens run across joints."""
     if order.size:
         return list(islice(texts, order.size))
     taken: list[str] = []
@@ -98,7 +98,7 @@ def _until(texts: Iterator[str], order: Order, joint: str) -> list[str]:
 
 
 def kv_retrieval(dice: Dice, order: Order) -> Record:
-    """Make one JSON object of random pairs; the first key that is asked for stands at this example's depth."""
+    """Make one JSON object of random pairs; the first key that is asked for is at this example's depth."""
     pairs = [
         (text[1:37], text[41:77], text)
         for text in _until((f'"{_uuid(dice)}": "{_uuid(dice)}",' for _ in repeat(None)), order, " ")
@@ -113,7 +113,7 @@ def kv_retrieval(dice: Dice, order: Order) -> Record:
 
 
 def math_find(dice: Dice, order: Order) -> Record:
-    """List numbers from 0 to 99 of which the largest, or the smallest, or both, are not simply 99 and 0."""
+    """List numbers from 0 to 99 in which the largest, the smallest or both are not simply 99 and 0."""
     first = order.index % len(TARGETS)
     targets = [TARGETS[(first + i) % len(TARGETS)] for i in range(min(order.questions, len(TARGETS)))]
     both = "median" in targets and dice.chance(0.5)
@@ -134,14 +134,14 @@ def math_find(dice: Dice, order: Order) -> Record:
 
 
 def _rows(words: Sequence[str], joint: str) -> Iterator[str]:
-    """Put words together to rows; what separates two rows, but for white space, stays with the first one."""
+    """Join words into rows; the separator between two rows, without white space, stays with the first."""
     for i in range(0, len(words), ROW):
         row = joint.join(words[i : i + ROW])
         yield row + (joint.rstrip() if i + ROW < len(words) else "")
 
 
 def found(target: str, numbers: Sequence[int]) -> int | float:
-    """Return what is asked of a list."""
+    """Return the answer for a list."""
     if target == "median":
         return float(median(numbers))
     place = ("third" in target) * 2 + ("second" in target)
@@ -150,12 +150,12 @@ def found(target: str, numbers: Sequence[int]) -> int | float:
 
 
 def running_values(numbers: Iterable[int]) -> list[int]:
-    """Return the sums after each of the signed numbers but the first."""
+    """Return the running sums after each of the signed numbers except the first."""
     return list(accumulate(numbers))[1:]
 
 
 def signed_numbers(dice: Dice, order: Order) -> list[int]:
-    """Draw what is added and taken away, so that the running value stays from 0 to 99."""
+    """Draw additions and subtractions that keep the running value from 0 to 99."""
     drawn = [dice.integer(0, 99)]
     value = drawn[0]
 
@@ -177,19 +177,19 @@ def _term(number: int) -> str:
 
 
 def terms_of(numbers: Sequence[int]) -> list[str]:
-    """Write the first number, and each of the others with its operator."""
+    """Return the first number, and each of the others with its operator."""
     return [str(numbers[0]), *map(_term, numbers[1:])]
 
 
 def math_calc(dice: Dice, order: Order) -> Record:
-    """Write a long sum; the value after every operator is wanted."""
+    """Make a long sum; the value after every operator is asked for."""
     numbers = signed_numbers(dice, order)
     rows = _rows(terms_of(numbers), " ")
     return Record(tuple(map(Piece, rows)), (Asked("", [running_values(numbers)]),), " ")
 
 
 def code_run(dice: Dice, order: Order) -> Record:
-    """Write functions in layers, each of which calls one of the next layer; the value of a call is wanted."""
+    """Make functions in layers, each calling one of the next layer; the value of a call is asked for."""
     layers = LAYERS[order.index % len(LAYERS)]
     guess = order.tokens // 30
     inner, outer = (counter().count(_function(guess, callee, 12) + "\n\n") for callee in (guess, None))
@@ -237,4 +237,4 @@ GENERATORS: Mapping[str, Callable[[Dice, Order], Record]] = {
     "math_calc": math_calc,
     "code_run": code_run,
 }
-"""The tasks that need no file."""
+"""The generators of the tasks that need no file."""

@@ -1,4 +1,4 @@
-"""`benchmarked`: the reply scores what a published benchmark's scorer gives it."""
+"""`benchmarked`: the reply gets the score that InfiniteBench's scorer gives it."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from ltm_bench.datasets.infinitebench import scorer as infinitebench
 from ltm_bench.matchers.reading import abstains, answer
 
 _FINAL = re.compile(r"(?:^|\n)[ \t>*_#]{0,8}(?:final )?answer[ *_]{0,4}:", re.IGNORECASE)
-"""Begins the line with which an answer ends that was reasoned out; linear, since nothing in it can match twice."""
+"""The beginning of the last line of a reasoned answer. Linear: no part of it can match in two ways."""
 
 _CHOICES = ("longbook_choice_eng", "code_debug")
 
@@ -35,11 +35,11 @@ class Benchmarked(Matcher):
     mode: str = "strict"
     """A mode of `ltm_bench.datasets.infinitebench.scorer`."""
     final: bool = False
-    """Whether the question asked for a last line `Answer: …`: then only that line is scored, if there is one."""
+    """Whether the question asked for a last line `Answer: …`; if there is one, only that line is scored."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Give the benchmark's score; what scores nothing is told apart."""
-        # Thinking aloud is no answer; the published scorers read it all the same.
+        """Return the benchmark's score; replies that score nothing are told apart."""
+        # Thinking aloud is no answer, although the published scorers read it.
         said = answer(reply) if self.mode == "strict" else reply
         asked = turns[-1].message.text if turns else ""
         if self.mode == "strict" and asked and asked.strip() in said:
@@ -59,12 +59,12 @@ class Benchmarked(Matcher):
         return Verdict(Outcome.WRONG, 0.0, f"nothing from {scorer}")
 
     def right(self) -> Sequence[str]:
-        """Give the label as the task wants it said."""
+        """Return the label in the form that the task asks for."""
         plain = self._plain()
         return (f"It comes down to this.\nAnswer: {plain}",) if self.final else (plain,)
 
     def wrong(self) -> Sequence[str]:
-        """Give another answer of the same form, an abstention, and nothing."""
+        """Return another answer of the same form, an abstention, and nothing."""
         other = {
             "kv_retrieval": "00000000-0000-0000-0000-000000000000",
             "longbook_choice_eng": "?",
@@ -83,10 +83,26 @@ class Benchmarked(Matcher):
 
     @property
     def chance(self) -> float:
-        """One in four where there are options, else next to nothing."""
+        """One in four if there are options, otherwise next to nothing."""
         return 0.25 if self.task in _CHOICES else 0.0
 
 
 def benchmarked(task: str, label: Any, *, mode: str = "strict", final: bool = False) -> Benchmarked:
     """Expect what the public files of InfiniteBench call the answer of a task."""
     return Benchmarked(task, _tuples(label), mode, final)
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    benchmarked("passkey", ["71432"]),
+    benchmarked("kv_retrieval", ["c14cb8ba-002b-43be-bdc7-8a83f0fe1ac8"]),
+    benchmarked("math_find", [88]),
+    benchmarked("math_calc", [[4, 14, 6]]),
+    benchmarked("code_run", [-3]),
+    benchmarked("code_debug", ["parse_header", "B"]),
+    benchmarked("code_debug", ["parse_header", "B"], mode="official-newest"),
+    benchmarked("longbook_choice_eng", ["A grey rose", "B"]),
+    benchmarked("longbook_qa_eng", ["in the lighthouse"], final=True),
+    benchmarked("longbook_qa_chn", ["两个"]),
+    benchmarked("longdialogue_qa_eng", ["ANN"]),
+)
+"""What the tests that guard every matcher are run with."""

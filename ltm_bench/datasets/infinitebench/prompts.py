@@ -1,4 +1,4 @@
-"""What is said around the material of a task: in our own words, in three styles."""
+"""The prompts around the material of a task, in our own words and three styles."""
 
 from __future__ import annotations
 
@@ -58,11 +58,14 @@ _RECALL = (
 )
 
 _RUNNING = "The sum goes on:\n{terms}\nWhat is its value now? Write one number alone."
-_STARTS = "Let us work out a long sum together, a part at a time. It starts like this:\n{terms}\nWhat is its value so far? Write one number alone."  # noqa: E501
+_STARTS = (
+    "Let us work out a long sum together, a part at a time. It starts like this:\n{terms}\n"
+    "What is its value so far? Write one number alone."
+)
 
 
 def begin(task: str) -> str:
-    """Return what is said before the material."""
+    """Return the prompt before the material."""
     return _BEGIN[task]
 
 

@@ -1,4 +1,4 @@
-"""What a task is made of: material, and what is asked about it."""
+"""The parts of a task: material, and questions about it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Asked:
     """A question and its answer."""
 
     text: str
-    """What the public files call `input`: a key, a target, a call, a question; empty where the task says it all."""
+    """What the public files call `input`: a key, a target, a call, a question; empty if the task says it all."""
     label: Any
     """The answer, in the form of the public files."""
     options: tuple[str, ...] = ()
@@ -26,4 +26,4 @@ class Record:
     pieces: tuple[Piece, ...]
     asked: tuple[Asked, ...]
     joint: str = "\n"
-    """What stands between two pieces."""
+    """The separator between two pieces."""

@@ -1,7 +1,7 @@
-"""The scorers of InfiniteBench (Zhang et al. 2024), as they were published twice, and as they should be.
+"""The scorers of InfiniteBench (Zhang et al. 2024), as published twice, and as they should be.
 
 Modes: `official-2024-06` and `official-newest` (August 2024) score exactly as the published programs of that time,
-their accidents included, so that published figures can be compared with; `strict` is ours. Every scorer maps a
+including their accidents, so that published figures can be compared; `strict` is ours. Every scorer maps a
 prediction and a label to a score from 0 to 1, and the score of a task is the mean over its lines.
 """
 
@@ -45,7 +45,7 @@ def passkey(prediction: str, label: Any, mode: Mode) -> float:
 
 
 def kv_retrieval(prediction: str, label: Any, mode: Mode) -> float:
-    """Look for the value as a word of the answer; strictly, whatever is around it, and last, after the key at most."""
+    """Look for the value as a word; strictly, within any text, as the last value, and after the key at most."""
     wanted = str(_first(label))
     if mode == "strict":
         found = re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", prediction.lower())
@@ -66,7 +66,7 @@ def code_run(prediction: str, label: Any, mode: Mode) -> float:
 
 
 _DIGITS = 4000
-"""Digits of a number that are read: Python refuses a little more, and nobody wants so large a one."""
+"""Maximum digits of a number that are read; Python refuses to parse slightly more."""
 
 
 def _whole(text: str) -> int:
@@ -75,7 +75,7 @@ def _whole(text: str) -> int:
 
 
 def _last_whole(text: str) -> float | None:
-    """Return the last number of a text, `4.0` included; of `1.2.34` that is the 34, as it is for the search's own."""
+    """Return the last whole number of a text; `4.0` counts as one, and `1.2.34` ends in 34."""
     last = None
     for run in re.finditer(r"[\d.]+", text):
         if parts := run[0].rstrip(".").split("."):
@@ -128,7 +128,7 @@ def _normal_english(text: str) -> list[str]:
 
 
 _UNLISTED = "《·"
-"""Punctuation that the published list of Chinese marks lacks, so that it counts as a character there."""
+"""Punctuation missing from the published list of Chinese marks, where it therefore counts as a character."""
 
 
 def _normal_chinese(text: str, mode: Mode) -> list[str]:
@@ -221,10 +221,8 @@ def choice(prediction: str, label: Any, mode: Mode) -> float:
         return 0.0
     if mode == "strict":
         return float(_settled(said, "ABCD", accepted))
-    if mode == "official-newest":
-        last = re.search(r"\b[A-D]\b(?!.*\b[A-D]\b)", said)
-        if last and last.group(0) in accepted:
-            return 1.0
+    if mode == "official-newest" and _last_letter(said, "A-D") in accepted:
+        return 1.0
     if said[0] in "ABCD":
         return float(said[0] in accepted)
     if said in accepted:
@@ -244,10 +242,10 @@ def code_debug(prediction: str, label: Any, mode: Mode) -> float:
     name, letter = str(label[0]), str(label[1])
     if mode == "strict":
         return float(_settled(prediction.strip(), "ABCD", [name, letter]))
-    if mode == "official-newest":
-        last = re.search(r"\b[A-J]\b(?!.*\b[A-J]\b)", prediction)
-        if (last and last.group(0) == letter) or prediction.startswith(letter):
-            return 1.0
+    if mode == "official-newest" and (
+        _last_letter(prediction, "A-J") == letter or prediction.startswith(letter)
+    ):
+        return 1.0
     if prediction[:2] in (f"{letter}.", f"{letter}:"):
         return 1.0
     said = _blanked(prediction.strip(), ("\n", "`", "'", '"', "-", "*", "Option", "option"))
@@ -258,6 +256,19 @@ def code_debug(prediction: str, label: Any, mode: Mode) -> float:
             rest = said[at + len(lead) + 1 :]
             return float(bool(rest) and rest.startswith((letter, name)))
     return 0.0
+
+
+def _last_letter(text: str, letters: str) -> str | None:
+    r"""Return the last capital letter that stands alone in the first line to hold one, or None.
+
+    This is what the published `\b[A-D]\b(?!.*\b[A-D]\b)` finds; that pattern takes quadratic time.
+    """
+    last: re.Match[str] | None = None
+    for found in re.finditer(rf"\b[{letters}]\b", text):
+        if last is not None and "\n" in text[last.end() : found.start()]:
+            break
+        last = found
+    return last and last[0]
 
 
 def _settled(said: str, letters: str, accepted: Sequence[str]) -> bool:
@@ -313,7 +324,15 @@ SCORERS: Mapping[str, Callable[[str, Any, Mode], float]] = {
 
 
 def score(task: str, prediction: str, label: Any, mode: Mode, *, skip_first: bool = False) -> float:
-    """Return the score of one line; `skip_first` is what the published program does for GPT-4 in math_calc."""
+    """Return the score of one line of predictions.
+
+    Args:
+        task: One of SCORERS.
+        prediction: What the model said.
+        label: The right answer, as it stands in the public files.
+        mode: Which of the published programs scores, or `strict`.
+        skip_first: Skip the first number, as the published program does for GPT-4 in math_calc.
+    """
     if task == "math_calc":
         return math_calc(prediction, label, mode, skip_first=skip_first)
     return SCORERS[task](prediction, label, mode)

@@ -1,4 +1,4 @@
-"""Which documents an agent gets, and in which order: pure, from dice, by tokens.
+"""Chooses the documents that an agent gets, and their order: from dice, by tokens.
 
 As in SWiM the documents that fit are a fixed set, those that hold answers first, so that every depth is tested with the
 same ones. Its depths count documents; ours count tokens.
@@ -16,26 +16,26 @@ from ltm_bench.datasets.swim.documents import Document
 from ltm_bench.datasets.swim.tasks import Task
 
 JOINT = "\n\n"
-"""What stands between two documents, everywhere."""
+"""The separator between two documents."""
 
 
 @lru_cache(maxsize=100_000)
 def size_of(text: str) -> int:
-    """Return the tokens of a document, with what separates it from the next one."""
+    """Return the tokens of a document and of the separator after it."""
     return counter().count(text + JOINT)
 
 
 class Kept(NamedTuple):
-    """What fits."""
+    """The documents and tasks that fit."""
 
     documents: tuple[Document, ...]
     tasks: Mapping[str, Task]
     dropped: Mapping[str, str]
-    """Tasks that cannot be asked, and why."""
+    """The tasks that cannot be asked, and why."""
 
 
 def keep(documents: Sequence[Document], tasks: Mapping[str, Task], tokens: int) -> Kept:
-    """Return the documents that fit into so many tokens, and the tasks whose documents are among them."""
+    """Return the documents that fit into a number of tokens, and the tasks whose documents are among them."""
     known = {document.name: document for document in documents}
     wanted = dict.fromkeys(
         name for task in tasks.values() if not task.rejected for name in task.answer_docs if name in known
@@ -72,12 +72,12 @@ def arrange(
     """Return documents in the order in which an agent gets them.
 
     Args:
-        documents: The set of which they are taken.
+        documents: The documents to choose from.
         answers: Names of the documents that hold the answer.
-        dice: Shuffle the others, and choose those that are taken if `tokens` does not allow for all.
+        dice: Shuffle the others, and choose among them if not all fit into `tokens`.
         depth: Where the first of the answer's documents stands, from 0 to 1 of the tokens of the others; further ones
             follow at equal distances. None: anywhere.
-        tokens: At most so many tokens of others.
+        tokens: Maximum tokens of the others.
         absent: Whether the answer's documents are left out.
     """
     held = [document for name in answers for document in documents if document.name == name]
@@ -100,7 +100,7 @@ def arrange(
     before = 0
     for document in others:
         size = size_of(document.text)
-        # A document stands at the joint that is nearest to its depth.
+        # A document is placed at the joint nearest to its depth.
         while waiting and waiting[0][0] * total <= before + size / 2:
             arranged.append(waiting.pop(0)[1])
         arranged.append(document)

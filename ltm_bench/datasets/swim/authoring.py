@@ -1,18 +1,21 @@
-"""Has models write and check tasks about a user's documents. What a model says is read, never obeyed."""
+"""Has models write and check tasks about a user's documents. What a model says is data, never an instruction."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message
-from ltm_bench.datasets.swim import Decision, Document, Task
+from ltm_bench.datasets.swim.documents import Document
+from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
 
 _WRITE = """\
 Below is a document, as a JSON string. Write {count} about it, each with its answer, such that:
@@ -33,13 +36,21 @@ Write one JSON object and nothing else: {{"ok": true, "why": "one short sentence
 """
 
 LONGEST = 400_000
-"""Characters of a document that a model is shown; the rest of a longer one is left out."""
+"""Maximum characters of a document that a model is shown; the rest is left out."""
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
+class Step(NamedTuple):
+    """A document or a task that a model has been asked about."""
+
+    name: str
+    problem: str | None = None
+    """Why there is no result; None if there is one."""
+
+
 async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
-    """Ask a fresh agent one thing. Raises BudgetReached, and AgentError where it cannot answer."""
+    """Ask a fresh agent one thing. Raises BudgetReached, and AgentError if it cannot answer."""
     message = Message(text, _AT, 0)
     agent = make()
     held = budget.hold(agent, message)
@@ -47,7 +58,7 @@ async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
         try:
             await agent.open(Path(home))
             reply = await agent.reply(message)
-        except BaseException:
+        except BaseException:  # whatever it is, what was held is given back
             budget.release(held)
             raise
         finally:
@@ -57,7 +68,7 @@ async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
 
 
 def _object(answer: str) -> dict[str, Any]:
-    """Return the JSON object in an answer, mended where it is nearly one. Raises ValueError."""
+    """Return the JSON object in an answer, repaired if necessary. Raises ValueError."""
     from json_repair import repair_json
 
     start, end = answer.find("{"), answer.rfind("}")
@@ -74,7 +85,18 @@ def _object(answer: str) -> dict[str, Any]:
 async def write_about(
     make: Callable[[], Agent], by: str, document: Document, count: int, budget: Budget
 ) -> list[Task]:
-    """Have `count` tasks written about a document. Raises ValueError for an answer that holds none."""
+    """Have tasks written about a document.
+
+    Args:
+        make: Makes the agent that writes them.
+        by: Its name, for the record.
+        document: What they are about.
+        count: How many.
+        budget: What may be spent.
+
+    Raises:
+        ValueError: The answer holds no task.
+    """
     wanted = "one question" if count == 1 else f"{count} different questions"
     text = _WRITE.format(count=wanted, document=json.dumps(document.text[:LONGEST], ensure_ascii=False))
     found = _object(await consult(make, text, budget))
@@ -101,7 +123,18 @@ async def write_about(
 async def check(
     make: Callable[[], Agent], by: str, task: Task, documents: Sequence[Document], budget: Budget
 ) -> Decision:
-    """Have a task checked against its documents. Raises ValueError for an answer that cannot be read."""
+    """Have a task checked against its documents.
+
+    Args:
+        make: Makes the agent that checks it.
+        by: Its name, for the record.
+        task: What is checked.
+        documents: All of them; those that hold the answer are shown.
+        budget: What may be spent.
+
+    Raises:
+        ValueError: The answer cannot be read.
+    """
     text = "\n\n".join(each.text for each in documents if each.name in task.answer_docs)
     case = {"document": text[:LONGEST], "question": task.question, "answer": task.answer}
     found = _object(await consult(make, _CHECK.format(case=json.dumps(case, ensure_ascii=False)), budget))
@@ -113,3 +146,74 @@ async def check(
         verdict="accepted" if found["ok"] else "rejected",
         why=why[:300] if isinstance(why, str) else "",
     )
+
+
+def write_all(
+    path: Path,
+    tasks: dict[str, Task],
+    documents: Sequence[Document],
+    make: Callable[[], Agent],
+    *,
+    by: str,
+    each: int,
+    budget: Budget,
+) -> Iterator[Step]:
+    """Have tasks written about documents, one document at a time; the file is written after each.
+
+    Args:
+        path: The file of tasks.
+        tasks: The tasks that are known; new ones are added.
+        documents: What to ask about.
+        make: Makes the agent that writes, afresh for every document.
+        by: The agent's name, kept with its tasks.
+        each: Tasks per document.
+        budget: What the calls may cost.
+
+    Raises:
+        BudgetReached: If the next call could exceed the budget; what was written stays.
+    """
+    for document in documents:
+        try:
+            written = asyncio.run(write_about(make, by, document, each, budget))
+        except (ValueError, AgentError) as error:
+            yield Step(document.name, str(error))
+            continue
+        for task in written:
+            tasks[str(len(tasks))] = task
+        write_tasks(path, tasks)
+        yield Step(document.name)
+
+
+def check_all(
+    path: Path,
+    tasks: dict[str, Task],
+    documents: Sequence[Document],
+    make: Callable[[], Agent],
+    *,
+    by: str,
+    budget: Budget,
+) -> Iterator[Step]:
+    """Have every task checked that this agent has not checked yet; the file is written after each.
+
+    Args:
+        path: The file of tasks.
+        tasks: The tasks; those that are checked are replaced.
+        documents: What the tasks are about.
+        make: Makes the agent that checks, afresh for every task.
+        by: The agent's name, kept with its decisions.
+        budget: What the calls may cost.
+
+    Raises:
+        BudgetReached: If the next call could exceed the budget; what was checked stays.
+    """
+    for key, task in tasks.items():
+        if task.checked is not None and task.checked.by == by:
+            continue
+        try:
+            said = asyncio.run(check(make, by, task, documents, budget))
+        except (ValueError, AgentError) as error:
+            yield Step(key, str(error))
+            continue
+        tasks[key] = task.model_copy(update={"checked": said})
+        write_tasks(path, tasks)
+        yield Step(key)

@@ -16,7 +16,7 @@ _EXTRA = "needs an extra: pip install 'ltm-bench[documents]'"
 
 
 class Document(NamedTuple):
-    """A document under the name that tasks call it by: its file's name."""
+    """A document under the name by which tasks refer to it: its file's name."""
 
     name: str
     text: str
@@ -35,7 +35,7 @@ def paths_of(place: Path) -> list[Path]:
 
 
 def read_document(path: Path) -> Document:
-    """Return a document. Raises ValueError where it cannot be read or holds no text."""
+    """Return a document. Raises ValueError if it cannot be read or holds no text."""
     try:
         text = _text(path)
     except OSError as error:
@@ -91,7 +91,7 @@ def _html(content: str, path: Path) -> str:
 
 @cache
 def read_documents(place: str) -> tuple[Document, ...]:
-    """Return the documents of a folder, by name. Raises ValueError where there is none, or one cannot be read."""
+    """Return the documents of a folder, by name. Raises ValueError if there is none, or one cannot be read."""
     path = Path(place)
     if not path.exists():
         raise ValueError(f"data = {place!r}: there is no such folder")

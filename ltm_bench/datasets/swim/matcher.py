@@ -1,4 +1,4 @@
-"""`answers`: the reply gives an answer, which text alone finds word by word only. `declines`: it says there is none."""
+"""`answers`: the reply gives an answer, recognised word for word. `declines`: it says that there is none."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _ABSENT_CHINESE = re.compile(
 )
 
 BRIEF = 60
-"""Words up to which a reply that has the answer in it is an answer, not a retelling of the material."""
+"""Maximum words of a reply that counts as an answer; longer ones may retell the material."""
 
 
 def says_absent(reply: str) -> bool:
@@ -26,7 +26,7 @@ def says_absent(reply: str) -> bool:
 
 
 def holds(reply: str, phrase: str) -> bool:
-    """Whether a reply has a phrase in it as whole words, or as it stands where a script has no spaces."""
+    """Whether a reply contains a phrase as whole words or, in scripts without spaces, as it stands."""
     said, meant = words(reply), words(_bare(phrase))
     if not meant or any(ord(c) > 0x2E7F for c in phrase):
         return bool(phrase.strip()) and phrase.strip().casefold() in reply.casefold()
@@ -34,18 +34,18 @@ def holds(reply: str, phrase: str) -> bool:
 
 
 def _bare(phrase: str) -> str:
-    """Return a phrase without the article or the pronoun that it begins with, and its full stop."""
+    """Return a phrase without its leading article or pronoun and its full stop."""
     return re.sub(r"^(?:the|a|an|his|her|its|their) ", "", phrase.strip().rstrip("."), flags=re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Answers(Matcher):
-    """Right if the reply has the answer word by word; other words are for a judge to decide."""
+    """Right if the reply has the answer word for word; a judge decides about other wordings."""
 
     answer: str
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge what can be judged from text."""
+        """Judge what text alone can tell."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         asked = turns[-1].message.text.strip() if turns else ""
@@ -60,11 +60,11 @@ class Answers(Matcher):
         return Verdict(Outcome.UNDECIDED, 0.0, f"the reply {doubt}")
 
     def right(self) -> Sequence[str]:
-        """Give the answer alone, and in a sentence."""
+        """Return the answer alone, and in a sentence."""
         return (self.answer, f"It is this: {self.answer}")
 
     def wrong(self) -> Sequence[str]:
-        """Give something else, an abstention, and nothing."""
+        """Return something else, abstentions, and nothing."""
         return ("Something else altogether.", "The documents do not say.", "I do not know.", "")
 
 
@@ -75,7 +75,7 @@ def answers(answer: str) -> Answers:
 
 @dataclass(frozen=True, slots=True)
 class Declines(Matcher):
-    """Right if the reply says that there is no answer: it was left out on purpose."""
+    """Right if the reply says that there is no answer; it was left out on purpose."""
 
     answer: str
     """What would be right if it could be known."""
@@ -91,7 +91,7 @@ class Declines(Matcher):
         return Verdict(Outcome.WRONG, 0.0, "the reply gives an answer that stands nowhere: a hallucination")
 
     def right(self) -> Sequence[str]:
-        """Give several ways to say so."""
+        """Return several ways to say so."""
         return (
             "The documents do not say.",
             "I don't know.",
@@ -100,10 +100,14 @@ class Declines(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Give the answer, another one, and nothing."""
+        """Return the answer, another one, and nothing."""
         return (self.answer, "It was the other one.", "")
 
 
 def declines(answer: str) -> Declines:
-    """Expect the reply to say that there is no answer; `answer` would be it."""
+    """Expect the reply to say that there is no answer; `answer` was left out of the material."""
     return Declines(answer)
+
+
+EXAMPLES: tuple[Matcher, ...] = (answers("the red suitcase"), declines("the red suitcase"))
+"""What the tests that guard every matcher are run with."""

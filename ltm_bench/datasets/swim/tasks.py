@@ -1,4 +1,4 @@
-"""Tasks about documents: a question, its answer, the documents that hold it, and what has been said of the task.
+"""Tasks about documents: a question, its answer, the documents that hold it, and decisions about the task.
 
 The file is SWiM's, with more in it: an object from names to `{question, answer, answer_doc}`. Ours may have several
 `answer_docs`, and keeps `validated` (a person's decision) and `checked` (a second model's).
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 
 class Decision(BaseModel):
-    """What was said of a task, and by whom."""
+    """What was decided about a task, and by whom."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,8 +46,21 @@ class Task(BaseModel):
 
     @property
     def rejected(self) -> bool:
-        """Whether a person has thrown it out."""
+        """Whether a person has rejected it."""
         return self.validated is not None and self.validated.verdict == "rejected"
+
+    def accept(self, by: str) -> Task:
+        """Return the task as accepted by a person."""
+        return self.model_copy(update={"validated": Decision(by=by, verdict="accepted")})
+
+    def reject(self, by: str, why: str) -> Task:
+        """Return the task as rejected by a person."""
+        return self.model_copy(update={"validated": Decision(by=by, verdict="rejected", why=why)})
+
+    def edit(self, by: str, *, question: str, answer: str) -> Task:
+        """Return the task with another question and answer, written by a person."""
+        decision = Decision(by=by, verdict="edited")
+        return self.model_copy(update={"question": question, "answer": answer, "validated": decision})
 
 
 def read_tasks(path: Path) -> dict[str, Task]:
@@ -83,5 +96,5 @@ def write_tasks(path: Path, tasks: Mapping[str, Task]) -> None:
 
 
 def unvalidated(tasks: Mapping[str, Task]) -> int:
-    """Return how many tasks no person has looked at."""
+    """Return how many tasks no person has reviewed."""
     return sum(task.validated is None for task in tasks.values())

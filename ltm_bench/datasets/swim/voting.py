@@ -1,6 +1,6 @@
-"""Medoid voting: of several answers the one that is most like all others (SWiM).
+"""Medoid voting: chooses the answer that is most like all the others (SWiM).
 
-An answer that says there is nothing can be left out of the vote, where it is known that there is something.
+Answers that say there is no answer can be left out of the vote if there is known to be one.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Embed = Callable[[Sequence[str]], "ArrayLike"]
-"""Texts in, one row of numbers for each out."""
+"""Takes texts, and returns a row of numbers for each."""
 
 
 def medoid(vectors: ArrayLike) -> int:
-    """Return the row whose mean cosine similarity to the others is highest; of equals the first.
+    """Return the row whose mean cosine similarity to the others is highest; the first of several.
 
-    A row of zeros is like nothing.
+    A row of zeros has a similarity of 0 to every other.
     """
     import numpy as np
 
@@ -27,12 +27,12 @@ def medoid(vectors: ArrayLike) -> int:
     unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     similar = unit @ unit.T
     np.fill_diagonal(similar, 0.0)
-    # Rounded, so that which of two equal answers comes first does not hang on the last bit.
+    # Rounded, so that the last bit does not decide between two equal answers.
     return int(np.argmax(np.round(similar.sum(axis=1), 9)))
 
 
 def vote(answers: Sequence[str], embed: Embed, absent: Callable[[str], bool] | None = None) -> int:
-    """Return which answer wins. `absent` says of which ones to leave out, as long as one is left."""
+    """Return the index of the answer that wins. Answers for which `absent` holds are left out unless all are."""
     heard = [i for i, answer in enumerate(answers) if absent is None or not absent(answer)] or list(
         range(len(answers))
     )

@@ -17,8 +17,9 @@ from typing import Any, Protocol
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
+from ltm_bench.core.extras import extra
 from ltm_bench.log.recorder import locked, start_run
-from ltm_bench.runner.ray.desk import Desk
+from ltm_bench.runner.ray.budget_server import BudgetServer
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
@@ -87,10 +88,8 @@ def _address() -> str:
 @contextlib.contextmanager
 def connected() -> Iterator[Any]:
     """Join the Ray cluster that is there, and leave it in the end. Raises ConfigError if there is none, or no Ray."""
-    try:
+    with extra("ray", wanted_by="--on ray"):
         import ray
-    except ImportError as error:
-        raise ConfigError("--on ray: Ray is not installed: pip install 'ltm-bench[ray]'") from error
     mine = not ray.is_initialized()
     if mine:
         main = threading.current_thread() is threading.main_thread()
@@ -135,8 +134,8 @@ def shares(
     """
     cpus = sum(node.get("Resources", {}).get("CPU", 0) for node in nodes if node.get("Alive"))
     found = {}
-    for provider, many in Counter(job.provider for job in jobs).items():
-        own = [job for job in jobs if job.provider == provider]
+    for provider, many in Counter(job.connections for job in jobs).items():
+        own = [job for job in jobs if job.connections == provider]
         if all(job.plan.manifest.agent.free for job in own):
             found[provider] = (many, terms.connections)
             continue
@@ -150,7 +149,18 @@ def shares(
 async def sweep_on(
     ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
 ) -> list[LtmBenchError | None]:
-    """Have all runs held by the cluster, and return for each what stopped it. Its folder holds the log then."""
+    """Have all runs held by the cluster; their folders hold the logs then.
+
+    Args:
+        ray: The module, connected.
+        jobs: The runs.
+        budget: Of all of them together.
+        observer: Told how the sweep goes on.
+        terms: How runs are handed over.
+
+    Returns:
+        What stopped each run, or None.
+    """
     driver = _Driver(ray, jobs, budget, observer, terms)
     try:
         return await driver.all()
@@ -167,11 +177,13 @@ class _Driver:
         self._ray, self._jobs, self._budget = ray, jobs, budget
         self._observer, self._terms = observer, terms
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        self._desk = (
-            ray.remote(Desk).options(num_cpus=0, scheduling_strategy=here).remote(budget.limit, len(jobs))
+        self._server = (
+            ray.remote(BudgetServer)
+            .options(num_cpus=0, scheduling_strategy=here)
+            .remote(budget.limit, len(jobs))
         )
         try:
-            ray.get(self._desk.look.remote(), timeout=120)
+            ray.get(self._server.look.remote(), timeout=120)
         except ray.exceptions.RayError as error:
             raise ConfigError(
                 f"--on ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
@@ -207,8 +219,8 @@ class _Driver:
 
     async def _look(self) -> None:
         try:
-            begun, turns, examples, self._budget.spent = await self._desk.look.remote()
-        except self._ray.exceptions.RayError:  # the runs themselves say that the desk is gone
+            begun, turns, examples, self._budget.spent = await self._server.look.remote()
+        except self._ray.exceptions.RayError:  # the runs themselves say that the budget server is gone
             return
         for number, (attempts, already) in begun.items():
             self._begin(number, already=already and attempts == 1)
@@ -230,8 +242,8 @@ class _Driver:
             if await asyncio.to_thread(_prepare, job, shared):
                 self._begin(number, already=True)
             else:
-                places = self._shares[job.provider][1]
-                async with self._open[job.provider]:
+                places = self._shares[job.connections][1]
+                async with self._open[job.connections]:
                     problem = await self._handed_over(number, job, places, shared)
                 await self._look()
                 if shared is not None:
@@ -262,7 +274,7 @@ class _Driver:
         task = self._hold.options(
             name=order.name, max_retries=RETRIES, scheduling_strategy="SPREAD", **options
         )
-        ref = task.remote(order, self._files, self._desk)
+        ref = task.remote(order, self._files, self._server)
         self._pending.add(ref)
         lost = self._ray.exceptions
         try:

@@ -1,4 +1,4 @@
-"""A worker's part: holds one run to its end, from its log on, and tells the desk."""
+"""A worker's part: holds one run to its end, from its log on, and tells the budget server."""
 
 from __future__ import annotations
 
@@ -54,17 +54,19 @@ class Order:
 
 
 class _Account(Budget):
-    """A worker's budget: asks the desk before each call, and tells it after."""
+    """A worker's budget: asks the budget server before each call, and tells it after."""
 
-    def __init__(self, order: Order, attempt: str, desk: Any) -> None:
+    def __init__(self, order: Order, attempt: str, server: Any) -> None:
         super().__init__(order.limit)
-        self._order, self._attempt, self._desk = order, attempt, desk
+        self._order, self._attempt, self._server = order, attempt, server
 
     def take(self, price: Decimal | None) -> Decimal:
         import ray
 
         answer = ray.get(
-            self._desk.take.remote(self._order.number, self._attempt, price, self.spent, unknown=self.unknown)
+            self._server.take.remote(
+                self._order.number, self._attempt, price, self.spent, unknown=self.unknown
+            )
         )
         if isinstance(answer, str):
             raise BudgetReached(answer)
@@ -84,14 +86,14 @@ class _Account(Budget):
             import ray
 
             ray.get(
-                self._desk.give.remote(
+                self._server.give.remote(
                     self._order.number, self._attempt, held, self.spent, unknown=self.unknown
                 )
             )
 
 
 class _Watcher:
-    """Reports a run's progress to the desk, and copies the run where that is due."""
+    """Reports a run's progress to the budget server, and copies the run where that is due."""
 
     def __init__(self, report: Callable[[int, int], None], copy: Callable[[], None], every: float) -> None:
         self._report, self._copy, self._every = report, copy, every
@@ -137,7 +139,7 @@ def _interrupt(signum: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def hold(order: Order, files: Files, desk: Any) -> LtmBenchError | None:
+def hold(order: Order, files: Files, server: Any) -> LtmBenchError | None:
     """Hold a run to its end, in a worker; return what stopped it."""
     signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait for an agent that never lets go
     try:
@@ -146,20 +148,20 @@ def hold(order: Order, files: Files, desk: Any) -> LtmBenchError | None:
             stand.mkdir()
             with contextlib.chdir(files.stand(stand)):
                 if order.url is None:
-                    return _hold_in(order, Path(order.folder), None, desk)
+                    return _hold_in(order, Path(order.folder), None, server)
                 shared = Shared(order.url)
                 folder = Path(scratch, order.name)  # some agents go by its name
                 folder.mkdir()
                 shared.claim()
                 shared.fetch(folder)
-                return _hold_in(order, folder, shared, desk)
+                return _hold_in(order, folder, shared, server)
     except LtmBenchError as error:
         return error
     except OSError as error:
         return RunIncomplete(f"{error.filename or order.folder}: {error.strerror or error}")
 
 
-def _hold_in(order: Order, folder: Path, shared: Shared | None, desk: Any) -> LtmBenchError | None:
+def _hold_in(order: Order, folder: Path, shared: Shared | None, server: Any) -> LtmBenchError | None:
     import ray
 
     if shared is None:
@@ -169,11 +171,11 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, desk: Any) -> Lt
         start_run(folder, order.manifest)
         job = order.remake(folder)
         already = finished(job.plan, folder)
-        ray.get(desk.open.remote(order.number, attempt, _logged(folder), already=already))
-        budget = _Account(order, attempt, desk)
+        ray.get(server.open.remote(order.number, attempt, _logged(folder), already=already))
+        budget = _Account(order, attempt, server)
 
         def report(turns: int, examples: int) -> None:
-            reported.append(desk.report.remote(order.number, attempt, turns, examples, budget.spent))
+            reported.append(server.report.remote(order.number, attempt, turns, examples, budget.spent))
             del reported[:-1]
 
         def copy() -> None:
@@ -187,7 +189,7 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, desk: Any) -> Lt
                 asyncio.run(
                     run_conversations(
                         job.plan,
-                        job.make_agent,
+                        job.plan.agents,
                         folder,
                         budget=budget,
                         observer=watcher,

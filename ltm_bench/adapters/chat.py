@@ -1,0 +1,223 @@
+"""Chat models: the whole conversation is kept in a window and sent with every message.
+
+What is sent is append-only, apart from the steps in which the window drops the oldest turns: the date stands in the
+user's message, never in the system message, so that the provider's prompt cache holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from copy import copy
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
+from ltm_bench.adapters.http.shared import client as shared
+from ltm_bench.adapters.window import KEPT, Prompt, Window
+from ltm_bench.core.agent import Agent, Finding, UsageModel
+from ltm_bench.core.clock import stamp
+from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.core.tokens import counter
+
+SYSTEM = (
+    "You are a helpful assistant in one long conversation with one person. Every message of theirs begins with "
+    "the date and time at which it was sent, in brackets; the program adds it, so do not write one yourself. "
+    "Answer the newest message, and be brief unless you are asked for more."
+)
+"""The system message of chat adapters, unless another is set."""
+
+
+def stamped(message: Message) -> str:
+    """Return a message's text as it is sent, with the date in front; a date elsewhere would spoil the prompt cache."""
+    return f"[{stamp(message.at)}]\n{message.text}"
+
+
+class ChatModel(Agent):
+    """A conversation with one model, in a window. Subclasses write `ask`, and `provider` where prices are known."""
+
+    writes_cost = False
+    """Whether writing to the provider's prompt cache has a price of its own."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str = SYSTEM,
+        window: int,
+        max_output: int,
+        ratio: float,
+        truncate: str = "step",
+        keep: float = KEPT,
+    ) -> None:
+        """Set up the window.
+
+        Args:
+            endpoint: The model and where it is.
+            system: The system message.
+            window: The model's context window, in its own tokens.
+            max_output: The most tokens of one reply, taken off the window.
+            ratio: How many of the model's tokens one token of our counter can become at worst.
+            truncate: What happens to a conversation that outgrows the window (see `Window`).
+            keep: The part of the window that is still used after turns were dropped.
+        """
+        self.endpoint = endpoint
+        self.connections = endpoint.connections
+        self._system, self._window, self._max_output = system, window, max_output
+        self._ratio, self._truncate, self._keep = ratio, truncate, keep
+        self._conversation = Window(
+            system=system,
+            window=window,
+            max_output=max_output,
+            counter=counter(),
+            ratio=ratio,
+            truncate=truncate,
+            keep=keep,
+        )
+
+    @property
+    def model(self) -> str:
+        """The model, as its provider calls it."""
+        return self.endpoint.model
+
+    @property
+    def provider(self) -> str | None:
+        """Whose list prices apply; None where nobody's are known."""
+        return None
+
+    async def ask(self, prompt: Prompt) -> Reply:
+        """Send one request. Raises AgentError where no reply comes of it."""
+        raise TypeError(f"{type(self).__name__} does not define ask()")
+
+    async def reply(self, message: Message) -> Reply:
+        """Send the conversation with this message at its end. Where that fails, nothing of it is remembered."""
+        said = stamped(message)
+        prompt = self._conversation.prompt(said)
+        reply = self._overflow() if prompt is None else await self.ask(prompt)
+        self._conversation.take(said, reply)
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        """Remember a turn as if it had been answered here."""
+        self._conversation.take(stamped(turn.message), turn.reply)
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that replying can use: all of the prompt newly cached, the dearest kind, and a full reply."""
+        prompt = self._conversation.most_tokens(stamped(message))
+        return Usage(
+            cache_write=prompt,
+            output=self._max_output if prompt else 0,
+            model=self.model,
+            provider=self.provider,
+        )
+
+    def usage_model(self) -> UsageModel:
+        """Return what a simulation of the conversation needs."""
+        return UsageModel(
+            model=self.model,
+            provider=self.provider,
+            system=self._system,
+            window=self._window,
+            max_output=self._max_output,
+            writes_cost=self.writes_cost,
+            ratio=self._ratio,
+            truncate=self._truncate,
+            keep=self._keep,
+        )
+
+    def _unused(self) -> Usage:
+        """Return the usage of a request that was never answered, and so costs nothing."""
+        return Usage(model=self.model, provider=self.provider)
+
+    def _overflow(self) -> Reply:
+        return Reply("", self._unused(), Finish.OVERFLOW)
+
+    def _refusal(self) -> Reply:
+        return Reply("", self._unused(), Finish.REFUSAL)
+
+
+class SdkChatModel(ChatModel):
+    """A chat model behind one of the two SDKs that are built alike, OpenAI's and Anthropic's.
+
+    Subclasses name the SDK's parts, and write `request`, `read` and `describe`.
+    """
+
+    sdk: ModuleType
+    client_class: type[Any]
+    """The SDK's asynchronous client."""
+    sdk_error: type[Exception]
+    """The base of the SDK's errors."""
+    too_long: re.Pattern[str]
+    """Found in the message of an error where the prompt is too long."""
+
+    client: Any = None
+    """The SDK's client, once `open` was called."""
+    lists_models: bool = True
+    """Whether a model that the server does not list does not exist there."""
+
+    async def request(self, client: Any, prompt: Prompt) -> Any:
+        """Send a request and return whatever the SDK makes of the answer."""
+        raise TypeError(f"{type(self).__name__} does not define request()")
+
+    def read(self, answer: Any) -> Reply:
+        """Read an answer, of which the SDK validates neither the type nor the fields. Raises AgentError."""
+        raise TypeError(f"{type(self).__name__} does not define read()")
+
+    def describe(self, model: Any) -> Sequence[Finding]:
+        """Say what the server knows of the model; an AttributeError or ValueError means that it cannot be read."""
+        raise TypeError(f"{type(self).__name__} does not define describe()")
+
+    async def open(self, home: Path) -> None:
+        """Make the client. Nothing is sent yet."""
+        self.client = self._connect(self.endpoint)
+
+    def _connect(self, endpoint: Endpoint) -> Any:
+        return sdk_client(self.client_class, self.sdk.DefaultAsyncHttpxClient, endpoint)
+
+    async def ask(self, prompt: Prompt) -> Reply:
+        """Send a request, and turn the SDK's errors into ours."""
+        if self.client is None:
+            raise RuntimeError("open() was not called")
+        try:
+            return self.read(await self.request(self.client, prompt))
+        except (self.sdk_error, ValueError) as error:  # the SDKs let the JSON decoder's ValueError through
+            status = getattr(error, "status_code", None)
+            if status == 413 or (status == 400 and self._outgrown(error)):
+                return self._overflow()
+            if getattr(error, "code", None) == "content_filter":
+                return self._refusal()
+            raise self.endpoint.explain(error) from error
+
+    def _outgrown(self, error: Exception) -> bool:
+        return getattr(error, "code", None) == "context_length_exceeded" or bool(
+            self.too_long.search(getattr(error, "message", ""))
+        )
+
+    async def examine(self) -> Sequence[Finding]:
+        """Ask the server what it knows of the model."""
+        endpoint = copy(self.endpoint)
+        endpoint.timeout, endpoint.max_retries = EXAMINING, 1
+        async with self._connect(endpoint) as client:
+            try:
+                return self.describe(await client.models.retrieve(self.model))
+            except (self.sdk_error, ValueError, AttributeError) as error:
+                if getattr(error, "status_code", None) == 404 and not self.lists_models:
+                    return [Finding(True, f"model {self.model}: this server does not say whether it has it")]
+                return [Finding(False, str(endpoint.explain(error)))]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self.client is not None:
+            await self.client.close()
+
+
+def sdk_client(client_class: type[Any], http_class: type[Any], endpoint: Endpoint) -> Any:
+    """Return a client of OpenAI's or Anthropic's SDK, over our shared HTTP client."""
+    return client_class(
+        api_key=endpoint.key,
+        base_url=endpoint.url,
+        timeout=endpoint.timeout,
+        max_retries=endpoint.max_retries,
+        http_client=shared(http_class),
+    )

@@ -1,0 +1,113 @@
+"""Text to vectors, by name: the local embedding, a model behind an OpenAI-compatible URL, or a user's own callable."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from ltm_bench.adapters import hashing
+from ltm_bench.adapters.chat import sdk_client
+from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Usage
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Embedder = Callable[[Sequence[str]], "ArrayLike"]
+"""Texts in, one row of numbers for each out."""
+
+LOCAL = "local"
+_PYTHON = "python:"
+_BATCH = 256
+"""Texts in one request."""
+
+
+def is_local(name: str) -> bool:
+    """Whether an embedder of this name runs in this process: `local`, or `python:module:callable`."""
+    return name == LOCAL or name.startswith(_PYTHON)
+
+
+def embedder_of(name: str = LOCAL, base_url: str | None = None) -> Embedder:
+    """Return an embedder for code that is not asynchronous. Raises ConfigError where it cannot be had.
+
+    Args:
+        name: `local`; `python:module:callable`; else the name of a model at `base_url`.
+        base_url: An OpenAI-compatible server, OpenAI's own if left out. The key is OPENAI_API_KEY.
+    """
+    if not is_local(name):
+        model = EmbeddingModel(name, base_url)
+
+        def embed(texts: Sequence[str]) -> list[list[float]]:
+            return asyncio.run(_once(model, texts))
+
+        return embed
+    if name == LOCAL:
+        return hashing.embed
+    module, colon, attribute = name.removeprefix(_PYTHON).partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"embedder {name}: {error}; write it as python:module:callable") from error
+    if not colon or not callable(found):
+        raise ConfigError(f"embedder {name}: write it as python:module:callable")
+    return cast(Embedder, found)
+
+
+async def _once(model: EmbeddingModel, texts: Sequence[str]) -> list[list[float]]:
+    """Embed, and close the connections, which do not outlive this event loop."""
+    try:
+        return await model.embed(texts)
+    finally:
+        await model.close()
+
+
+class EmbeddingModel:
+    """A model behind OpenAI's API, or another server that speaks its language."""
+
+    def __init__(
+        self, model: str, base_url: str | None = None, *, timeout: float = 60.0, max_retries: int = 4
+    ) -> None:
+        self.endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
+        self.tokens: int | None = 0
+        """How many tokens the server says that it has embedded; None once it did not say."""
+        self._client: Any = None
+
+    def usage(self, tokens: int) -> Usage:
+        """Return what embedding so many tokens uses."""
+        vendor = "openai" if self.endpoint.is_list_priced else None
+        return Usage(uncached=tokens, model=self.endpoint.model, provider=vendor)
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector per text. Raises AgentError."""
+        import openai
+
+        if self._client is None:
+            self._client = sdk_client(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient, self.endpoint)
+        rows: list[list[float]] = []
+        try:
+            for start in range(0, len(texts), _BATCH):
+                # The API takes no empty text.
+                batch = [text or " " for text in texts[start : start + _BATCH]]
+                answer = await self._client.embeddings.create(
+                    input=batch, model=self.endpoint.model, encoding_format="float"
+                )
+                rows += [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
+                self._count(answer)
+            if len(rows) != len(texts):
+                raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+            return rows
+        except (openai.OpenAIError, AttributeError, TypeError, ValueError) as error:
+            raise self.endpoint.explain(error) from error
+
+    def _count(self, answer: Any) -> None:
+        spent = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
+        self.tokens = None if self.tokens is None or spent is None else self.tokens + spent
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()

@@ -1,0 +1,101 @@
+"""Answers of providers, kept in a file and given again to the same request (`--cache`).
+
+The run decides whether answers are kept; the decision applies to everything that is called from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ltm_bench.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import httpx2
+
+_VERSIONS = ("anthropic-version", "anthropic-beta", "openai-beta", "openai-organization", "openai-project")
+"""Headers that can change an answer."""
+
+
+class Answers:
+    """Answers of providers in an SQLite file, by everything that went into the request.
+
+    That is the method, the address, the headers that name a version of the API, and the whole body but for
+    `prompt_cache_key`, which says where a prompt is cached and is different in every run. Keys are not part of it, and
+    nothing that was sent is kept, but for a hash. Only whole answers with status 200 are kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("CREATE TABLE IF NOT EXISTS answers (request TEXT PRIMARY KEY, body BLOB)")
+        except sqlite3.Error as error:
+            raise ConfigError(f"{path}: not a cache of answers ({error}); move it away") from error
+
+    def get(self, request: str) -> bytes | None:
+        """Return the body of a known answer. A file that can no longer be read knows none."""
+        try:
+            row = self._database.execute("SELECT body FROM answers WHERE request = ?", (request,)).fetchone()
+        except sqlite3.Error:
+            return None
+        return None if row is None else bytes(row[0])
+
+    def keep(self, bodies: Mapping[str, bytes]) -> None:
+        """Keep answers. If the disk is full the reply still counts, since it was paid for."""
+        with suppress(sqlite3.Error):
+            self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", bodies.items())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+_answers: ContextVar[Answers | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def caching(path: Path | None) -> Iterator[None]:
+    """Within, keep answers in a file and give those that it has; None keeps nothing. Raises ConfigError."""
+    if path is None:
+        yield
+        return
+    answers = Answers(path)
+    token = _answers.set(answers)
+    try:
+        yield
+    finally:
+        _answers.reset(token)
+        answers.close()
+
+
+def kept() -> Answers | None:
+    """Return the cache that is in use here, if any."""
+    return _answers.get()
+
+
+def keep(bodies: Mapping[str, bytes]) -> None:
+    """Keep answers in the cache that is in use here, if any."""
+    if (answers := kept()) is not None:
+        answers.keep(bodies)
+
+
+def identity(request: httpx2.Request) -> str | None:
+    """Return what tells a request from every other one; None where its answer cannot be kept."""
+    try:
+        body = json.loads(request.content)
+    except ValueError:
+        return None
+    if request.method != "POST" or not isinstance(body, dict) or body.get("stream"):
+        return None
+    body.pop("prompt_cache_key", None)
+    versions = [request.headers.get(name, "") for name in _VERSIONS]
+    parts = json.dumps([request.method, str(request.url), versions, body], sort_keys=True)
+    return hashlib.sha256(parts.encode()).hexdigest()

@@ -1,0 +1,79 @@
+"""Every attempt to reach a provider is timed and reported to the run that the reply belongs to.
+
+A listener hears everything that is called within it: in the same task, in its threads, in tasks that it starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from ltm_bench.adapters.http.answers import keep
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request, or one that was answered from the cache."""
+
+    seconds: float
+    status: int | None = None
+    """Of HTTP; None where no answer came."""
+    error: str = ""
+    """What kind of error kept the answer from coming."""
+    retry_after: str = ""
+    """When the provider said to come again, in its own words."""
+    cached: bool = False
+
+    def record(self) -> dict[str, Any]:
+        """Return its JSON form."""
+        found: dict[str, Any] = {"seconds": round(self.seconds, 6)}
+        for name in ("status", "error", "retry_after", "cached"):
+            if value := getattr(self, name):
+                found[name] = value
+        return found
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What went over the wire for one reply."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    answers: dict[str, bytes] = field(default_factory=dict)
+    """Bodies of answers by the request's identity, to be kept if the reply turns out well."""
+
+    @property
+    def cached(self) -> bool:
+        """Whether all of it came from the cache."""
+        return bool(self.attempts) and all(attempt.cached for attempt in self.attempts)
+
+
+_listening: ContextVar[Traffic | None] = ContextVar("listening", default=None)
+
+
+@contextmanager
+def listening() -> Iterator[Traffic]:
+    """Collect the attempts that are made within; their answers are kept if it ends without an error.
+
+    So an answer that the adapter could not use is asked for again when the run is resumed.
+    """
+    heard = Traffic()
+    token = _listening.set(heard)
+    try:
+        yield heard
+        keep(heard.answers)
+    finally:
+        _listening.reset(token)
+
+
+def heard() -> Traffic | None:
+    """Return what is being collected here, if anybody listens."""
+    return _listening.get()
+
+
+def tell(attempt: Attempt) -> None:
+    """Report an attempt to the listener, if there is one."""
+    if (traffic := heard()) is not None:
+        traffic.attempts.append(attempt)

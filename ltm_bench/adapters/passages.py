@@ -1,0 +1,72 @@
+"""Passages: pieces of turns, each small enough to be about one thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from ltm_bench.adapters.text import sendable
+from ltm_bench.core.messages import Turn
+
+_PASSAGE_CHARACTERS = 240
+"""A passage of more characters is cut between sentences."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9¡¿])")
+_ABBREVIATED = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e)|\b[A-Z])\.$|^[QA]:.*\?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a turn, small enough to be about one thing."""
+
+    turn: int
+    part: int
+    speaker: str
+    at: datetime
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Return its name in the store."""
+        return f"{self.turn:08}.{self.part:04}"
+
+
+def sentences(text: str) -> list[str]:
+    """Cut a line into sentences; `Q: … A: …` stays together."""
+    found: list[str] = []
+    for piece in _SENTENCE_END.split(text.strip()):
+        if found and _ABBREVIATED.search(found[-1]):
+            found[-1] += f" {piece}"
+        elif piece:
+            found.append(piece)
+    return found
+
+
+def split_turn(turn: Turn) -> list[Passage]:
+    """Cut a turn into passages, those of the message first."""
+    said = [("user", text) for text in split(turn.message.text)]
+    said += [("agent", text) for text in split(turn.reply.text)]
+    return [
+        Passage(turn.message.turn, part, speaker, turn.message.at, text)
+        for part, (speaker, text) in enumerate(said)
+    ]
+
+
+def split(text: str) -> Iterator[str]:
+    """Cut a text into passages: its lines, and long lines between sentences. JSON stays in one piece."""
+    text = sendable(text)
+    if text.lstrip().startswith(("[", "{")):
+        yield text.strip()
+        return
+    for line in text.splitlines():
+        passage = ""
+        for sentence in sentences(line):
+            if passage and len(passage) + len(sentence) >= _PASSAGE_CHARACTERS:
+                yield passage
+                passage = sentence
+            else:
+                passage = f"{passage} {sentence}".strip()
+        if passage:
+            yield passage

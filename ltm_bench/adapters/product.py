@@ -1,0 +1,124 @@
+"""Agents made of a memory product and a core: the product remembers, another adapter answers from what it finds."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.adapters.answerer import Core
+from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.adapters.ledger import Ledger, name_in
+from ltm_bench.adapters.settings import at_least
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.messages import Message, Reply, Turn, Usage
+
+
+class MemoryProduct(Agent):
+    """What the adapters of memory products share. Subclasses write `hear`, `recall` and `cut_back`.
+
+    A turn is noted in a ledger before and after the product hears it, so that a run that is resumed has the memory of
+    its log: turns that the product has not heard are told to it, and what it heard beyond the log is cut off.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        core: str,
+        core_settings: Mapping[str, Any],
+        memories: int,
+        recent: int,
+        window: int,
+    ) -> None:
+        """Set up the core.
+
+        Args:
+            endpoint: The product's server, or that of the model with which it works.
+            core: The adapter that answers and its model, e.g. `openai_chat:gpt-4o`.
+            core_settings: More settings of that adapter; those that are None are left to it.
+            memories: How many memories are recalled for a message.
+            recent: How many of the newest turns the core sees word for word.
+            window: Tokens of the prompt that the core gets, its reply not counted.
+        """
+        at_least(
+            type(self).__module__.rpartition(".")[2],
+            memories=(memories, 1),
+            recent=(recent, 0),
+            window=(window, 256),
+        )
+        self.endpoint = endpoint
+        self.connections = endpoint.connections
+        self._core = Core(core, core_settings, window)
+        self._limit = memories
+        self._recent: deque[Turn] = deque(maxlen=recent)
+        self._restored = False
+
+    # What a subclass writes
+
+    async def hear(self, turn: Turn) -> None:
+        """Tell the product of a turn, and note it in the ledger before and after."""
+        raise TypeError(f"{type(self).__name__} does not define hear()")
+
+    async def cut_back(self, turns: Sequence[Turn]) -> int:
+        """Have the product forget all but these turns, and the ledger as well; return how many of them it still has.
+
+        Called only where the product has heard something else. Raises CannotResume.
+        """
+        raise TypeError(f"{type(self).__name__} does not define cut_back()")
+
+    async def resumed(self, turns: Sequence[Turn]) -> None:
+        """Return to the state after these turns, which are those of the ledger."""
+
+    def query(self, message: Message) -> str:
+        """Return what is looked up for a message."""
+        return message.text
+
+    def billed(self, usage: Usage | None) -> Usage | None:
+        """Return the usage of a reply, given what the core used for it."""
+        return usage
+
+    # The agent
+
+    async def open(self, home: Path) -> None:
+        """Read the ledger of the run, and the name under which it keeps things elsewhere."""
+        self._home = home
+        self._name = name_in(home)
+        self._ledger = Ledger(home / "heard.jsonl")
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Keep what the product has heard of these turns, cut off the rest, and tell it what is missing."""
+        turns = list(turns)
+        agreed = self._ledger.agreed(turns)
+        if not self._ledger.clean(agreed):
+            agreed = await self.cut_back(turns[:agreed])
+        await self.resumed(turns[:agreed])
+        self._restored = True
+        self._recent.extend(turns[:agreed])
+        for turn in turns[agreed:]:
+            await self.observe(turn)
+
+    async def observe(self, turn: Turn) -> None:
+        """Tell the product of a turn."""
+        await self._ready()
+        await self.hear(turn)
+        self._recent.append(turn)
+
+    async def reply(self, message: Message) -> Reply:
+        """Answer from what the product finds, and tell it of the turn."""
+        await self._ready()
+        found = await self.recall(self.query(message), self._limit)
+        prompt = self._core.prompt(message, found, self._recent)
+        reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
+        await self.observe(Turn(message, reply))
+        return replace(reply, usage=self.billed(reply.usage))
+
+    async def close(self) -> None:
+        """Close the core's connections."""
+        await self._core.close()
+
+    async def _ready(self) -> None:
+        if not self._restored:  # a new conversation in a folder where an older one was broken off
+            await self.restore(())

@@ -1,0 +1,182 @@
+"""The shapes of answers and errors in the protocols that the provider speaks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from ltm_bench.adapters.testing.faults import Fault
+
+
+class Calls(str):
+    """A reply that calls tools instead of saying something: JSON, a list of `{"name": …, "arguments": {…}}`."""
+
+
+class Tokens(NamedTuple):
+    """What a request and its answer cost."""
+
+    prompt: int
+    cached: int
+    output: int
+
+
+class OpenAIProtocol:
+    """The shapes of OpenAI's Chat Completions."""
+
+    too_long = Fault(
+        status=400,
+        message="This model's maximum context length is smaller than your messages.",
+        code="context_length_exceeded",
+    )
+    stop = "stop"
+
+    def error(self, fault: Fault) -> dict[str, Any]:
+        """Return the body of an error."""
+        return {"error": {"message": fault.message, "type": "error", "param": None, "code": fault.code}}
+
+    def answer(
+        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+    ) -> dict[str, Any]:
+        """Return the body of an answer.
+
+        Args:
+            body: The request's body.
+            text: The reply.
+            finish: Why the model stopped, in the protocol's own words; `refusal` where it declined.
+            tokens: What the request and its answer cost.
+            least: Tokens from which this request is cached; None where it is not.
+        """
+        refused = finish == "refusal"
+        calls = [
+            {
+                "id": f"call_{n}",
+                "type": "function",
+                "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
+            }
+            for n, call in enumerate(json.loads(text) if isinstance(text, Calls) else ())
+        ]
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": body["model"],
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop" if refused else finish,
+                    "message": {
+                        "role": "assistant",
+                        "content": None if refused or calls else text,
+                        "refusal": text if refused else None,
+                        **({"tool_calls": calls} if calls else {}),
+                    },
+                }
+            ],
+            "usage": {
+                "prompt_tokens": tokens.prompt,
+                "completion_tokens": tokens.output,
+                "total_tokens": tokens.prompt + tokens.output,
+                "prompt_tokens_details": {"cached_tokens": tokens.cached},
+                "completion_tokens_details": {"reasoning_tokens": 0},
+            },
+        }
+
+
+class ResponsesProtocol(OpenAIProtocol):
+    """The shapes of OpenAI's Responses."""
+
+    stop = "completed"
+
+    def answer(
+        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+    ) -> dict[str, Any]:
+        """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
+        refused, cut = finish == "refusal", finish == "max_output_tokens"
+        part = (
+            {"type": "refusal", "refusal": text}
+            if refused
+            else {"type": "output_text", "text": text, "annotations": []}
+        )
+        message = {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "status": "completed",
+            "content": [part],
+        }
+        return {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "model": body["model"],
+            "status": "incomplete" if cut else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+            "error": None,
+            "output": [message] if text else [],
+            "parallel_tool_calls": False,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": {
+                "input_tokens": tokens.prompt,
+                "input_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": 0},
+                "output_tokens": tokens.output,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": tokens.prompt + tokens.output,
+            },
+        }
+
+
+class AnthropicProtocol:
+    """The shapes of Anthropic's Messages."""
+
+    too_long = Fault(status=400, message="prompt is too long: it has more tokens than the maximum")
+    stop = "end_turn"
+
+    def error(self, fault: Fault) -> dict[str, Any]:
+        """Return the body of an error."""
+        kind = fault.code or "invalid_request_error"
+        return {"type": "error", "error": {"type": kind, "message": fault.message}, "request_id": "req_1"}
+
+    def answer(
+        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+    ) -> dict[str, Any]:
+        """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
+        fresh = tokens.prompt - tokens.cached
+        written = fresh if least is not None and tokens.prompt >= least else 0
+        return {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": body["model"],
+            "content": [{"type": "text", "text": text}] if text else [],
+            "stop_reason": finish,
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": fresh - written,
+                "cache_read_input_tokens": tokens.cached,
+                "cache_creation_input_tokens": written,
+                "output_tokens": tokens.output,
+            },
+        }
+
+
+PROTOCOLS: dict[str, OpenAIProtocol | AnthropicProtocol] = {
+    "/v1/chat/completions": OpenAIProtocol(),
+    "/v1/responses": ResponsesProtocol(),
+    "/v1/messages": AnthropicProtocol(),
+}
+
+
+def described(name: str, *, anthropic: bool) -> dict[str, Any]:
+    """Return what a server says of a model."""
+    if anthropic:
+        return {
+            "type": "model",
+            "id": name,
+            "display_name": name,
+            "created_at": "2026-01-01T00:00:00Z",
+            "lifecycle": "active",
+            "max_input_tokens": 200_000,
+            "max_tokens": 64_000,
+        }
+    return {"id": name, "object": "model", "created": 1, "owned_by": "nobody", "shutdown_date": None}

@@ -1,0 +1,139 @@
+"""The state of the provider and its switches: what it answers, counts, caches and lets fail."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ltm_bench.adapters.hashing import embed
+from ltm_bench.adapters.testing.faults import Fault, FaultKind, Request, Said
+from ltm_bench.adapters.testing.protocols import PROTOCOLS, Tokens
+from ltm_bench.core.tokens import counter
+
+CACHE_MINIMUM = 1024
+"""Tokens from which OpenAI caches a prompt, and Anthropic unless the model is one of these."""
+
+CACHE_MINIMA = {
+    512: ("claude-opus-5", "claude-fable-5", "claude-mythos-5"),
+    2048: ("claude-opus-4-7",),
+    4096: ("claude-haiku-4-5", "claude-opus-4-5", "claude-opus-4-6"),
+}
+"""As Anthropic's documentation has them, November 2026; a shorter prompt is silently not cached."""
+
+OVERHEAD = 4
+"""Tokens that are counted for each message beside its text."""
+
+Answer = Callable[[Sequence[Said]], str]
+"""Makes the reply from all the messages of a request, the system message included."""
+
+
+def quote(messages: Sequence[Said]) -> str:
+    """Repeat the sentence of the conversation that shares most words with the newest message."""
+    wanted = _words(messages[-1]["content"])
+    best, shared = "", 0
+    for message in messages[:-1]:
+        if message["role"] == "user":
+            for sentence in re.split(r"(?<=[.!?])\s+|\n", message["content"]):
+                if len(both := _words(sentence) & wanted) >= max(shared, 1):
+                    best, shared = sentence, len(both)
+    return f"You said: {best}" if best else "I do not know."
+
+
+def _words(text: str) -> set[str]:
+    undated = re.sub(r"\[.*?\]", "", text)  # every message shares those words
+    return {word for word in re.findall(r"\w+", undated.lower()) if len(word) > 3}
+
+
+@dataclass
+class Provider:
+    """The server's state and its switches, all of which may be changed between two requests."""
+
+    url: str = ""
+    answer: Answer = quote
+    context: int | None = None
+    """Prompts of more tokens are too long."""
+    faults: deque[Fault] = field(default_factory=deque)
+    """Each is used up by one request."""
+    cache_minimum: int | None = None
+    """Tokens from which a prompt is cached; None: as the provider does."""
+    edit: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: body
+    """Changes an answer before it is sent."""
+    requests: list[Request] = field(default_factory=list)
+    models: list[str] = field(default_factory=lambda: ["some-model"])
+    details: dict[str, Any] = field(default_factory=dict)
+    """What is said of a model beyond its name."""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _cache: set[bytes] = field(default_factory=set)
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def openai_url(self) -> str:
+        """For the base_url of an OpenAI client."""
+        return f"{self.url}/v1"
+
+    @property
+    def chats(self) -> list[Request]:
+        """The requests for a reply, without those for the list of models, for embeddings and for a count."""
+        return [request for request in self.requests if request.body and request.path in PROTOCOLS]
+
+    def _count(self, text: str) -> int:
+        if text not in self._counts:
+            self._counts[text] = counter().count(text)
+        return self._counts[text]
+
+    def fail(self, *kinds: FaultKind, times: int = 1, **details: Any) -> None:
+        """Let the next requests go wrong: one after the other with these kinds, and so on `times` over."""
+        self.faults.extend(Fault(kind=kind, **details) for kind in (kinds or ("error",)) * times)
+
+    def receive(self, request: Request) -> Fault | None:
+        """Record a request, and say what is to go wrong with it."""
+        with self._lock:
+            self.requests.append(request)
+            return self.faults.popleft() if request.body and self.faults else None
+
+    def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Embed as ltm-bench itself does."""
+        texts = body["input"]
+        rows = [
+            {"object": "embedding", "index": n, "embedding": row}
+            for n, row in enumerate(embed(texts).tolist())
+        ]
+        tokens = sum(map(self._count, texts))
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return {"object": "list", "data": rows, "model": body["model"], "usage": usage}
+
+    def count(self, messages: Sequence[Said]) -> int:
+        """Count the tokens of a prompt."""
+        with self._lock:
+            return sum(self._count(message["content"]) + OVERHEAD for message in messages)
+
+    def least_cached(self, model: str) -> int:
+        """Return how many tokens a prompt must have to be cached."""
+        if self.cache_minimum is not None:
+            return self.cache_minimum
+        known = (least for least, models in CACHE_MINIMA.items() if model.startswith(models))
+        return next(known, CACHE_MINIMUM)
+
+    def measure(
+        self, messages: Sequence[Said], reply: str, *, model: str = "some-model", caches: bool = True
+    ) -> Tokens:
+        """Count the tokens, those that are in the cache, and put the request into the cache."""
+        with self._lock:
+            prompt, cached, digest = 0, 0, hashlib.sha256(model.encode())
+            for message in messages:
+                prompt += self._count(message["content"]) + OVERHEAD
+                digest.update(json.dumps([message["role"], message["content"]]).encode())
+                prefix = digest.digest()
+                if prefix in self._cache:
+                    cached = prompt
+                if caches:
+                    self._cache.add(prefix)
+            cached = cached if caches and cached >= self.least_cached(model) else 0
+            return Tokens(prompt, cached, self._count(reply))

@@ -1,0 +1,165 @@
+"""The provider's HTTP server."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from ltm_bench.adapters.testing.faults import Fault, Request
+from ltm_bench.adapters.testing.protocols import PROTOCOLS, AnthropicProtocol, OpenAIProtocol, described
+from ltm_bench.adapters.testing.provider import Answer, Provider, quote
+
+PIECES = 10
+"""In how many pieces a slow answer is sent."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Server
+
+    def do_GET(self) -> None:
+        """Answer a question about models."""
+        server = self.server.provider
+        server.receive(Request(self.path, self._headers(), {}))
+        anthropic = "anthropic-version" in self.headers
+        if self.path == "/v1/models":
+            self._send(
+                200,
+                {"object": "list", "data": [described(name, anthropic=anthropic) for name in server.models]},
+            )
+        elif (name := self.path.removeprefix("/v1/models/")) in server.models:
+            self._send(200, described(name, anthropic=anthropic) | server.details)
+        else:
+            protocol = AnthropicProtocol() if anthropic else OpenAIProtocol()
+            code = "not_found_error" if anthropic else "model_not_found"
+            self._send(404, protocol.error(Fault(message=f"There is nothing at {self.path}.", code=code)))
+
+    def do_POST(self) -> None:
+        """Answer a request for a reply, for embeddings or for a count, or let it fail."""
+        server = self.server.provider
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        request = Request(self.path, self._headers(), body)
+        fault = server.receive(request)
+        if self.path == "/v1/embeddings" and fault is None:
+            self._send(200, server.embeddings(body))
+            return
+        path = self.path.partition("?")[0]
+        counting = path == "/v1/messages/count_tokens"
+        if counting and fault is None:
+            self._send(200, {"input_tokens": server.count(request.messages)})
+            return
+        protocol = PROTOCOLS.get("/v1/messages" if counting else path)
+        if self.path == "/v1/embeddings":
+            protocol = OpenAIProtocol()
+        if protocol is None:
+            self._send(404, {"error": {"message": f"There is nothing at {self.path}.", "type": "error"}})
+            return
+        finish = protocol.stop
+        kind = "" if fault is None else fault.kind
+        text = server.answer(request.messages) if kind in ("", "slow") else ""
+        if fault is not None and kind == "empty":
+            finish = fault.finish
+        elif fault is not None and kind == "refusal":
+            finish, text = "refusal", fault.message
+        elif fault is not None and kind != "slow":
+            self._fail(fault, protocol)
+            return
+        if server.context is not None and server.count(request.messages) > server.context:
+            self._fail(protocol.too_long, protocol)
+            return
+        caches = not isinstance(protocol, AnthropicProtocol) or request.caches
+        tokens = server.measure(request.messages, text, model=body["model"], caches=caches)
+        least = server.least_cached(body["model"]) if caches else None
+        answer = server.edit(protocol.answer(body, text, finish, tokens, least))
+        self._send(200, answer, seconds=fault.seconds if fault is not None and kind == "slow" else 0.0)
+
+    def _headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
+    def _fail(self, fault: Fault, protocol: OpenAIProtocol | AnthropicProtocol) -> None:
+        match fault.kind:
+            case "hang":
+                self.server.provider.stopping.wait(fault.seconds)
+                self.close_connection = True
+            case "cut":
+                self.wfile.write(
+                    b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"id":'
+                )
+                self.close_connection = True
+            case "garbage":
+                self._send(200, b'{"id": "chatcmpl-1", "choices": [')
+            case "text":
+                self._send(200, b"<html>Welcome to the hotel's network</html>", kind="text/html")
+            case _:
+                self._send(
+                    fault.status, protocol.error(fault), later=(fault.retry_after, fault.retry_after_ms)
+                )
+
+    def _send(
+        self,
+        status: int,
+        body: Any,
+        kind: str = "application/json",
+        *,
+        seconds: float = 0.0,
+        later: tuple[str | None, str | None] = (None, None),
+    ) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        lines = [f"HTTP/1.1 {status} -", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
+        if status != 200:
+            # `retry-after-ms` besides `retry-after`: the SDKs take 0 seconds for "not said", and would wait.
+            said = ("0", "1") if later == (None, None) else later
+            names = ("retry-after", "retry-after-ms")
+            lines += [
+                f"{name}: {value}" for name, value in zip(names, said, strict=True) if value is not None
+            ]
+        head = "\r\n".join([*lines, "", ""]).encode()
+        if not seconds:
+            self.wfile.write(head + data)  # in one piece: two would meet a delayed ACK
+            return
+        self.wfile.write(head)
+        size = -(-len(data) // PIECES)
+        for start in range(0, len(data), size):
+            if self.server.provider.stopping.wait(seconds / PIECES):
+                self.close_connection = True
+                return
+            self.wfile.write(data[start : start + size])
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+class Server(ThreadingHTTPServer):
+    """Threads that nobody waits for, and clients that may go away."""
+
+    daemon_threads = True
+    provider: Provider
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Let clients hang up; show everything else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextlib.contextmanager
+def provider(answer: Answer = quote, *, context: int | None = None) -> Iterator[Provider]:
+    """Run a provider for as long as the block lasts."""
+    server = Server(("127.0.0.1", 0), Handler)
+    server.provider = Provider(f"http://127.0.0.1:{server.server_port}", answer, context)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server.provider
+    finally:
+        server.provider.stopping.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()

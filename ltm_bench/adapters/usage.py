@@ -1,0 +1,40 @@
+"""Turns the token figures of providers into `Usage`, in which the parts of the prompt do not overlap."""
+
+from __future__ import annotations
+
+from ltm_bench.core.messages import Usage
+
+
+def usage_of(
+    *,
+    prompt: int,
+    output: int | None,
+    cache_read: int | None = 0,
+    cache_write: int | None = 0,
+    reasoning: int | None = 0,
+    model: str | None,
+    provider: str | None,
+) -> Usage:
+    """Take the cached tokens out of the prompt's, where a provider counts them inside (OpenAI and most others do).
+
+    Args:
+        prompt: All tokens of the prompt, cached ones included.
+        output: Tokens of the reply, reasoning included; None where it has none, as with embeddings.
+        cache_read: Prompt tokens read from the provider's cache.
+        cache_write: Prompt tokens written to it.
+        reasoning: The part of `output` that nobody sees.
+        model: The model, as the provider calls it.
+        provider: Whose prices apply; None where nobody's are known.
+    """
+    read, written = cache_read or 0, cache_write or 0
+    if read + written > prompt:  # impossible: bill all of it at the full price
+        read = written = 0
+    return Usage(
+        uncached=prompt - read - written,
+        cache_read=read,
+        cache_write=written,
+        output=output or 0,
+        reasoning=reasoning or 0,
+        model=model,
+        provider=provider,
+    )

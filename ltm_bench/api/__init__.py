@@ -1,0 +1,276 @@
+"""Runs the benchmark from Python: plan, run, score, publish. Nothing here prints.
+
+    from ltm_bench import run
+
+    result = run(agent="vector_memory", span="32k", scenarios=["colours"], examples=20)
+    result.score, result.interval, result.verdict
+    result.report("page.html")
+
+The command line, sweeps and notebooks go through the same functions. Every function with a blocking and an async form
+(`run`, `arun`) does the same in both; the blocking ones also work where an event loop is running already, as in a
+notebook.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ltm_bench.api.execution import (
+    CACHE,
+    REFERENCES,
+    Options,
+    check_price,
+    execute,
+    published,
+    rescore,
+    start,
+)
+from ltm_bench.api.runs import Run
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.plan.folders import REPORTS, find_run
+from ltm_bench.plan.planning import plan_of
+from ltm_bench.plan.request import CallSettings, Request
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.runner.progress import Progress
+from ltm_bench.score.fold import score_run
+
+if TYPE_CHECKING:
+    from ltm_bench.score.comparison import Comparison, Scored
+
+__all__ = [
+    "CACHE",
+    "REFERENCES",
+    "Options",
+    "Run",
+    "aresume",
+    "arun",
+    "check_price",
+    "compare",
+    "execute",
+    "load_run",
+    "plot",
+    "published",
+    "rescore",
+    "resume",
+    "run",
+    "start",
+]
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def _blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
+    """Return the blocking form of a function: it runs in this thread, or in another where an event loop runs here."""
+
+    @wraps(main)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(main(*args, **kwargs))
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            return pool.submit(lambda: asyncio.run(main(*args, **kwargs))).result()
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+async def arun(
+    agent: str = "vector_memory",
+    span: str | int = "32k",
+    *,
+    suite: str = "standard",
+    scenarios: Sequence[str] = (),
+    examples: int | None = None,
+    seed: int = 0,
+    isolated: bool = False,
+    filler: str = "scripted",
+    tokenizer: str = DEFAULT,
+    settings: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    timeout: float | None = None,
+    max_retries: int | None = None,
+    name: str | None = None,
+    fresh: bool = False,
+    reports: str | os.PathLike[str] = REPORTS,
+    max_cost: Decimal | float | None = None,
+    judges: Sequence[str] = (),
+    cache: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Hold one conversation with an agent, score it and write its page. Continues a run that was interrupted.
+
+    Args:
+        agent: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
+        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number.
+        suite: What is asked: the name of a suite, or `goodai:FOLDER`.
+        scenarios: Only these scenarios, instead of all of the suite.
+        examples: Examples per scenario, instead of the suite's.
+        seed: The same seed gives the same conversation.
+        isolated: Every example in a conversation of its own, without filler.
+        filler: `scripted` (the agent only observes it), `live` (it answers), `triviaqa:PATH`, or `live,triviaqa:PATH`.
+        tokenizer: The encoding that measures spans.
+        settings: Of the agent.
+        base_url: A compatible server for the agent's adapter.
+        parameters: Of scenarios, by name, instead of the suite's: `{"counting_stars": {"stars": 32}}`.
+        timeout: Seconds to wait for one reply, instead of the agent's own setting.
+        max_retries: How often a failed request is sent again, instead of the agent's own setting.
+        name: Of the folder in `reports`; named after suite, span, agent and seed if left out.
+        fresh: Start beside a run of the same name.
+        reports: The folder in which runs land.
+        max_cost: US dollars that are never exceeded.
+        judges: Agents that decide where text alone cannot tell.
+        cache: Keep providers' answers in `reports`, and answer the same requests from there.
+        progress: Called with a `Progress` after every turn.
+
+    Returns:
+        The run, complete.
+
+    Raises:
+        ConfigError: An argument cannot be used.
+        RunIncomplete: The run stopped early, and can be resumed; `AgentError` if the agent could not reply.
+        BudgetReached: The next call could exceed `max_cost`.
+        LogError: The folder holds another run, a damaged one, or one that another process works on.
+    """
+    request = Request(
+        agent=agent,
+        span=span,
+        suite=suite,
+        scenarios=scenarios,
+        examples=examples,
+        seed=seed,
+        isolated=isolated,
+        filler=filler,
+        tokenizer=tokenizer,
+        settings=settings or {},
+        base_url=base_url,
+        parameters=parameters or {},
+        timeout=timeout,
+        max_retries=max_retries,
+    )
+    options = Options(
+        reports=Path(reports), budget=_budget(max_cost), judges=judges, cache=cache, progress=progress
+    )
+    return await start(request, options, name=name, fresh=fresh)
+
+
+run = _blocking(arun, "run")
+
+
+async def aresume(
+    run: str | os.PathLike[str] | None = None,
+    *,
+    timeout: float | None = None,
+    max_retries: int | None = None,
+    reports: str | os.PathLike[str] = REPORTS,
+    max_cost: Decimal | float | None = None,
+    judges: Sequence[str] = (),
+    cache: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Continue a run that was interrupted, exactly where it stopped. No logged reply is asked for again.
+
+    Args:
+        run: Its name or folder; the newest one in `reports` if left out.
+        timeout: Seconds to wait for one reply, instead of the agent's own setting.
+        max_retries: How often a failed request is sent again, instead of the agent's own setting.
+        reports: The folder in which runs land.
+        max_cost: US dollars that are never exceeded, what the run has cost so far included.
+        judges: Agents that decide where text alone cannot tell.
+        cache: Keep providers' answers in `reports`, and answer the same requests from there.
+        progress: Called with a `Progress` after every turn.
+
+    Raises:
+        ConfigError: There is no such run.
+        ManifestDiffers: A scenario or the adapter has changed since.
+        RunIncomplete, BudgetReached: As for `run`.
+    """
+    options = Options(
+        reports=Path(reports), budget=_budget(max_cost), judges=judges, cache=cache, progress=progress
+    )
+    folder = find_run(None if run is None else os.fspath(run), options.reports)
+    return await execute(plan_of(folder, CallSettings(timeout, max_retries)), folder, options)
+
+
+resume = _blocking(aresume, "resume")
+
+
+def load_run(run: str | os.PathLike[str] | None = None, *, reports: str | os.PathLike[str] = REPORTS) -> Run:
+    """Return a run that exists, scored from its log as today's matchers score. Nothing is written.
+
+    Args:
+        run: Its name or folder; the newest one in `reports` if left out.
+        reports: The folder in which runs land.
+
+    Raises:
+        ConfigError: There is no such run.
+        LogError: Its log is damaged.
+    """
+    folder = find_run(None if run is None else os.fspath(run), Path(reports))
+    manifest = read_manifest(folder)
+    return Run(folder, manifest, score_run(folder, manifest, about=abouts(manifest)))
+
+
+def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str] = REPORTS) -> Comparison:
+    """Compare runs: scores over spans, differences by example, and what sets the runs apart. No agent is asked.
+
+    Args:
+        runs: Runs, their names, or their folders.
+        reports: The folder in which names are looked up.
+
+    Raises:
+        ConfigError: There is no such run, or no run was given.
+    """
+    if not runs:
+        raise ConfigError("compare() needs at least one run; give runs, names or folders")
+    from ltm_bench.score.comparison import compare as compare_scored
+
+    return compare_scored(_scored(runs, reports))
+
+
+def plot(
+    *runs: Run | str | os.PathLike[str],
+    kind: str = "scenarios",
+    path: str | os.PathLike[str] = "plot.svg",
+    reports: str | os.PathLike[str] = REPORTS,
+) -> Path:
+    """Draw a chart of runs, and return where it was written. Needs the extra `plot`.
+
+    Args:
+        runs: Runs, their names, or their folders.
+        kind: The chart; `ltm-bench plot --help` lists them.
+        path: The file to write; its ending says the form: `.svg`, `.png` or `.pdf`.
+        reports: The folder in which names are looked up.
+
+    Raises:
+        ConfigError: The chart or the form is unknown, the extra is not installed, or there is nothing to draw.
+    """
+    from ltm_bench.report.charts import draw
+    from ltm_bench.report.publishing import replace_file
+
+    target = Path(path)
+    replace_file(target, draw(kind, _scored(runs, reports), target.suffix.removeprefix(".")))
+    return target
+
+
+def _scored(runs: Sequence[Run | str | os.PathLike[str]], reports: str | os.PathLike[str]) -> list[Scored]:
+    from ltm_bench.score.comparison import Scored
+
+    loaded = [each if isinstance(each, Run) else load_run(each, reports=reports) for each in runs]
+    return [Scored(each.manifest, each.results) for each in loaded]
+
+
+def _budget(limit: Decimal | float | None) -> Budget:
+    return Budget(None if limit is None else Decimal(str(limit)))

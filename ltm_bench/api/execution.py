@@ -1,0 +1,185 @@
+"""Plans what is asked for, carries it out, scores it, has judges asked, and publishes what came of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from ltm_bench.adapters.http import caching
+from ltm_bench.api.runs import Run
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
+from ltm_bench.core.messages import Message, Verdict
+from ltm_bench.core.pricing import dollars
+from ltm_bench.judge.asking import have_judged
+from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import logs, read_events, read_manifest
+from ltm_bench.plan.folders import REPORTS, run_folder
+from ltm_bench.plan.planning import Plan, make_plan, reference_examples
+from ltm_bench.plan.request import Request
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plugins.agents import agent_class
+from ltm_bench.runner.holding import Held, hold
+from ltm_bench.runner.observer import Observer, Silent
+from ltm_bench.runner.progress import Progress, Tracker
+from ltm_bench.runner.references import score_alone
+from ltm_bench.runner.runs import CONCURRENT
+from ltm_bench.score.judgements import judgements, overrides
+from ltm_bench.score.results import Results
+
+REFERENCES = ("goldfish", "perfect")
+"""The floor and the ceiling, whose scores stand beside every run's."""
+
+CACHE = "answers.sqlite"
+"""Where providers' answers are kept, in the folder of reports, if they are."""
+
+_log = logging.getLogger("ltm_bench")
+_log.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is carried out. None of this is part of what it is."""
+
+    reports: Path = REPORTS
+    budget: Budget = field(default_factory=Budget)
+    judges: Sequence[str] = ()
+    cache: bool = False
+    progress: Callable[[Progress], None] | None = None
+    notify: Callable[[str], None] = _log.info
+    """Told, in one line each, of what a person at a terminal should know."""
+    watch: Callable[[Plan, Path], None] | None = None
+    """Told of the plan and the folder before the first turn of a run that is not finished."""
+    stopped: Callable[[Run], None] | None = None
+    """Told of a run that had to stop, as far as it got, before the error is raised."""
+
+
+async def start(request: Request, options: Options, *, name: str | None, fresh: bool) -> Run:
+    """Plan what was asked for, and carry it out in its folder.
+
+    Args:
+        request: What was asked for.
+        options: How it is carried out.
+        name: Of the run's folder; named after what it is if left out.
+        fresh: Start beside a run of the same name.
+    """
+    plan = make_plan(request)
+    folder = run_folder(plan.manifest, name, fresh=fresh, reports=options.reports)
+    return await execute(plan, folder, options)
+
+
+async def execute(plan: Plan, folder: Path, options: Options) -> Run:
+    """Carry out a plan in its folder, or find it finished; then score it, ask judges, and write what came of it.
+
+    A run that had to stop is published as far as it got before the error is raised.
+    """
+    judges = find_judges(options.judges)
+    check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
+    _check_records(folder)
+    failure: LtmBenchError | None = None
+    held = Held(False, {})
+
+    def observer(already: bool) -> Observer:
+        if not already and options.watch is not None:
+            options.watch(plan, folder)
+        return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
+
+    try:
+        with caching(options.reports / CACHE if options.cache else None):
+            held = await hold(
+                plan,
+                folder,
+                budget=options.budget,
+                observer=observer,
+                notify=options.notify,
+                concurrent=1 if plan.agents.sample.interactive else CONCURRENT,
+            )
+    except (RunIncomplete, BudgetReached) as error:
+        failure = error
+    if failure is not None:
+        resumable = f"The run can be resumed: ltm-bench resume {folder.name}"
+        try:
+            results = await published(folder, plan, {})
+        except (OSError, ConfigError):  # a full disk has no room for the page either
+            options.notify(resumable)
+            raise failure from None
+        if options.stopped is not None:
+            options.stopped(Run(folder, plan.manifest, results))
+        options.notify(resumable)
+        raise failure
+    results = await published(folder, plan, held.verdicts)
+    if held.already:
+        options.budget.spent += Decimal(str(results.costs.dollars or 0))
+        options.notify(f"{folder} is finished already; --fresh starts beside it.")
+    return await _judged(Run(folder, plan.manifest, results), plan, judges, options)
+
+
+async def _judged(run: Run, plan: Plan | None, judges: Sequence[Judge], options: Options) -> Run:
+    if not await have_judged(run.folder, run.results, judges, budget=options.budget, notify=options.notify):
+        return run
+    return Run(run.folder, run.manifest, await published(run.folder, plan, {}, run.manifest))
+
+
+async def rescore(folder: Path, options: Options) -> Run:
+    """Score a run again from its log, and publish it. Its agent is not asked; judges are, where some are named."""
+    manifest = read_manifest(folder)
+    judges = find_judges(options.judges)
+    run = Run(folder, manifest, await published(folder, None, {}, manifest))
+    return await _judged(run, None, judges, options)
+
+
+async def published(
+    folder: Path,
+    plan: Plan | None,
+    verdicts: Mapping[tuple[str, int], Verdict],
+    manifest: Manifest | None = None,
+) -> Results:
+    """Score a run and write everything that is derived from its log.
+
+    Args:
+        folder: The run folder.
+        plan: Of the run, where it was just carried out.
+        verdicts: What the matchers said already, by example and turn.
+        manifest: Of the run, where there is no plan.
+    """
+    from ltm_bench.report.publishing import publish
+
+    if plan is not None:
+        manifest, about, examples = plan.manifest, plan.about, plan.examples
+    else:
+        manifest = manifest or read_manifest(folder)
+        about, examples = abouts(manifest), reference_examples(manifest)
+    references = {
+        name: await score_alone(examples, agent_class(name), manifest.suite.start)
+        for name in (REFERENCES if examples else ())
+    }
+    return publish(folder, manifest, about=about, references=references, verdicts=verdicts)
+
+
+def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
+    """Raise ConfigError if a limit cannot be held, because the price of an agent is unknown."""
+    if limit is None:
+        return
+    most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
+    if not agent.free and (most is None or dollars(most) is None):
+        raise ConfigError(
+            f"--max-cost {limit} cannot be held: the price of agent {name} is unknown; leave it out to run all the same"
+        )
+
+
+def _check_records(run: Path) -> None:
+    """Read everything that a run rests on, before anything is added to it. Raises LogError for damage."""
+    first = run / "events.jsonl"
+    if not first.is_file() or not first.stat().st_size:
+        return
+    judgements(run)
+    overrides(run)
+    for path in logs(run):
+        for _ in read_events(path):
+            pass

@@ -1,0 +1,108 @@
+"""A run as a value: its folder, what it is, and what it came to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.score.results import ExampleResult, Results, ScenarioResult
+from ltm_bench.score.statistics import Interval
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its folder, what it is, and what it came to."""
+
+    folder: Path
+    manifest: Manifest
+    results: Results
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.folder.name
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question was asked, answered and judged."""
+        return self.results.complete
+
+    @property
+    def score(self) -> float | None:
+        """Sum over scenarios of their mean scores; None while the run is incomplete."""
+        return self.results.score
+
+    @property
+    def out_of(self) -> int:
+        """The highest score possible: the number of scenarios."""
+        return self.results.out_of
+
+    @property
+    def interval(self) -> Interval | None:
+        """95 % interval of the score; None while the run is incomplete, or with one example a scenario."""
+        return self.results.interval
+
+    @property
+    def verdict(self) -> str:
+        """The headline in words, such as `above chance`."""
+        return self.results.verdict
+
+    @property
+    def scenarios(self) -> Sequence[ScenarioResult]:
+        """Each scenario's score."""
+        return self.results.scenarios
+
+    @property
+    def examples(self) -> Sequence[ExampleResult]:
+        """Each example, with its needles, questions, replies and verdicts."""
+        return self.results.examples
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write the page of the run, and return where: into its folder unless another file is named."""
+        target = self.folder / "report.html" if path is None else Path(path)
+        from ltm_bench.report.publishing import replace_file
+
+        replace_file(target, self._page.encode("utf-8", "replace"))
+        return target
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a flat row for every question, with everything that is known of it."""
+        from ltm_bench.export.rows import rows
+
+        return [dict(row) for row in rows(self.results)]
+
+    def frame(self) -> Any:
+        """Return `rows()` as a data frame of pandas or, where that is not installed, of polars. Raises ConfigError."""
+        try:
+            import pandas
+        except ImportError:
+            pass
+        else:
+            return pandas.DataFrame(self.rows())
+        try:
+            import polars
+        except ImportError as error:
+            raise ConfigError(
+                "frame() needs pandas or polars, and neither is installed; rows() needs neither"
+            ) from error
+        return polars.DataFrame(self.rows(), infer_schema_length=None)
+
+    @cached_property
+    def _page(self) -> str:
+        from ltm_bench.report.page import render_page
+
+        return render_page(self.results, self.manifest)
+
+    def _repr_html_(self) -> str:
+        """Show the run's page in a notebook."""
+        return (
+            f'<iframe title="{escape(self.name)}" srcdoc="{escape(self._page)}" sandbox="allow-scripts" '
+            'style="width: 100%; height: 40rem; border: 1px solid #ccc"></iframe>'
+        )

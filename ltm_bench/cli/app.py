@@ -1,0 +1,80 @@
+"""The app: finds the commands, and imports one when it is called, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ltm_bench.cli import commands
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EPILOG = (
+    "\b\nStart here:\n  ltm-bench run                               an agent that needs no key\n"
+    "  ltm-bench doctor --agent gpt-4o             would that one work?\n"
+    "  ltm-bench run --span 120k --agent gpt-4o\n\n"
+    "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under or --baseline, 3 run incomplete "
+    "(resume it), 4 budget reached (resume it).\n\n"
+    "Every option can be set by an environment variable; each command's --help names it. Options that can be repeated "
+    "take their values from the variable separated by spaces."
+)
+
+
+@cache
+def known() -> Mapping[str, str]:
+    """Map the name of every command to the name of its module."""
+    return {found.name.rstrip("_"): found.name for found in iter_modules(commands.__path__)}
+
+
+def line_of(name: str) -> str:
+    """Return the line of a command in `--help`, without importing it."""
+    path = Path(commands.__path__[0], f"{known()[name]}.py")
+    return (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n")[0]
+
+
+class Commands(TyperGroup):
+    """A group whose commands are files."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(known())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command, and return it; None where there is no such command."""
+        if cmd_name not in known():
+            return None
+        module = import_module(f"{commands.__name__}.{known()[cmd_name]}")
+        holder = typer.Typer(add_completion=False, rich_markup_mode=None)
+        holder.callback()(_nothing)  # so that a single command stays a command of a group
+        module.register(holder)
+        return typer.main.get_group(holder).commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for every command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line_of(name)) for name in self.list_commands(ctx)])
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="ltm-bench",
+    help="Measure what a conversational agent still remembers after one long, live, seeded conversation.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.callback()(_nothing)

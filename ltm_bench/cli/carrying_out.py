@@ -1,0 +1,71 @@
+"""Carries out one run at the terminal: shows its progress, prints its scores, says how to go on if it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from ltm_bench.api import Options, Run
+from ltm_bench.cli.console import err
+from ltm_bench.cli.display import RunDisplay
+from ltm_bench.cli.summary import print_run
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import LtmBenchError, RunIncomplete
+
+
+def carry_out(
+    do: Callable[[Options], Coroutine[Any, Any, Run]],
+    *,
+    budget: Budget,
+    judges: Sequence[str],
+    cache: bool = False,
+    resumable: str | None = None,
+) -> Run:
+    """Carry out a run, and print what came of it.
+
+    Args:
+        do: Runs it with these options.
+        budget: What may be spent.
+        judges: Who decides where text alone cannot tell.
+        cache: Whether providers' answers are kept.
+        resumable: The run's name, where it is known before it begins.
+
+    Raises:
+        RunIncomplete: It was interrupted, or had to stop.
+    """
+    display = RunDisplay()
+    names: list[str] = [resumable] if resumable is not None else []
+
+    def begin(plan: Any, folder: Any) -> None:
+        names.append(folder.name)
+        display.begin(plan, folder)
+
+    def stopped(run: Run) -> None:
+        display.end()
+        print_run(run)
+
+    options = Options(
+        budget=budget,
+        judges=judges,
+        cache=cache,
+        progress=display,
+        notify=lambda line: err().print(line),
+        watch=begin,
+        stopped=stopped,
+    )
+    try:
+        run = asyncio.run(do(options))
+    except KeyboardInterrupt:
+        display.end()
+        asked = "".join(f" --judge {name}" for name in judges)
+        name = f" {names[-1]}" if names else ""
+        raise RunIncomplete(
+            f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` goes on from here"
+        ) from None
+    except LtmBenchError:
+        display.end()
+        raise
+    display.end()
+    print_run(run)
+    return run

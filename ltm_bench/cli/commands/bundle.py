@@ -1,0 +1,68 @@
+"""Put a run into one file that can be passed on and verified."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.api import published
+from ltm_bench.cli.console import out
+from ltm_bench.cli.options import RunName, examples_of, output_option
+from ltm_bench.cli.outputs import check_output
+from ltm_bench.core.errors import LogError
+from ltm_bench.export.bundle import files, pack
+from ltm_bench.export.scrub import scrub
+from ltm_bench.plan.folders import find_run
+from ltm_bench.plugins.agents import looks_secret
+from ltm_bench.report.publishing import replace_file
+
+SHORTEST_SECRET = 8
+"""Characters of a secret from the environment: a shorter one would be found in every other word."""
+
+
+def bundle(
+    run: RunName = None,
+    output: Annotated[
+        Path | None, output_option("bundle", "The zip to write; into the run's folder if left out.")
+    ] = None,
+) -> None:
+    """Put a run into one file that can be passed on and verified; what looks like a secret is removed."""
+    if output is not None:
+        check_output(output)
+    folder = find_run(run)
+    secrets = [v for k, v in os.environ.items() if looks_secret(k) and len(v) >= SHORTEST_SECRET]
+    target = output or folder / f"{folder.name}.zip"
+    removed = 0
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place) / folder.name
+        for path in files(folder):
+            try:
+                text, found = scrub(path.read_bytes().decode(), secrets)
+            except UnicodeDecodeError as error:
+                raise LogError(
+                    f"{path}: not text ({error}), so no secret can be found in it; move it away"
+                ) from error
+            removed += found
+            new = copy / path.relative_to(folder)
+            new.parent.mkdir(parents=True, exist_ok=True)
+            new.write_bytes(text.encode())
+        asyncio.run(published(copy, None, {}))  # so that it agrees with what is left
+        draft = Path(place) / "bundle.zip"
+        pack(copy, draft)
+        content = draft.read_bytes()
+    replace_file(target, content)
+    digest = hashlib.sha256(content).hexdigest()
+    out().print(f"bundle: {target} ({len(content):,} bytes, SHA-256 {digest})")
+    if removed:
+        out().print(f"secrets removed: {removed}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("bundle", "bundle standard-32k-gpt-4o-seed0 -o gpt-4o.zip"))(bundle)

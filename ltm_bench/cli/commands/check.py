@@ -1,0 +1,38 @@
+"""Check whether a scenario or an adapter of yours keeps the rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.cli.findings import print_finding
+from ltm_bench.cli.options import Settings, examples_of
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.values import parse_settings
+from ltm_bench.runner.checking import check_file
+
+
+def check(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A scenario (scenarios/*.py) or an adapter (agents/*.py)."),
+    ],
+    setting: Settings = None,
+) -> None:
+    """Check a scenario or an adapter. The file is executed; an adapter is talked to for three turns."""
+    failed = 0
+    for finding in check_file(file, parse_settings(setting or ())):
+        failed += not finding.ok
+        print_finding(finding)
+    if failed:
+        rules = "1 rule is" if failed == 1 else f"{failed} rules are"
+        raise ConfigError(f"{file}: {rules} not kept; see the lines marked FAIL")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("check scenarios/parking.py", "check agents/notebook.py -A pages=50"))(
+        check
+    )

@@ -1,0 +1,45 @@
+"""Put runs side by side: scores, differences, what sets them apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench import api
+from ltm_bench.cli.comparison import load_runs, print_cells, print_pairs, write_comparison
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.options import Json, Runs, examples_of, output_option
+from ltm_bench.cli.outputs import check_output
+
+
+def compare(
+    runs: Runs = None,
+    output: Annotated[Path | None, output_option("compare", "Write a page to this file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Put runs side by side: scores over spans, differences by example, what sets them apart. No agent is asked."""
+    if output is not None:
+        check_output(output)
+    loaded = load_runs(runs or ())
+    comparison = api.compare(*loaded)
+    if output is not None:
+        write_comparison(comparison, [run.folder for run in loaded], output)
+    if as_json:
+        out().print(comparison.model_dump_json(indent=1))
+        return
+    for warning in comparison.warnings:
+        err().print(f"warning: {safe(warning)}")
+    for span in comparison.spans:
+        print_cells(comparison, span)
+        print_pairs([pair for pair in comparison.pairs if pair.span == span])
+    if output is not None:
+        out().print(f"page: {output}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples_of("compare gpt-4o-120k gpt-6-luna-120k -o compare.html", "compare --json > all.json")
+    )(compare)

@@ -1,0 +1,113 @@
+"""Say whether an agent would work here, before it costs anything."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ltm_bench.cli.findings import print_finding
+from ltm_bench.cli.options import AgentName, BaseUrl, Settings, Span, Tokenizer, examples_of
+from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.errors import ConfigError, LtmBenchError
+from ltm_bench.core.messages import Message
+from ltm_bench.core.pricing import dollars, price_list
+from ltm_bench.core.tokens import DEFAULT, counter
+from ltm_bench.filler.filler import shipped
+from ltm_bench.plan.agents import resolve_agent
+from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.values import parse_settings, parse_span
+
+_BYTES_PER_TOKEN = 60
+"""Of a run folder: log, transcript and an agent's own store."""
+_ROUNDS = 3
+
+
+def doctor(
+    agent: AgentName = "vector_memory",
+    span: Span = "32k",
+    tokenizer: Tokenizer = DEFAULT,
+    setting: Settings = None,
+    base_url: BaseUrl = None,
+) -> None:
+    """Say whether a run would work, before it costs anything. Asks the provider, but makes no paid call."""
+    tokens = parse_span(span)
+    failed = False
+    for finding in _findings(agent, tokens, tokenizer, parse_settings(setting or []), base_url):
+        failed = failed or not finding.ok
+        print_finding(finding)
+    if failed:
+        raise ConfigError(f"agent {agent} cannot run here as it stands; see the lines marked FAIL")
+
+
+_RESUME = re.compile(r"[;,] then resume the run")
+
+
+def _findings(
+    agent: str, span: int, tokenizer: str, settings: Mapping[str, Any], base_url: str | None
+) -> Iterator[Finding]:
+    try:
+        counter(tokenizer)
+        yield Finding(True, f"tokenizer {tokenizer} can be used")
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+    yield Finding(True, f"filler: {len(shipped().items):,} questions ship with ltm-bench")
+    yield _disk(span)
+    try:
+        entry, source = resolve_agent(agent, settings, base_url)
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+        return
+    shown = ", ".join(f"{key}={value}" for key, value in entry.settings.items()) or "defaults"
+    yield Finding(True, f"agent {agent}: adapter {entry.adapter}, {shown}")
+    made = source()
+    yield _price(made)
+    window = entry.settings.get("window")
+    if isinstance(window, int):
+        needed = int(_ROUNDS * span * 0.95)
+        fits = "holds" if window >= needed else "does not hold (old turns will be dropped)"
+        yield Finding(
+            True, f"its window of {window:,} tokens {fits} a whole conversation of about {needed:,}"
+        )
+    yield from asyncio.run(_examine(made))
+
+
+async def _examine(agent: Agent) -> list[Finding]:
+    try:
+        found = await agent.examine()
+    except Exception as error:  # an adapter is anybody's code
+        return [Finding(False, f"{type(error).__name__}: {error}")]
+    finally:
+        await agent.close()
+    # Adapters speak of the run in which they fail; here there is none yet.
+    return [Finding(each.ok, _RESUME.sub("", each.text)) for each in found]
+
+
+def _disk(span: int) -> Finding:
+    place = next(p for p in (REPORTS, Path()) if p.exists())
+    free = shutil.disk_usage(place).free
+    needed = _ROUNDS * span * _BYTES_PER_TOKEN
+    return Finding(free > needed, f"disk: {free / 1e9:.1f} GB free, a run may take {needed / 1e9:.2f} GB")
+
+
+def _price(agent: Agent) -> Finding:
+    if agent.free:
+        return Finding(True, "price: free, it runs on this machine")
+    most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
+    price = dollars(most) if most is not None else None
+    if price is None:
+        return Finding(
+            True, f"price: unknown to {price_list()}; cost will show as unknown, --max-cost cannot be used"
+        )
+    return Finding(True, f"price: known to {price_list()}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("doctor", "doctor --agent gpt-4o --span 120k"))(doctor)

@@ -1,0 +1,53 @@
+"""Write a run's results in a form that other programs read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.api import load_run
+from ltm_bench.cli.console import out
+from ltm_bench.cli.options import RunName, examples_of, kinds, output_option
+from ltm_bench.cli.outputs import check_output
+from ltm_bench.export.formats import format_named, known
+from ltm_bench.export.source import source_of
+from ltm_bench.report.publishing import replace_file
+
+
+def export(
+    run: RunName = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="NAME", envvar="LTM_BENCH_FORMAT", help=kinds(known()))
+    ] = "csv",
+    output: Annotated[
+        Path | None,
+        output_option(
+            "export", "Where to write it, - for standard output; into the run's folder exports/ if left out."
+        ),
+    ] = None,
+) -> None:
+    """Write a run's results in a form that other programs read."""
+    chosen = format_named(form)
+    if output is not None and output != Path("-"):
+        check_output(output)
+    loaded = load_run(run)
+    content = chosen.write(source_of(loaded.folder, loaded.results))
+    if output == Path("-"):
+        sys.stdout.buffer.write(content)
+        return
+    target = output or loaded.folder / "exports" / chosen.file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(target, content)
+    out().print(f"{form}: {target}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples_of(
+            "export --format csv", "export standard-32k-gpt-4o-seed0 --format junit -o junit.xml"
+        )
+    )(export)

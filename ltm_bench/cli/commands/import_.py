@@ -1,0 +1,54 @@
+"""Import what others have published."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.cli.options import examples_of, group
+
+_import = group("Import what others have published.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    app.add_typer(_import, name="import")
+
+
+@_import.callback()
+def _group() -> None:
+    """Import what others have published."""
+
+
+@_import.command("goodai", epilog=examples_of("import goodai goodai-ltm-benchmark/data/tests", "list runs"))
+def import_goodai(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Their definitions and results (v1 to v3, MIT licence).")
+    ],
+) -> None:
+    """Import GoodAI's published results: a run for every agent and span, scored by us, with their scores beside it."""
+    from ltm_bench.api import published
+    from ltm_bench.cli.console import err, out
+    from ltm_bench.core.tokens import counter
+    from ltm_bench.datasets.goodai.importing import import_runs
+    from ltm_bench.plan.folders import REPORTS
+
+    skipped: list[str] = []
+
+    def on_bad(line: str) -> None:
+        skipped.append(line)
+        err().print(f"skipped: {line}")
+
+    written = 0
+    for run, examples, new in import_runs(folder, REPORTS, counter(), on_bad):
+        if not new:
+            err().print(f"{run} exists already and is left as it is; delete it to import it again")
+            continue
+        results = asyncio.run(published(run, None, {}))
+        written += 1
+        theirs = f"published {results.published:.2f}" if results.published is not None else ""
+        out().print(
+            f"{run}: {theirs}, ours {results.score_so_far:.2f} of {results.out_of}, {examples} examples"
+        )
+    out().print(f"{written} runs imported, {len(skipped)} files or examples skipped")

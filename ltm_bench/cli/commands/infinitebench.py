@@ -1,0 +1,47 @@
+"""Get the public files of InfiniteBench."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.cli.options import examples_of, group
+
+_infinitebench = group("Get the public files of InfiniteBench.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    app.add_typer(_infinitebench, name="infinitebench")
+
+
+@_infinitebench.callback()
+def _group() -> None:
+    """Get the public files of InfiniteBench."""
+
+
+@_infinitebench.command(
+    "fetch", epilog=examples_of("infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files")
+)
+def fetch(
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TASK...", help="Which tasks; all twelve (2.5 GB) if left out."),
+    ] = None,
+    into: Annotated[
+        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the files.")
+    ] = Path("data/infinitebench"),
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the files.")
+    ] = None,
+) -> None:
+    """Download public files of InfiniteBench (MIT), and record their checksums."""
+    from ltm_bench.cli.console import out
+    from ltm_bench.cli.downloading import downloads
+    from ltm_bench.datasets.infinitebench.fetching import URL, fetch_tasks
+
+    with downloads() as on_progress:
+        for found in fetch_tasks(tasks or (), into, url=url or URL, on_progress=on_progress):
+            if not found.new:
+                out().print(f"{found.path} is there already")
+    out().print("use them with: ltm-bench run --suite infinitebench-files")

@@ -1,0 +1,38 @@
+"""Score a run again from its log, and say what changed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import typer
+
+from ltm_bench import api
+from ltm_bench.cli.console import err, out
+from ltm_bench.cli.options import Judges, MaxCost, RunName, examples_of
+from ltm_bench.cli.summary import print_run
+from ltm_bench.cli.verdicts import stored_verdicts
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import RunIncomplete
+from ltm_bench.plan.folders import find_run
+
+
+def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None) -> None:
+    """Score a run again from its log, and say what changed. Its agent is not asked."""
+    folder = find_run(run)
+    before = stored_verdicts(folder)
+    options = api.Options(budget=Budget(max_cost), judges=judge or (), notify=lambda line: err().print(line))
+    try:
+        scored = asyncio.run(api.rescore(folder, options))
+    except KeyboardInterrupt:
+        raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+    after = stored_verdicts(folder)
+    changed = [key for key in after if key in before and before[key] != after[key]]
+    for key in changed:
+        out().print(f"{key}: was {before[key]}, now {after[key]}")
+    out().print(f"{len(after)} verdicts, {len(changed)} changed")
+    print_run(scored)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("rescore", "rescore standard-32k-gpt-4o-seed0 --judge gpt-4o"))(rescore)

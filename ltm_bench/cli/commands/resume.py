@@ -1,0 +1,59 @@
+"""Continue an interrupted run, exactly where it stopped."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import typer
+
+from ltm_bench.api import execute
+from ltm_bench.cli.carrying_out import carry_out
+from ltm_bench.cli.options import (
+    Baseline,
+    Cache,
+    FailUnder,
+    Judges,
+    MaxCost,
+    MaxDrop,
+    MaxRetries,
+    RunName,
+    Timeout,
+    examples_of,
+)
+from ltm_bench.cli.thresholds import Thresholds
+from ltm_bench.core.budget import Budget
+from ltm_bench.judge.judges import find_judges
+from ltm_bench.plan.folders import find_run
+from ltm_bench.plan.planning import plan_of
+from ltm_bench.plan.request import CallSettings
+
+
+def resume(
+    run: RunName = None,
+    max_cost: MaxCost = None,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = None,
+    cache: Cache = False,
+    judge: Judges = None,
+    fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    max_drop: MaxDrop = 0.05,
+) -> None:
+    """Continue an interrupted run, exactly where it stopped."""
+    thresholds = Thresholds(fail_under, baseline, max_drop)
+    find_judges(judge or ())
+    folder = find_run(run)
+    plan, measure = plan_of(folder, CallSettings(timeout, max_retries)), thresholds.find_baseline()
+    done = carry_out(
+        partial(execute, plan, folder),
+        budget=Budget(max_cost),
+        judges=judge or (),
+        cache=cache,
+        resumable=folder.name,
+    )
+    thresholds.check([done], measure)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))(resume)

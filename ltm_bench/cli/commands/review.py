@@ -1,0 +1,163 @@
+"""Decide doubtful verdicts yourself."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.api import Run, published
+from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.options import RunName, examples_of
+from ltm_bench.cli.summary import print_run
+from ltm_bench.core.messages import Outcome
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.log.recorder import locked
+from ltm_bench.plan.folders import find_run
+from ltm_bench.score.judgements import Override, append, reply_hash
+from ltm_bench.score.results import Question
+
+KEYS = {
+    "c": Outcome.CORRECT,
+    "p": Outcome.PARTIAL,
+    "w": Outcome.WRONG,
+    "o": Outcome.STALE,
+    "a": Outcome.ABSTAINED,
+}
+_HELP = "c correct, p partial, w wrong, o outdated, a abstained; s skip, q quit"
+
+
+def review(
+    run: RunName = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who decides; your user name if left out."
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", envvar="LTM_BENCH_REVIEW_ALL", help="Walk through all verdicts.")
+    ] = False,
+) -> None:
+    """Walk through undecided and doubtful verdicts; what you decide is kept beside the original."""
+    folder = find_run(run)
+    results = _published(folder).results
+    shown = [
+        (example.id, question)
+        for example in results.examples
+        for question in example.questions
+        if question.reply is not None and (every or _doubtful(question))
+    ]
+    if not shown:
+        out().print("There is no doubtful verdict in this run; --all walks through all of them.")
+        return
+    name = reviewer or getpass.getuser()
+    out().print(f"{_count(shown, 'verdict', 'verdicts')} to look at, as {name}. {_HELP}.")
+    written = 0
+    with locked(folder):
+        for place, (example, question) in enumerate(shown, start=1):
+            _show(place, len(shown), example, question)
+            decision = _decide()
+            if decision is Skip.THE_REST:
+                break
+            if decision is Skip.THIS:
+                continue
+            append(
+                folder,
+                [
+                    Override(
+                        example=example,
+                        turn=question.turn or 0,
+                        reply=reply_hash(question.reply or ""),
+                        outcome=decision.outcome,
+                        score=decision.score,
+                        reviewer=name,
+                        reason=decision.reason,
+                        was=question.outcome,
+                        was_score=question.score,
+                    )
+                ],
+            )
+            written += 1
+        scored = _published(folder)
+    out().print(f"{_count(range(written), 'verdict', 'verdicts')} by hand written to {folder}")
+    print_run(scored)
+
+
+def _doubtful(question: Question) -> bool:
+    if question.override is not None:
+        return False
+    sides = {opinion.outcome is Outcome.CORRECT for opinion in question.opinions}
+    return question.outcome in (Outcome.UNDECIDED, Outcome.JUDGE_ERROR) or len(sides) > 1
+
+
+def _show(place: int, count: int, example: str, question: Question) -> None:
+    out().rule(f"{place} of {count} · {example} · turn {question.turn}", align="left")
+    for title, text in (
+        ("question", question.text),
+        ("expected", question.expected),
+        ("reply", question.reply or ""),
+        ("verdict", f"{question.outcome.value}: {question.reason}"),
+        *((f"judge {o.judge}", f"{o.outcome.value}: {o.reason}") for o in question.opinions),
+    ):
+        out().print(f"{title:<9} {safe(text)}")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a reviewer says of a reply."""
+
+    outcome: Outcome
+    score: float
+    reason: str
+
+
+class Skip(Enum):
+    """What a reviewer can say instead."""
+
+    THIS = "s"
+    THE_REST = "q"
+
+
+def _decide() -> Decision | Skip:
+    """Read a decision. The end of the input skips the rest."""
+    try:
+        while True:
+            key = input("c/p/w/o/a/s/q > ").strip().lower()
+            if key in ("q", "s"):
+                return Skip(key)
+            if key in KEYS:
+                score = 1.0 if key == "c" else 0.0
+                while key == "p":
+                    try:
+                        score = float(input("score between 0 and 1 > "))
+                    except ValueError:
+                        continue
+                    if 0.0 < score < 1.0:
+                        break
+                reason = ""
+                while not reason:
+                    reason = input("reason > ").strip()
+                return Decision(KEYS[key], score, reason)
+            out().print(_HELP)
+    except EOFError:
+        return Skip.THE_REST
+
+
+def _published(folder: Path) -> Run:
+    return Run(folder, read_manifest(folder), asyncio.run(published(folder, None, {})))
+
+
+def _count(things: Sequence[object], one: str, more: str) -> str:
+    return f"{len(things)} {one if len(things) == 1 else more}"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("review", "review standard-32k-gpt-4o-seed0 --reviewer Ada"))(review)

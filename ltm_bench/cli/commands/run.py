@@ -1,0 +1,153 @@
+"""Hold one conversation with an agent, score it, write its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from ltm_bench.api import Run, compare, start
+from ltm_bench.cli.carrying_out import carry_out
+from ltm_bench.cli.console import out
+from ltm_bench.cli.options import (
+    AgentName,
+    Baseline,
+    BaseUrl,
+    Cache,
+    Examples,
+    FailUnder,
+    FillerKind,
+    Isolated,
+    Judges,
+    MaxCost,
+    MaxDrop,
+    MaxRetries,
+    Parameters,
+    Scenario,
+    Seed,
+    Settings,
+    Span,
+    Suite,
+    Timeout,
+    Tokenizer,
+    examples_of,
+    whole,
+)
+from ltm_bench.cli.thresholds import Thresholds
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.judge.judges import find_judges
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.plan.values import parse_parameters, parse_settings
+
+
+def run(
+    span: Span = "32k",
+    agent: AgentName = "vector_memory",
+    suite: Suite = "standard",
+    scenario: Scenario = None,
+    examples: Examples = None,
+    seed: Seed = 0,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            metavar="R",
+            parser=whole("--repeats", 1),
+            envvar="LTM_BENCH_REPEATS",
+            help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
+        ),
+    ] = 1,
+    isolated: Isolated = False,
+    filler: FillerKind = "scripted",
+    tokenizer: Tokenizer = DEFAULT,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_NAME",
+            help="Name of the folder in reports/; named after suite, span, agent and seed if left out.",
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
+    ] = False,
+    max_cost: MaxCost = None,
+    setting: Settings = None,
+    parameter: Parameters = None,
+    base_url: BaseUrl = None,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = None,
+    cache: Cache = False,
+    judge: Judges = None,
+    fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    max_drop: MaxDrop = 0.05,
+) -> None:
+    """Hold one conversation with an agent, score it, write its page. Continues a run that was interrupted."""
+    request = Request(
+        span=span,
+        agent=agent,
+        suite=suite,
+        scenarios=scenario or (),
+        examples=examples,
+        seed=seed,
+        isolated=isolated,
+        filler=filler,
+        tokenizer=tokenizer,
+        settings=parse_settings(setting or ()),
+        base_url=base_url,
+        parameters=parse_parameters(parameter or ()),
+        timeout=timeout,
+        max_retries=max_retries,
+    )
+    thresholds = Thresholds(fail_under, baseline, max_drop)
+    measure = thresholds.find_baseline()
+    find_judges(judge or ())
+    requests = [replace(request, seed=each) for each in range(seed, seed + repeats)]
+    for each in requests[1:]:  # a mistake shows before anything is paid
+        make_plan(each)
+    runs: list[Run] = []
+    limit = max_cost
+    for each in requests:
+        chosen = f"{name}-seed{each.seed}" if name is not None and repeats > 1 else name
+        budget = Budget(limit)
+        do = partial(start, each, name=chosen, fresh=fresh)
+        runs.append(carry_out(do, budget=budget, judges=judge or (), cache=cache))
+        if limit is not None:
+            limit = max(Decimal(), limit - budget.spent)
+    if repeats > 1:
+        _print_together(runs)
+    thresholds.check(runs, measure)
+
+
+def _print_together(runs: Sequence[Run]) -> None:
+    """Print what several seeds came to together, and write a page of them."""
+    from ltm_bench.cli.comparison import write_comparison
+
+    comparison = compare(*runs)
+    for cell in comparison.cells:
+        interval = f", 95 % {cell.interval.low:.2f} – {cell.interval.high:.2f}" if cell.interval else ""
+        score = f"{cell.score:.2f} / {cell.out_of}" if cell.complete else "incomplete"
+        out().print(f"{len(runs)} seeds together: {score}{interval}, n = {cell.n}")
+    folder = runs[0].folder
+    page = folder.with_name(f"{folder.name}-to-{runs[-1].manifest.seed}.html")
+    write_comparison(comparison, [each.folder for each in runs], page)
+    out().print(f"page of all: {page}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples_of(
+            "run",
+            "run --span 120k --agent gpt-4o --max-cost 40",
+            "run --span 2k --scenario colours --scenario jokes --examples 10",
+            "run --span 32k --agent gpt-4o --repeats 3 --baseline standard-32k-gpt-4o-seed0",
+            "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
+        )
+    )(run)

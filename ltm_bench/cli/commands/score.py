@@ -1,0 +1,181 @@
+"""Score prediction files of other benchmarks, in their own formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ltm_bench.cli.options import Json, examples_of, group
+
+if TYPE_CHECKING:
+    from ltm_bench.datasets.counting_stars.figures import Answer, Figures
+
+_score = group("Score prediction files of other benchmarks, in their own formats.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    app.add_typer(_score, name="score")
+
+
+@_score.command("infinitebench", epilog=examples_of("score infinitebench results/gpt4/preds_*.jsonl"))
+def score_infinitebench(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Prediction files, JSON lines or lists, gzipped or not."),
+    ],
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODE",
+            envvar="LTM_BENCH_MODE",
+            help="official-2024-06, official-newest, or strict (ours); all if left out.",
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TASK", envvar="LTM_BENCH_TASK", help="The task, if the file's name does not say."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_MODEL",
+            help="Whose predictions; the folder's name if left out. For gpt4 math_calc skips a number, as theirs does.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
+    from ltm_bench.datasets.infinitebench.scoring import modes_of, score_files
+
+    found = score_files(files, modes_of(mode), task=task, model=model, on_bad=_complain)
+    rows = [
+        {"file": str(path), "task": name, "lines": lines, **{str(key): mean for key, mean in means.items()}}
+        for path, name, lines, means in found
+    ]
+    _print(rows, as_json=as_json)
+
+
+@_score.command(
+    "counting-stars",
+    epilog=examples_of(
+        "score counting-stars results/*.jsonl", "score counting-stars reports/counting-stars-*"
+    ),
+)
+def score_counting_stars(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE|RUN...", help="Prediction files (searching), and folders of runs of ours."
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Score prediction files or runs of Counting-Stars, by length, with an order-aware figure beside."""
+    from ltm_bench.cli.console import out
+    from ltm_bench.datasets.counting_stars.figures import predicted
+
+    rows = {
+        path: _rows_of_run(path) if path.is_dir() else [_row(path, "", predicted(path, _complain))]
+        for path in files
+    }
+    if as_json:
+        _print([row for found in rows.values() for row in found], as_json=True)
+        return
+    of_files = [_without(row, "test") for found in rows.values() for row in found if not row["test"]]
+    if of_files:
+        _print(of_files, as_json=False)
+    for path, found in rows.items():
+        if path.is_dir():
+            out().print(path.name)
+            _print([_without(row, "file") for row in found], as_json=False)
+
+
+def _rows_of_run(run: Path) -> list[dict[str, Any]]:
+    from ltm_bench.core.errors import ConfigError
+    from ltm_bench.datasets.counting_stars.figures import answered
+
+    tests = answered(_answers(run))
+    if not tests:
+        raise ConfigError(f"{run}: nobody was asked to count stars in that run")
+    rows = [_row(run, name, figures) for name, figures in tests.items()]
+    if len(rows) > 1:  # the published ranking is by the mean over the four official tests
+        mean = sum(each["score"] for each in rows) / len(rows)
+        rows.append({**dict.fromkeys(rows[0], ""), "file": str(run), "test": "mean", "score": mean})
+    return rows
+
+
+def _answers(run: Path) -> Iterator[Answer]:
+    """Yield what an agent said of Counting-Stars in a run."""
+    from ltm_bench.api import load_run
+    from ltm_bench.datasets.counting_stars.figures import Answer
+
+    for example in load_run(run).examples:
+        for question in example.questions:
+            if question.scorer.startswith("StarCounts") and question.reply is not None:
+                counts = json.loads(question.expected)["counts"]
+                yield Answer(example.scenario, question.reply, counts, example.span, question.parts)
+
+
+def _row(path: Path, test: str, figures: Figures) -> dict[str, Any]:
+    groups = len(figures.by_length)
+    lengths = {
+        f"{i}/{groups}": "" if score is None else score for i, score in enumerate(figures.by_length, start=1)
+    }
+    return {
+        "file": str(path),
+        "test": test,
+        "n": figures.n,
+        "hits": f"{figures.hits}/{figures.cells}",
+        "score": figures.score,
+        **lengths,
+        "placed": figures.placed,
+        "exact": f"{figures.exact}/{figures.n}",
+    }
+
+
+def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != column}
+
+
+def _complain(line: str) -> None:
+    from ltm_bench.cli.console import err
+
+    err().print(line)
+
+
+def _print(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from ltm_bench.cli.console import out
+
+    if as_json:
+        out().print_json(json.dumps(rows))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in rows[0]:
+        name = column in ("file", "task", "test")
+        table.add_column(
+            column,
+            justify="left" if name else "right",
+            overflow="fold",
+            no_wrap=not name,
+            min_width=18 if column in ("file", "test") else None,
+        )
+    for row in rows:
+        table.add_row(*(_cell(key, value) for key, value in row.items()))
+    out().print(table)
+
+
+def _cell(column: str, value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.{4 if column == 'score' else 2}f}"
+    return Path(value).name if column == "file" else str(value)

@@ -1,0 +1,67 @@
+"""Print the transcript of a run or of one example."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.options import RunName, examples_of
+from ltm_bench.cli.verdicts import stored_verdicts
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.log.reader import conversations, read_manifest, read_turns
+from ltm_bench.plan.folders import find_run
+
+
+def show(
+    run: RunName = None,
+    example: Annotated[
+        str | None,
+        typer.Option(metavar="ID", envvar="LTM_BENCH_EXAMPLE", help="Only this example, e.g. colours/0."),
+    ] = None,
+    filler: Annotated[
+        bool, typer.Option("--filler", envvar="LTM_BENCH_SHOW_FILLER", help="Show filler in full as well.")
+    ] = False,
+) -> None:
+    """Print the transcript of a run or of one example, with its verdicts."""
+    folder = find_run(run)
+    manifest = read_manifest(folder)
+    known = [f"{entry.name}/{i}" for entry in manifest.suite.scenarios for i in range(entry.examples)]
+    if example is not None and example not in known:
+        raise ConfigError(
+            f"--example {example}: the run has none{nearest(example, known)} ({', '.join(known)})"
+        )
+    verdicts = stored_verdicts(folder)
+    shown = 0
+    for path in conversations(folder, manifest):
+        for turn in read_turns(path):
+            if example is not None and turn.example != example:
+                continue
+            shown += 1
+            who = turn.example or "filler"
+            out().rule(
+                f"turn {turn.message.turn} · {turn.message.at:%Y-%m-%d %H:%M} · {who} · {turn.kind}",
+                align="left",
+            )
+            text, reply = safe(turn.message.text), safe(turn.reply.text)
+            if turn.kind == "fill" and not filler:
+                text, reply = _first_line(text), _first_line(reply)
+            out().print(f"> {text}")
+            out().print(reply)
+            if verdict := verdicts.get(f"{turn.example} turn {turn.message.turn}"):
+                out().print(f"= {verdict}")
+    if not shown:
+        err().print(f"{folder}: {example or 'the run'} has no turns yet")
+
+
+def _first_line(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if line == text and len(line) < 100 else line[:100] + " …"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("show --example colours/1", "show standard-32k-gpt-4o-seed0 --filler"))(
+        show
+    )

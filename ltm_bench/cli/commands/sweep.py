@@ -1,0 +1,291 @@
+"""Hold many runs at the same time: agents, spans, seeds, suites."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from ltm_bench.adapters.http import caching
+from ltm_bench.api import CACHE, Run, compare, published
+from ltm_bench.cli.comparison import write_comparison
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.display import SweepDisplay
+from ltm_bench.cli.options import (
+    BaseUrl,
+    Cache,
+    Isolated,
+    MaxCost,
+    MaxRetries,
+    Parameters,
+    Settings,
+    Timeout,
+    examples_of,
+    output_option,
+    seconds,
+    whole,
+)
+from ltm_bench.cli.outputs import check_output
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import BudgetReached, ConfigError, RunIncomplete
+from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.request import PLAIN, CallSettings
+from ltm_bench.report.publishing import DERIVED
+from ltm_bench.runner import ray as clusters
+from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
+from ltm_bench.runner.sweep import Done, Job
+from ltm_bench.runner.sweep import sweep as hold_all
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """That a sweep is held by a cluster, and how."""
+
+    shared: str | None
+    """Where its runs land: a folder that all nodes see, or a URL; None for reports/."""
+    checkpoint: float
+    """Seconds between two copies of a run to a URL."""
+    connections: int
+    """Calls to one provider that may be under way at a time."""
+
+    @property
+    def url(self) -> str | None:
+        """The URL where runs land, if it is one."""
+        return self.shared if self.shared is not None and clusters.is_url(self.shared) else None
+
+    @property
+    def reports(self) -> Path:
+        """The folder where runs land on this machine."""
+        return REPORTS if self.shared is None or self.url is not None else Path(self.shared)
+
+
+def sweep(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A TOML file: agents, spans, seeds, suites, examples, …"),
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", envvar="LTM_BENCH_AGENT", help="Who is asked; several times for several."
+        ),
+    ] = None,
+    span: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TOKENS", envvar="LTM_BENCH_SPAN", help="A span; several times for several."),
+    ] = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="N",
+            parser=whole("--seed"),
+            envvar="LTM_BENCH_SEED",
+            help="A seed; several times for several.",
+        ),
+    ] = None,
+    suite: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="A suite; several times for several."),
+    ] = None,
+    examples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=whole("--examples", 1),
+            envvar="LTM_BENCH_EXAMPLES",
+            help="Examples per scenario, instead of the suites'.",
+        ),
+    ] = None,
+    isolated: Isolated = False,
+    connections: Annotated[
+        int,
+        typer.Option(
+            "--max-connections",
+            metavar="N",
+            parser=whole("--max-connections", 1),
+            envvar="LTM_BENCH_MAX_CONNECTIONS",
+            help="Calls at a time to one provider.",
+        ),
+    ] = 16,
+    max_cost: MaxCost = None,
+    setting: Settings = None,
+    parameter: Parameters = None,
+    base_url: BaseUrl = None,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = None,
+    cache: Cache = False,
+    output: Annotated[
+        Path | None,
+        output_option("sweep", "Where the page of all goes; reports/sweep.html if left out."),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLUSTER",
+            envvar="LTM_BENCH_ON",
+            help="Who holds the runs, instead of this process: ray, the cluster that is there, or at RAY_ADDRESS.",
+        ),
+    ] = None,
+    resources: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=N,…",
+            envvar="LTM_BENCH_RESOURCES",
+            help="On a cluster: what a run takes of a node, num_cpus=1,num_gpus=0.5; by agent in FILE.",
+        ),
+    ] = None,
+    shared: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            envvar="LTM_BENCH_SHARED",
+            help="On a cluster: where the runs land, a folder that all nodes see or a URL (s3://…); reports/ if left "
+            "out.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            parser=seconds("--checkpoint"),
+            envvar="LTM_BENCH_CHECKPOINT",
+            help="On a cluster: how often a run under way is copied to a URL.",
+        ),
+    ] = 30.0,
+) -> None:
+    """Hold many runs at the same time: every agent, span, seed and suite. The same command again continues."""
+    if on not in (None, "ray"):
+        raise ConfigError(f"--on {on}: there is ray, and without --on this process")
+    for option, value in (("--resources", resources), ("--shared", shared)):
+        if value is not None and on is None:
+            raise ConfigError(f"{option} {value}: this is for a cluster; add --on ray")
+    calls = CallSettings(timeout, max_retries)
+    if on is not None and (calls != PLAIN or cache):
+        raise ConfigError(
+            f"--on {on}: --timeout, --max-retries and --cache are for calls from this machine; set the agents' own "
+            "settings, such as -A timeout=300"
+        )
+    if output is not None:
+        check_output(output)
+    flags = {
+        "agents": agent,
+        "spans": span,
+        "seeds": seed,
+        "suites": suite,
+        "examples": examples,
+        "isolated": isolated,
+        "settings": setting,
+        "parameters": parameter,
+        "base_url": base_url,
+    }
+    given = {key: value for key, value in flags.items() if value}
+    grid = with_resources((Grid() if file is None else read_grid(file)).model_copy(update=given), resources)
+    cluster = None if on is None else Cluster(shared, checkpoint, connections)
+    reports = REPORTS if cluster is None else cluster.reports
+    jobs, budget = jobs_of(grid, calls, reports), Budget(max_cost)
+    try:
+        if cluster is None:
+            err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
+            with caching(REPORTS / CACHE if cache else None), SweepDisplay(jobs, budget) as display:
+                ended = asyncio.run(hold_all(jobs, budget, display, connections=connections))
+        else:
+            ended = _elsewhere(jobs, budget, grid, cluster)
+    except KeyboardInterrupt:
+        raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+    runs = {each.job.folder: asyncio.run(_published(each)) for each in ended if _begun(each.job)}
+    if cluster is not None and cluster.url is not None:
+        _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
+    _print(ended, runs)
+    _write_together([run for run in runs.values() if run.complete], output or reports / "sweep.html")
+    _raise_if_unfinished(ended, max_cost)
+
+
+def _begun(job: Job) -> bool:
+    return (job.folder / "events.jsonl").exists()
+
+
+async def _published(done: Done) -> Run:
+    job = done.job
+    results = await published(job.folder, job.plan, done.verdicts or {})
+    return Run(job.folder, job.plan.manifest, results)
+
+
+def _write_together(runs: Sequence[Run], page: Path) -> None:
+    if len(runs) > 1:
+        write_comparison(compare(*runs), [run.folder for run in runs], page)
+        out().print(f"page of all: {page}")
+
+
+def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
+    stopped = [each.problem for each in ended if each.problem is not None]
+    if not stopped:
+        return
+    what = f"{len(stopped)} of {len(ended)} runs are not finished; the same command continues with them"
+    if all(isinstance(problem, BudgetReached) for problem in stopped):
+        raise BudgetReached(f"--max-cost {limit} is reached: {what}, with a larger one")
+    raise RunIncomplete(what)
+
+
+def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster) -> list[Done]:
+    terms = clusters.Terms(remake, cluster.connections, cluster.url, grid.resources, cluster.checkpoint)
+    for job in jobs[:1]:
+        terms.shared(job)  # a URL that cannot be used is a mistake of the command's, not of every run
+    with clusters.connected() as ray:
+        nodes = sum(bool(node["Alive"]) for node in ray.nodes())
+        err().print(f"{len(jobs)} runs, on a Ray cluster of {nodes} node{'s' * (nodes != 1)}")
+        for line in clusters.too_large(jobs, terms, ray):
+            err().print(line)
+        with SweepDisplay(jobs, budget) as display:
+            problems = asyncio.run(clusters.sweep_on(ray, jobs, budget, display, terms))
+    return [Done(job, problem) for job, problem in zip(jobs, problems, strict=True)]
+
+
+def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
+    """Put what was made of the logs here beside them."""
+    for job in jobs:
+        try:
+            clusters.Shared(f"{url.rstrip('/')}/{job.folder.name}").put(job.folder, DERIVED)
+        except RunIncomplete as error:
+            err().print(safe(str(error)))
+
+
+def _print(ended: Sequence[Done], runs: dict[Path, Run]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("run", "score", "95 %", "cost"):
+        table.add_column(column, justify="left" if column == "run" else "right", overflow="fold")
+    for each in ended:
+        table.add_row(*_row(each, runs.get(each.job.folder)))
+    out().print(table)
+
+
+def _row(done: Done, run: Run | None) -> list[str]:
+    name = done.job.folder.name
+    if run is None:
+        return [name, "not begun", "", ""]
+    results, interval = run.results, run.interval
+    score = "incomplete" if results.score is None else f"{results.score:.2f} / {results.out_of}"
+    cost = results.costs.dollars
+    return [
+        name,
+        score if done.problem is None else "unfinished",
+        "" if interval is None else f"{interval.low:.2f} – {interval.high:.2f}",
+        "free" if run.manifest.agent.free else "unknown" if cost is None else f"${cost:.4f}",
+    ]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples_of(
+            "sweep --agent gpt-4o --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
+            "sweep sweep.toml --max-connections 32 --max-cost 100",
+            "sweep sweep.toml --on ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
+        )
+    )(sweep)

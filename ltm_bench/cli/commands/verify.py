@@ -1,0 +1,46 @@
+"""Check a bundle or a run: hashes, schema, stored verdicts."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.cli.console import out
+from ltm_bench.cli.options import examples_of
+from ltm_bench.export.bundle import unpack
+from ltm_bench.export.verify import verify as verify_folder
+from ltm_bench.plan.folders import find_run
+
+
+def verify(
+    run: Annotated[
+        str, typer.Argument(metavar="BUNDLE_OR_RUN", help="A bundle's file, or a run's name or folder.")
+    ],
+) -> None:
+    """Check that a bundle or a run agrees with itself: hashes, token counts, verdicts, score. No agent is asked."""
+    path = Path(run)
+    if path.is_file():
+        with tempfile.TemporaryDirectory() as place:
+            _verify(unpack(path, Path(place)))
+    else:
+        _verify(find_run(run))
+
+
+def _verify(folder: Path) -> None:
+    found = verify_folder(folder)
+    score = f"{found.results.score_so_far:.2f} / {found.results.out_of}"
+    by_hand = f" ({found.results.overridden} by hand)" if found.results.overridden else ""
+    out().print(
+        f"{folder.name} agrees: {found.verdicts} verdicts checked{by_hand}, {found.texts:,} texts counted again, "
+        f"{'score' if found.results.complete else 'incomplete, so far'} {score}"
+    )
+    for then, today in found.changed_scorers.items():
+        out().print(f"scored with {then}; today's version is {today}: `ltm-bench rescore` shows what it says")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=examples_of("verify gpt-4o.zip", "verify standard-32k-gpt-4o-seed0"))(verify)

@@ -1,0 +1,85 @@
+"""Runs side by side, at the terminal and as a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from ltm_bench.api import Run, load_run
+from ltm_bench.cli.console import out, safe
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.folders import all_runs, find_run
+from ltm_bench.plan.values import spell_span
+from ltm_bench.report.compare_page import render_comparison
+from ltm_bench.report.publishing import replace_file
+from ltm_bench.report.words import cost, seconds
+from ltm_bench.score.comparison import Comparison, Pair
+
+MOST_PAIRS = 12
+"""Pairs of a span that the terminal shows one by one."""
+
+
+def load_runs(names: Sequence[str]) -> list[Run]:
+    """Return runs by name or folder, by default all in reports/. Raises ConfigError for none, or one name twice."""
+    folders = [find_run(name) for name in names] or all_runs()
+    if not folders:
+        raise ConfigError("there is no run in reports/ to compare; start some with `ltm-bench run`")
+    doubled = {f.name for f in folders if sum(f.name == other.name for other in folders) > 1}
+    if doubled:
+        raise ConfigError(f"two runs are called {min(doubled)}: rename one of the folders, or name it once")
+    return [load_run(folder) for folder in folders]
+
+
+def write_comparison(comparison: Comparison, folders: Sequence[Path], page: Path) -> None:
+    """Write the page of a comparison, with links to the pages of its runs."""
+    reports = {
+        folder.name: os.path.relpath(folder / "report.html", page.parent)
+        for folder in folders
+        if (folder / "report.html").exists()
+    }
+    replace_file(page, render_comparison(comparison, reports).encode("utf-8", "replace"))
+
+
+def print_cells(comparison: Comparison, span: int) -> None:
+    """Print who scored what at one span."""
+    table = Table(box=box.SIMPLE_HEAD, title=f"span {spell_span(span)}", title_justify="left")
+    table.add_column("rank", no_wrap=True)
+    table.add_column("agent", overflow="fold")
+    for name in ("score", "95 %", "n", "cost", "per reply"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for cell in comparison.at(span):
+        interval = cell.interval
+        table.add_row(
+            "–" if cell.rank is None else "–".join(map(str, dict.fromkeys(cell.rank))),
+            Text(safe(cell.entrant)),
+            f"{cell.score:.2f} / {cell.out_of}" if cell.complete else "incomplete",
+            f"{interval.low:.2f} – {interval.high:.2f}" if interval else "",
+            str(cell.n),
+            "unknown" if cell.dollars is None else cost(cell.dollars, free=True),
+            "" if cell.latency is None else seconds(cell.latency),
+        )
+    out().print(table)
+
+
+def print_pairs(pairs: Sequence[Pair]) -> None:
+    """Print what the data says of each pair."""
+    for pair in pairs[:MOST_PAIRS]:
+        found = pair.paired
+        line = f"{safe(pair.first)} against {safe(pair.second)}: {pair.says}"
+        if found.n:
+            line += f", {found.difference:+.2f}"
+        if found.interval is not None:
+            line += f" ({found.interval.low:+.2f} to {found.interval.high:+.2f}, p = {found.p:.3f})"
+        if found.n:
+            line += (
+                f"; {found.n} examples, only the first correct: {len(pair.only_first)}, "
+                f"only the second: {len(pair.only_second)}"
+            )
+        out().print(line)
+    if len(pairs) > MOST_PAIRS:
+        out().print(f"… and {len(pairs) - MOST_PAIRS} pairs more: see --json, or the page of -o")

@@ -1,0 +1,222 @@
+"""Live progress: a display on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Self
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from ltm_bench.cli.console import err, safe
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.plan.planning import Plan
+from ltm_bench.plan.values import spell_span
+from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.progress import Progress
+from ltm_bench.runner.sweep import Job
+from ltm_bench.schedule import Ended
+from ltm_bench.script.scenario import Example
+
+PLAIN_SECONDS = 10.0
+"""Between two lines where there is no terminal."""
+
+LIVE_SECONDS = 0.1
+"""Between two pictures on a terminal."""
+
+
+class Screen:
+    """Shows the newest state now and then: in place on a terminal, as a line elsewhere."""
+
+    def __init__(self) -> None:
+        self._live: Live | None = None
+        self._shown = 0.0
+
+    def begin(self, *, interactive: bool = False) -> None:
+        """Begin to show; not over an agent that talks to somebody at this terminal."""
+        self._shown = time.monotonic() if self._live is None else 0.0
+        if err().is_terminal and not interactive:
+            self._live = Live(console=err(), auto_refresh=False, transient=True)
+            self._live.start()
+            self._shown = 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to show something."""
+        wait = PLAIN_SECONDS if self._live is None else LIVE_SECONDS
+        return time.monotonic() - self._shown >= wait
+
+    def show(self, line: str, picture: RenderableType | None = None) -> None:
+        """Show a line; on a terminal in place of the last one, with a picture above it."""
+        self._shown = time.monotonic()
+        if self._live is None:
+            err().print(line)
+            return
+        text = Text(line, overflow="fold", no_wrap=False)  # else a narrow terminal would cut it
+        self._live.update(Group(picture, text) if picture is not None else text, refresh=True)
+
+    def end(self, line: str | None) -> None:
+        """Leave the last line standing."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+        if line is not None:
+            err().print(line)
+
+
+class RunDisplay:
+    """Shows turns, tokens, examples, score so far, cost and time left of one run."""
+
+    def __init__(self) -> None:
+        self._screen = Screen()
+        self._bar = Bar(
+            TextColumn("{task.percentage:>3.0f} %"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[left]}"),
+            console=err(),
+        )
+        self._task = self._bar.add_task("run", total=1.0, left="")
+        self._last: Progress | None = None
+        self._free = self._interactive = self._begun = False
+        self._since = 0.0
+        self._from = 0.0
+
+    def begin(self, plan: Plan, folder: Path) -> None:
+        """Name the run, and begin to show it."""
+        manifest = plan.manifest
+        title = (manifest.agent.name, manifest.suite.name, f"span {spell_span(manifest.span)}")
+        err().print(" · ".join((*title, f"{len(plan.examples)} examples", str(folder))))
+        self._free, self._interactive = manifest.agent.free, plan.agents.sample.interactive
+        self._begun, self._since = True, time.monotonic()
+        self._screen.begin(interactive=self._interactive)
+
+    def __call__(self, progress: Progress) -> None:
+        """Take the newest state."""
+        self._last = progress
+        if progress.replaying:
+            self._from, self._since = progress.fraction, time.monotonic()
+        if self._interactive or not self._screen.due:
+            return
+        left = self._left(progress)
+        self._bar.update(self._task, completed=progress.fraction, left=left)
+        line = self._line(progress)
+        if err().is_terminal:
+            self._screen.show(line, self._bar)
+        else:
+            self._screen.show(f"{progress.fraction:4.0%} · {line}{' · ' if left else ''}{left}")
+
+    def end(self) -> None:
+        """Leave the last state standing."""
+        if self._begun:
+            self._screen.end(None if self._last is None else self._line(self._last))
+            self._begun = False
+
+    def _line(self, progress: Progress) -> str:
+        cost = money(progress.spent, free=self._free, known=progress.cost_known)
+        return (
+            f"{progress.turns:,} turns · {progress.tokens:,} tokens · {progress.done}/{progress.examples} examples · "
+            f"score so far {progress.score:.2f}/{progress.out_of} · {cost}"
+        )
+
+    def _left(self, progress: Progress) -> str:
+        seconds = time.monotonic() - self._since
+        if progress.fraction <= self._from or seconds < 1 or progress.done == progress.examples:
+            return ""
+        left = seconds * (1 - progress.fraction) / (progress.fraction - self._from)
+        return f"{int(left // 3600)}:{int(left // 60 % 60):02}:{int(left % 60):02} left"
+
+
+def money(spent: Decimal, *, free: bool, known: bool) -> str:
+    """Say what has been spent."""
+    if free:
+        return "free"
+    cost = f"${spent:.4f}"
+    return cost if known else f"{cost} + unknown" if spent else "cost unknown"
+
+
+class SweepDisplay:
+    """Shows all runs of a sweep in one line: how many are done, what they have said, what it cost."""
+
+    def __init__(self, jobs: Sequence[Job], budget: Budget) -> None:
+        self._screen = Screen()
+        self._budget = budget
+        self._runs = len(jobs)
+        self._free = all(job.plan.manifest.agent.free for job in jobs)
+        self._running: set[Path] = set()
+        self._done = self._failed = self._turns = self._examples = 0
+        self._planned = sum(len(job.plan.examples) for job in jobs)
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+        self._screen.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the last line standing."""
+        self._screen.end(self._line())
+
+    def begun(self, job: Job, *, already: bool) -> Observer:
+        """Count a run that begins, or was finished already."""
+        self._running.add(job.folder)
+        if already:
+            self._examples += len(job.plan.examples)
+        return self
+
+    def noted(self, job: Job, line: str) -> None:
+        """Print what a person should know of a run."""
+        err().print(f"{job.folder.name}: {safe(line)}")
+
+    def done(self, job: Job, problem: LtmBenchError | None) -> None:
+        """Count a run that ended; name one that failed."""
+        self._running.discard(job.folder)  # one that another process holds never began
+        self._done += problem is None
+        self._failed += problem is not None
+        if problem is not None:
+            err().print(f"{job.folder.name}: {safe(str(problem))}")
+        if err().is_terminal:
+            self._screen.show(self._line())
+
+    def again(self, job: Job) -> None:
+        """Name a run whose worker was lost."""
+        err().print(f"{job.folder.name}: its worker was lost; another continues from its log")
+
+    def heard(self, turns: int, examples: int) -> None:
+        """Count what was said elsewhere."""
+        self._turns += turns
+        self._examples += examples
+        self._show()
+
+    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
+        """Count a turn."""
+        self._turns += 1
+        self._show()
+
+    def verdict(self, example: Example, verdict: Verdict) -> None:
+        """Pass over a verdict: the runs' pages show them."""
+
+    def ended(self, ended: Ended) -> None:
+        """Count an example."""
+        self._examples += 1
+
+    def _line(self) -> str:
+        cost = money(self._budget.spent, free=self._free, known=True)
+        failed = f", {self._failed} failed" if self._failed else ""
+        seconds = time.monotonic() - self._began
+        return (
+            f"{self._done}/{self._runs} runs done{failed}, {len(self._running)} under way · "
+            f"{self._examples}/{self._planned} examples · {self._turns:,} turns "
+            f"({self._turns / max(seconds, 0.001):.1f} a second) · {cost}"
+        )
+
+    def _show(self) -> None:
+        if self._screen.due:
+            self._screen.show(self._line())

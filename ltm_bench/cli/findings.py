@@ -1,0 +1,12 @@
+"""How findings are printed: `ok` or `FAIL`, and a sentence."""
+
+from __future__ import annotations
+
+from ltm_bench.cli.console import out, safe
+from ltm_bench.core.agent import Finding
+
+
+def print_finding(finding: Finding) -> None:
+    """Print one finding on a line of its own."""
+    line = " ".join(safe(finding.text).split())
+    out().print(f"{'ok  ' if finding.ok else 'FAIL'}  {line}")

@@ -1,0 +1,23 @@
+"""Files that commands write where `-o` says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES
+
+RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES)
+"""Files of a run that nothing can bring back."""
+
+
+def check_output(path: Path) -> None:
+    """Raise ConfigError, before any work is done, where `-o` names no file, or one that nothing may replace."""
+    if not path.name or path.is_dir():
+        raise ConfigError(f"-o {path}: it is a folder; name a file")
+    real = path.resolve()
+    in_isolated = real.parent.name == "isolated" and (real.parent.parent / "events.jsonl").exists()
+    if real.exists() and (real.name in RECORDS or (in_isolated and real.suffix == ".jsonl")):
+        raise ConfigError(
+            f"-o {path}: that is the record of a run, which nothing replaces; name another file"
+        )

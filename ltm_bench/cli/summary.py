@@ -1,0 +1,61 @@
+"""What the terminal says of a run: its scores, and what a reader must know before believing them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+
+from ltm_bench.api import REFERENCES, Run
+from ltm_bench.cli.console import out
+from ltm_bench.score.results import Results
+
+
+def print_run(run: Run) -> None:
+    """Print the scores of a run."""
+    results = run.results
+    out().print(_table(results))
+    if results.references:
+        floor, ceiling = (results.references.get(name, 0.0) for name in REFERENCES)
+        out().print(
+            f"floor (goldfish) {floor:.2f}, ceiling (perfect) {ceiling:.2f}, chance {results.chance:.2f}"
+        )
+    if results.overruns:
+        out().print(f"last questions after the end of their span (overrun): {results.overruns}")
+    if results.undecided:
+        out().print(
+            f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "
+            f"if all were right, the score would be {results.undecided_worth:.2f} higher: rescore --judge, or review"
+        )
+    for note in results.judges:
+        if not note.believed:
+            checked = "failed calibration" if note.sensitivity is not None else "was never calibrated"
+            out().print(f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}")
+    for remark in results.remarks:
+        out().print(f"note: {remark}")
+    if results.overridden:
+        out().print(f"verdicts by hand: {results.overridden}")
+    print_page(run.folder / "report.html")
+
+
+def print_page(path: Path) -> None:
+    """Say where a page is."""
+    out().print(f"page: {path}")
+
+
+def _table(results: Results) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
+    head = f"{results.score_so_far:.2f} / {results.out_of}"
+    table.add_column("scenario", footer="sum" if results.complete else "sum so far (incomplete)")
+    table.add_column("score", justify="right", footer=head)
+    interval = results.interval
+    table.add_column("95 %", footer=f"{interval.low:.2f} – {interval.high:.2f}" if interval else "")
+    table.add_column("n", justify="right", footer=str(len(results.examples)))
+    table.add_column("outcomes")
+    for each in results.scenarios:
+        score = "–" if each.score_so_far is None else f"{each.score_so_far:.2f}"
+        span = f"{each.interval.low:.2f} – {each.interval.high:.2f}" if each.interval else ""
+        outcomes = ", ".join(f"{n} {outcome.value}" for outcome, n in each.outcomes.items())
+        table.add_row(each.name, score, span, str(each.n), outcomes)
+    return table

@@ -1,0 +1,93 @@
+"""Prints the figures of SWiM: accuracy over depth and size, what was invented, and what voting gains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from rich import box
+from rich.table import Table
+
+from ltm_bench.adapters.embeddings import embedder_of
+from ltm_bench.api import load_run
+from ltm_bench.cli.console import out, safe
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Outcome
+from ltm_bench.datasets.swim.figures import Answer, Figure, figures_of
+from ltm_bench.datasets.swim.matcher import says_absent
+from ltm_bench.plan.values import spell_span
+from ltm_bench.score.results import ExampleResult, Results
+from ltm_bench.score.statistics import wilson
+
+
+class _Line(NamedTuple):
+    """A figure as it is printed: the mean of its scores, with a 95 % interval."""
+
+    test: str
+    at: str
+    score: float
+    low: float
+    high: float
+    n: int
+
+
+def show_figures(folder: Path, embedding: str, base_url: str | None, *, as_json: bool) -> None:
+    """Print the figures of a run. Raises ConfigError if it asked nothing about documents."""
+    run = load_run(folder)
+    results, embed = run.results, partial(embedder_of, embedding, base_url)
+    lines = [
+        _line(figure)
+        for entry in run.manifest.suite.scenarios
+        if (entry.scenario or entry.name) == "swim"
+        for figure in figures_of(entry.name, entry.parameters, _answers(results, entry.name), embed)
+    ]
+    if not lines:
+        raise ConfigError(f"{folder}: nobody was asked about documents in that run")
+    if as_json:
+        out().print_json(json.dumps([line._asdict() for line in lines]))
+    else:
+        _print(results, lines)
+
+
+def _answers(results: Results, row: str) -> list[Answer]:
+    return [_answer(each) for each in results.examples if each.scenario == row and each.score is not None]
+
+
+def _answer(example: ExampleResult) -> Answer:
+    question = example.questions[0]
+    reply = question.reply or ""
+    return Answer(
+        index=int(example.id.rpartition("/")[2]),
+        score=example.score or 0.0,
+        reply=reply,
+        # A judge may have recognised an abstention that no phrase shows.
+        absent=question.outcome is Outcome.ABSTAINED or says_absent(reply),
+        depth=1 - min(1.0, example.needles[0].depth / max(1, example.span)) if example.needles else None,
+    )
+
+
+def _line(figure: Figure) -> _Line:
+    n = len(figure.scores)
+    mean = sum(figure.scores) / n if n else 0.0
+    interval = wilson(mean, max(1, n))
+    return _Line(figure.test, figure.at, mean, interval.low, interval.high, n)
+
+
+def _print(results: Results, lines: Sequence[_Line]) -> None:
+    out().print(f"{safe(results.agent)} · span {spell_span(results.span)}")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("test", "at", "accuracy", "95 %", "n"):
+        table.add_column(column, justify="left" if column in ("test", "at") else "right")
+    for line in lines:
+        interval = f"{line.low:.2f} – {line.high:.2f}"
+        table.add_row(line.test, line.at, f"{line.score:.3f}", interval, str(line.n))
+    out().print(table)
+    if undecided := results.outcomes.get(Outcome.UNDECIDED, 0):
+        out().print(
+            f"{undecided} answers are undecided and count 0: text alone cannot tell; rescore --judge NAME decides them"
+        )
+    for remark in results.remarks:
+        out().print(f"note: {remark}")

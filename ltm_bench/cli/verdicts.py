@@ -1,0 +1,22 @@
+"""The verdicts that were stored when a run was last scored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def stored_verdicts(run: Path) -> dict[str, str]:
+    """Return outcome and score in words, by example and turn; empty where the file is missing or cannot be read."""
+    path = run / "verdicts.jsonl"
+    if not path.exists():
+        return {}
+    try:
+        records = [json.loads(line) for line in path.read_bytes().splitlines()]
+        return {f"{r['example']} turn {r['turn']}": _spelt(r["outcome"], r["score"]) for r in records}
+    except (ValueError, LookupError, TypeError):  # a derived file: scoring writes it again
+        return {}
+
+
+def _spelt(outcome: str, score: float | None) -> str:
+    return outcome if score is None else f"{outcome} {score:.2f}"

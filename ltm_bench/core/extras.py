@@ -1,0 +1,48 @@
+"""Packages that come with an extra of this project, and are imported when they are first needed."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+
+from ltm_bench.core.agent import Finding
+from ltm_bench.core.errors import ConfigError
+
+
+@contextmanager
+def extra(name: str, *, wanted_by: str) -> Iterator[None]:
+    """Within, turn a failed import into a ConfigError that says which extra to install.
+
+    Args:
+        name: The extra.
+        wanted_by: What needs its packages, e.g. `--format parquet`.
+    """
+    try:
+        yield
+    except ImportError as error:
+        package = (error.name or name).partition(".")[0]
+        raise ConfigError(f"{wanted_by}: {_absent(package, name)}") from error
+
+
+def need(name: str, module: str) -> ModuleType:
+    """Import a module for the agent of the extra's name. Raises ConfigError where its package is not installed."""
+    with extra(name, wanted_by=f"agent {name}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a package says of the packages under it helps nobody here
+        return importlib.import_module(module)
+
+
+def installed(name: str, package: str) -> Finding:
+    """Say whether the package of an extra is installed, and in which version."""
+    from importlib.metadata import PackageNotFoundError, version  # takes 20 ms, and only `doctor` asks
+
+    try:
+        return Finding(True, f"{package} {version(package)} is installed")
+    except PackageNotFoundError:
+        return Finding(False, _absent(package, name))
+
+
+def _absent(package: str, name: str) -> str:
+    return f"{package} is not installed; get it with pip install 'ltm-bench[{name}]'"

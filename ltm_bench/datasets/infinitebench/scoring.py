@@ -1,0 +1,77 @@
+"""Scores prediction files of InfiniteBench: one mean for every file and mode."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS, Mode, score, task_of
+from ltm_bench.datasets.predictions import OnBad, read_predictions
+
+_SKIPS_FIRST = "gpt4"
+"""The model whose first number the published program skips in math_calc."""
+
+
+class FileScore(NamedTuple):
+    """The scores of a prediction file."""
+
+    file: Path
+    task: str
+    lines: int
+    means: Mapping[Mode, float]
+    """In per cent."""
+
+
+def modes_of(name: str | None) -> Sequence[Mode]:
+    """Return the mode of a name, or all modes for None. Raises ConfigError."""
+    found = [each for each in MODES if name in (None, each)]
+    if not found:
+        raise ConfigError(
+            f"--mode {name}: there is no such mode{nearest(name or '', MODES)} (known: {', '.join(MODES)})"
+        )
+    return found
+
+
+def score_files(
+    files: Sequence[Path], modes: Sequence[Mode], *, task: str | None, model: str | None, on_bad: OnBad
+) -> Iterator[FileScore]:
+    """Yield the scores of prediction files.
+
+    Args:
+        files: JSON lists or JSON Lines, gzipped or not.
+        modes: How to score.
+        task: The task of all files; None to take it from each file's name.
+        model: Whose predictions they are; None to take the name of each file's folder.
+        on_bad: Is told of each line that cannot be scored.
+
+    Raises:
+        ConfigError: For an unknown task, and for a file that cannot be read or holds no prediction.
+    """
+    if task is not None and task not in SCORERS:
+        raise ConfigError(
+            f"--task {task}: there is no such task{nearest(task, SCORERS)} (known: {', '.join(SCORERS)})"
+        )
+    for path in files:
+        name = task or task_of(path.name)
+        if name is None:
+            raise ConfigError(f"{path}: its name says no task; give it with --task")
+        skip_first = (model or path.resolve().parent.name) == _SKIPS_FIRST
+        yield _score_file(path, name, modes, skip_first=skip_first, on_bad=on_bad)
+
+
+def _score_file(
+    path: Path, task: str, modes: Sequence[Mode], *, skip_first: bool, on_bad: OnBad
+) -> FileScore:
+    scores: list[list[float]] = []
+    for number, line in read_predictions(path, on_bad):
+        try:
+            said = str(line["prediction"] if "prediction" in line else line["pred"])
+            label = line["ground_truth"] if "ground_truth" in line else line["label"]
+            scores.append([score(task, said, label, mode, skip_first=skip_first) for mode in modes])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            on_bad(f"{path}:{number}: skipped: {type(error).__name__}: {error}")
+    if not scores:
+        raise ConfigError(f"{path}: there is no line with a prediction and a ground_truth in it")
+    sums = map(sum, zip(*scores, strict=True))
+    means = {mode: round(100 * total / len(scores), 4) for mode, total in zip(modes, sums, strict=True)}
+    return FileScore(path, task, len(scores), means)

@@ -1,0 +1,84 @@
+"""The figures of SWiM: accuracy over depth and size, how often nothing was invented, and what voting gains."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ltm_bench.datasets.swim.suite import DEPTHS
+from ltm_bench.datasets.swim.voting import Embed, vote
+
+_RUNS = 5
+"""Conversations per question of voting and control, where the suite does not say."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An example of a run: one question about documents, and what became of it."""
+
+    index: int
+    """The example's number: examples take questions in turn, each with all variants of its test."""
+    score: float
+    reply: str
+    absent: bool
+    """Whether the reply says that there is no answer."""
+    depth: float | None
+    """Where the answer's document stood, from 0 to 1; None where it was left out."""
+
+
+class Figure(NamedTuple):
+    """A figure of a test: which, at what, and the scores that it is the mean of."""
+
+    test: str
+    at: str
+    scores: Sequence[float]
+
+
+def figures_of(
+    row: str, parameters: Mapping[str, Any], answers: Sequence[Answer], embed: Callable[[], Embed]
+) -> Iterator[Figure]:
+    """Yield the figures of a row of the suite.
+
+    Args:
+        row: The row's name.
+        parameters: The row's parameters, as the manifest holds them.
+        answers: The examples of that row that have a score.
+        embed: Makes the embedder with which votes are counted; called only where there is a vote.
+    """
+    test = str(parameters.get("test", "position"))
+    if test == "position":
+        yield from _over(row, "depth", answers, parameters.get("depths", DEPTHS))
+    elif test == "size":
+        yield from _over(row, "share", answers, parameters.get("shares", DEPTHS))
+    elif test == "absent":
+        yield Figure(row, "nothing invented", [each.score for each in answers])
+    else:
+        yield from _voted(row, test, answers, int(parameters.get("runs", _RUNS)), embed())
+
+
+def _over(row: str, what: str, answers: Sequence[Answer], places: Sequence[float]) -> Iterator[Figure]:
+    scores: dict[float, list[float]] = {place: [] for place in places}
+    for each in answers:
+        scores[places[each.index % len(places)]].append(each.score)
+    return (Figure(row, f"{what} {place:.0%}", found) for place, found in scores.items() if found)
+
+
+def _voted(row: str, test: str, answers: Sequence[Answer], runs: int, embed: Embed) -> Iterator[Figure]:
+    """Yield the accuracy of single runs, by where the answer stood, and of votes over all runs of each question."""
+    yield Figure(row, "single runs", [each.score for each in answers])
+    if test != "control":
+        thirds: dict[str, list[float]] = {"first third": [], "middle third": [], "last third": []}
+        for each in answers:
+            if each.depth is not None:
+                thirds[list(thirds)[min(2, int(3 * each.depth))]].append(each.score)
+        yield from (Figure(row, f"single, {name}", found) for name, found in thirds.items() if found)
+    groups: dict[int, list[Answer]] = {}
+    for each in answers:
+        groups.setdefault(each.index // runs, []).append(each)
+    for name, filtered in (("vote", False), ("vote, absences left out", True)):
+        chosen = [_winner(group, embed, filtered=filtered).score for group in groups.values()]
+        yield Figure(row, f"{name} of {runs}", chosen)
+
+
+def _winner(group: Sequence[Answer], embed: Embed, *, filtered: bool) -> Answer:
+    absent = {each.reply for each in group if each.absent}
+    return group[vote([each.reply for each in group], embed, absent.__contains__ if filtered else None)]

@@ -1,0 +1,32 @@
+"""A table with a row for every question, for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from ltm_bench.export.rows import rows
+from ltm_bench.export.source import Source
+
+FILE = "export.csv"
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def write(source: Source) -> bytes:
+    """Return the table with a header, in UTF-8. A cell that could be a formula begins with an apostrophe."""
+    text = io.StringIO(newline="")
+    found = list(rows(source.results))
+    writer = csv.DictWriter(text, list(found[0]) if found else [])
+    writer.writeheader()
+    for row in found:
+        writer.writerow({key: _cell(value) for key, value in row.items()})
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

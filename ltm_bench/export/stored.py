@@ -1,0 +1,137 @@
+"""What the files of a run say: its log, `verdicts.jsonl` and `results.json`, each checked against its schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.messages import Outcome
+from ltm_bench.core.tokens import counter
+from ltm_bench.export.scrub import REMOVED
+from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, read_events
+from ltm_bench.score.results import SCHEMA, Results
+
+
+class Verdict(BaseModel):
+    """A line of verdicts.jsonl, as far as results.json says the same."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    example: str
+    turn: int | None
+    scorer: str
+    outcome: Outcome
+    score: float | None = Field(ge=0, le=1)
+    reason: str
+    parts: tuple[float, ...]
+
+
+class Place(NamedTuple):
+    """Where a question was asked."""
+
+    example: str
+    turn: int | None
+    """None where it was not reached."""
+
+    def __str__(self) -> str:
+        return self.example if self.turn is None else f"{self.example} turn {self.turn}"
+
+
+@dataclass
+class Asked:
+    """A question as the log has it."""
+
+    message: str
+    reply: str | None = None
+    """None where the agent did not answer."""
+
+
+@dataclass
+class Logged:
+    """What a log says, and how many of its texts have the tokens that it states."""
+
+    questions: dict[Place, Asked] = field(default_factory=dict)
+    texts: int = 0
+    turns: int = 0
+    tokens: int = 0
+
+
+def stored_results(run: Path) -> Results:
+    """Read results.json. Raises NotVerified where it is missing, damaged or of another schema."""
+    try:
+        content = json.loads((run / "results.json").read_bytes())
+        results = Results.model_validate(content)
+    except FileNotFoundError as error:
+        raise NotVerified(f"{run.name}: has no results.json; write it with `ltm-bench rescore`") from error
+    except ValidationError as error:
+        raise NotVerified(f"{run.name}: results.json: {_first(error)}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise NotVerified(f"{run.name}: results.json cannot be read: {error}") from error
+    if results.schema_version != SCHEMA:
+        raise NotVerified(
+            f"{run.name}: results.json has schema version {results.schema_version}, this version reads {SCHEMA}; "
+            "write it with `ltm-bench rescore`"
+        )
+    return results
+
+
+def stored_verdicts(run: Path) -> Mapping[Place, Verdict]:
+    """Read verdicts.jsonl. Raises NotVerified where it is missing, damaged, or judges a question twice."""
+    found: dict[Place, Verdict] = {}
+    try:
+        for number, line in enumerate((run / "verdicts.jsonl").read_bytes().splitlines(), start=1):
+            verdict = Verdict.model_validate(json.loads(line))
+            place = Place(verdict.example, verdict.turn)
+            if place in found:
+                raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: a second verdict on {place}")
+            found[place] = verdict
+    except ValidationError as error:
+        raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: {_first(error)}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise NotVerified(
+            f"{run.name}: verdicts.jsonl cannot be read: {error}; write it with `ltm-bench rescore`"
+        ) from error
+    return found
+
+
+def _first(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+
+
+def read_log(run: Path, manifest: Manifest) -> Logged:
+    """Read the log once: its questions, and every text with its tokens counted again. Raises NotVerified."""
+    count = counter(manifest.tokenizer).count
+    logged = Logged()
+    for path in conversations(run, manifest):
+        question: Asked | None = None
+        for event in read_events(path):
+            if isinstance(event, Sent):
+                text = event.message
+                question = Asked(text) if event.kind == "ask" else None
+                if question is not None:
+                    logged.questions[Place(event.example or "", event.turn)] = question
+            elif isinstance(event, Replied):
+                text = event.reply
+                logged.turns += 1
+                if question is not None:
+                    question.reply = text
+            else:
+                continue
+            logged.tokens += event.tokens
+            if REMOVED in text:
+                continue
+            logged.texts += 1
+            if (tokens := count(text)) != event.tokens:
+                raise NotVerified(
+                    f"{path.name}: the text of turn {event.turn} ({event.event}) has {tokens} tokens, "
+                    f"the log says {event.tokens}: it was changed"
+                )
+    return logged

@@ -1,0 +1,214 @@
+"""Checks that a run agrees with itself: its log, its verdicts, its results.
+
+Nothing is scored again: scorers change, and a verdict that today's scorer would not give is no sign of a changed file.
+What they say today is what `ltm-bench rescore` shows. Nor can this tell who wrote the files: whoever changes a reply
+and everything that rests on it, its token count included, makes a run that agrees with itself again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.messages import Outcome
+from ltm_bench.export.stored import Asked, Logged, Place, Verdict, read_log, stored_results, stored_verdicts
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import log_digest, read_manifest
+from ltm_bench.plugins.matchers import built_in
+from ltm_bench.report.words import counted
+from ltm_bench.score.headline import count_outcomes, example_score, headline, summarise_scenario
+from ltm_bench.score.judgements import judgements, majority, overrides, reply_hash
+from ltm_bench.score.results import ExampleResult, Question, Results
+
+_SHOWN = 3
+"""Differences that an error names."""
+
+_ENDS = 1000
+"""Characters by which a long question is compared: results leave out its middle."""
+
+
+class Verified(NamedTuple):
+    """What was checked and agrees."""
+
+    results: Results
+    verdicts: int
+    texts: int
+    """Messages and replies whose tokens were counted again."""
+    changed_scorers: Mapping[str, str]
+    """Scorers that have another version today, e.g. `NamesOnly@1` to `NamesOnly@2`."""
+
+
+def verify(run: Path) -> Verified:
+    """Check a run's files against each other.
+
+    Raises:
+        NotVerified: They do not agree; the message names the first differences.
+        LogError: The log or the record of a judge or a reviewer is damaged.
+    """
+    manifest = read_manifest(run)
+    results = stored_results(run)
+    if results.log and results.log != (digest := log_digest(run)):
+        raise NotVerified(
+            f"{run.name}: the event log is not the one that was scored (SHA-256 {digest} now, {results.log} then): "
+            "a message or a reply was changed, or the conversation continued; `ltm-bench rescore` scores it as it is"
+        )
+    logged = read_log(run, manifest)
+    verdicts = stored_verdicts(run)
+    differing = [
+        *_against_log(results, logged, manifest),
+        *_against_verdicts(results, verdicts),
+        *_against_records(results, run),
+        *_against_itself(results),
+    ]
+    if differing:
+        more = f" (and {len(differing) - _SHOWN} more)" if len(differing) > _SHOWN else ""
+        raise NotVerified(
+            f"{run.name}: its files do not agree: {'; '.join(differing[:_SHOWN])}{more}; "
+            "`ltm-bench rescore` derives them from the log again"
+        )
+    return Verified(results, len(verdicts), logged.texts, _changed_scorers(results))
+
+
+def _questions(results: Results) -> Iterator[tuple[Place, Question]]:
+    for example in results.examples:
+        for question in example.questions:
+            yield Place(example.id, question.turn), question
+
+
+def _against_log(results: Results, logged: Logged, manifest: Manifest) -> Iterator[str]:
+    """Compare the questions of results.json with those of the log."""
+    planned = [f"{row.name}/{i}" for row in manifest.suite.scenarios for i in range(row.examples)]
+    if (found := [example.id for example in results.examples]) != planned:
+        different = next(iter(sorted({*found} ^ {*planned})), "their order")
+        yield f"the examples of results.json are not those of the manifest: {different}"
+    asked = {place: question for place, question in _questions(results) if place.turn is not None}
+    for place in dict.fromkeys((*logged.questions, *asked)):
+        if place not in asked:
+            yield f"{place}: not in results.json"
+        elif place not in logged.questions:
+            yield f"{place}: not in the log"
+        else:
+            yield from _question_differs(place, asked[place], logged.questions[place])
+    yield from _unequal("turns", results.turns, logged.turns, "in the log")
+    yield from _unequal("tokens", results.tokens, logged.tokens, "in the log")
+
+
+def _question_differs(place: Place, question: Question, asked: Asked) -> Iterator[str]:
+    shown, said = question.text, asked.message
+    cut = len(said) > len(shown) and (said[:_ENDS], said[-_ENDS:]) == (shown[:_ENDS], shown[-_ENDS:])
+    if shown != said and not cut:
+        yield f"{place}: the question in results.json is not that of the log"
+    if question.reply != asked.reply:
+        yield f"{place}: the reply in results.json is not that of the log"
+
+
+def _against_verdicts(results: Results, verdicts: Mapping[Place, Verdict]) -> Iterator[str]:
+    """Compare every verdict of results.json with its line in verdicts.jsonl."""
+    judged = dict(_questions(results))
+    for place in dict.fromkeys((*verdicts, *judged)):
+        if place not in judged:
+            yield f"{place}: not in results.json"
+        elif place not in verdicts:
+            yield f"{place}: not in verdicts.jsonl"
+        else:
+            for name in ("outcome", "score", "scorer", "reason", "parts"):
+                stated, line = getattr(judged[place], name), getattr(verdicts[place], name)
+                yield from _unequal(f"{place}: {name}", stated, line, "in verdicts.jsonl")
+
+
+def _against_records(results: Results, run: Path) -> Iterator[str]:
+    """Compare verdicts by judges and by hand with the files that record them."""
+    judged, by_hand = judgements(run), overrides(run)
+    for place, question in _questions(results):
+        if place.turn is None:
+            continue
+        said = reply_hash(question.reply or "")
+        override = by_hand.get((place.example, place.turn))
+        if override is not None and override.reply != said:
+            override = None
+        if question.override != override:
+            yield f"{place}: the verdict by hand in overrides.jsonl is not that of results.json"
+        elif override is not None:
+            yield from _decided_otherwise(place, question, override.outcome, override.score, "by hand")
+        judgement = judged.get((place.example, place.turn))
+        undecided = question.matched is Outcome.UNDECIDED
+        opinions = judgement.opinions if judgement and judgement.reply == said and undecided else ()
+        if question.opinions != opinions:
+            yield f"{place}: the opinions in judgements.jsonl are not those of results.json"
+        elif opinions and override is None:
+            verdict = majority(opinions)
+            yield from _decided_otherwise(place, question, verdict.outcome, verdict.score, "by the judges")
+
+
+def _decided_otherwise(
+    place: Place, question: Question, outcome: Outcome, score: float | None, by: str
+) -> Iterator[str]:
+    yield from _unequal(f"{place}: outcome", question.outcome, outcome, by)
+    yield from _unequal(f"{place}: score", question.score, score, by)
+
+
+def _against_itself(results: Results) -> Iterator[str]:
+    """Compute every score of results.json from its verdicts again."""
+    for example in results.examples:
+        score = example_score(example.questions)
+        yield from _unequal(f"{example.id}: score", example.score, score, "by its questions")
+    names = [scenario.name for scenario in results.scenarios]
+    if stray := next((e.id for e in results.examples if e.scenario not in names), None):
+        yield f"{stray}: its scenario is not in results.json"
+    total = headline({name: [e.score for e in _rescored(results, name)] for name in names})
+    for scenario in results.scenarios:
+        examples = _rescored(results, scenario.name)
+        fresh = summarise_scenario(scenario.name, scenario.summary, scenario.skills, examples)
+        for name in ("score", "score_so_far", "n", "outcomes"):
+            stated, found = getattr(scenario, name), getattr(fresh, name)
+            yield from _unequal(f"{scenario.name}: {name}", stated, found, "by its examples")
+    complete = all(scenario.score is not None for scenario in results.scenarios)
+    questions = [question for _, question in _questions(results)]
+    expected: dict[str, Any] = {
+        "complete": complete,
+        "score": total if complete else None,
+        "score_so_far": total,
+        "out_of": len(results.scenarios),
+        "outcomes": count_outcomes(results.examples),
+        "undecided": sum(question.outcome is Outcome.UNDECIDED for question in questions),
+        "overridden": sum(question.override is not None for question in questions),
+    }
+    for name, value in expected.items():
+        yield from _unequal(name, getattr(results, name), value, "by its examples")
+
+
+def _rescored(results: Results, scenario: str) -> list[ExampleResult]:
+    """Return the examples of a scenario, each with the score that its questions give."""
+    return [
+        example.model_copy(update={"score": example_score(example.questions)})
+        for example in results.examples
+        if example.scenario == scenario
+    ]
+
+
+def _unequal(what: str, stated: Any, found: Any, where: str) -> Iterator[str]:
+    """Yield a sentence where two values differ; numbers may differ by rounding."""
+    if isinstance(stated, float) and isinstance(found, float) and abs(stated - found) < 1e-9:
+        return
+    if stated != found:
+        yield f"{what}: {_spelt(stated)} in results.json, {_spelt(found)} {where}"
+
+
+def _spelt(value: Any) -> str:
+    if isinstance(value, dict):
+        return counted(value)
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "none"
+    return f"{value!r:.80}" if isinstance(value, str) and not isinstance(value, Outcome) else str(value)
+
+
+def _changed_scorers(results: Results) -> Mapping[str, str]:
+    today = {name: f"{name}@{kind.version}" for name, kind in built_in().items()}
+    used = dict.fromkeys(question.scorer for _, question in _questions(results))
+    return {
+        scorer: today[name]
+        for scorer in used
+        if (name := scorer.partition("@")[0]) in today and today[name] != scorer
+    }

@@ -1,0 +1,61 @@
+"""environment.json: what differs between machines and moments; kept out of the log, so equal runs have equal logs."""
+
+from __future__ import annotations
+
+import json
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = (
+    "ltm-bench",
+    "openai",
+    "anthropic",
+    "chromadb",
+    "tiktoken",
+    "rapidfuzz",
+    "json-repair",
+    "genai-prices",
+)
+"""Packages whose versions are written down."""
+
+
+def record_environment(run: Path) -> None:
+    """Write down where a run runs, and that it starts now: one more start if it is resumed."""
+    packages = {}
+    for package in PACKAGES:
+        try:
+            packages[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    now = datetime.now(UTC)  # noqa: TID251  # when a run was started is the one thing that the wall clock knows
+    earlier = environment_of(run).get("started")
+    content = {
+        "started": [*(earlier if isinstance(earlier, list) else []), now.isoformat(timespec="seconds")],
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": packages,
+    }
+    (run / "environment.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+
+
+def environment_of(run: Path) -> dict[str, Any]:
+    """Return what is known of where and when a run ran; empty where nothing is, or it cannot be read."""
+    try:
+        content = json.loads((run / "environment.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def begun_at(run: Path) -> datetime | None:
+    """Return when a run was first started in the real world; None where nobody wrote it down."""
+    started = environment_of(run).get("started")
+    first = started[0] if isinstance(started, list) and started else None
+    try:
+        found = datetime.fromisoformat(first) if isinstance(first, str) else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None

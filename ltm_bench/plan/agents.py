@@ -1,0 +1,103 @@
+"""From an agent's name and settings to what makes its instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.log.manifest import AgentEntry
+from ltm_bench.plan.presets import presets
+from ltm_bench.plan.request import PLAIN, CallSettings
+from ltm_bench.plan.tables import config_folders
+from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.catalogue import Catalogue
+
+_PYTHON = "python:"
+"""What the name of an agent begins with that is a function or a class of a module."""
+
+
+class AgentSource:
+    """Makes the agents of a run. The one that was made to check the settings is the first to be handed out."""
+
+    def __init__(self, adapter: str, settings: Mapping[str, Any]) -> None:
+        self._adapter, self._settings = adapter, dict(settings)
+        self.sample = make_agent(adapter, self._settings)
+        """The agent that was made first. To be looked at, not to be talked to."""
+        self._unused: Agent | None = self.sample
+
+    def __call__(self) -> Agent:
+        """Return an agent that nobody has talked to."""
+        unused, self._unused = self._unused, None
+        return unused if unused is not None else make_agent(self._adapter, self._settings)
+
+
+class Resolved(NamedTuple):
+    """An agent that was found."""
+
+    entry: AgentEntry
+    source: AgentSource
+
+
+def resolve_agent(
+    name: str,
+    settings: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
+    *,
+    calls: CallSettings = PLAIN,
+    role: str = "agent",
+    catalogue: Catalogue | None = None,
+) -> Resolved:
+    """Find an agent, and make the first of its kind.
+
+    Args:
+        name: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
+        settings: Added to those of a preset.
+        base_url: A compatible server for the adapter.
+        calls: How calls are made; not recorded.
+        role: What the agent is to be, for errors: `agent`, `judge`.
+        catalogue: Of adapters, where it has been read already.
+
+    Raises:
+        ConfigError: There is no such agent, or a setting cannot be used.
+    """
+    known_presets = presets(config_folders())
+    catalogue = catalogue or Catalogue.open()
+    adapters = catalogue.agents
+    values: dict[str, Any]
+    if name.startswith(_PYTHON):
+        adapter, values = "function", {"target": name.removeprefix(_PYTHON)}
+    elif name in known_presets and name in adapters and known_presets[name].adapter != name:
+        raise ConfigError(
+            f"--{role} {name}: both a preset and {adapters[name]} have this name; rename the file, or the preset"
+        )
+    elif name in known_presets:
+        adapter, values = known_presets[name].adapter, known_presets[name].settings
+    elif name in adapters or name.endswith(".py"):
+        adapter, values = name, {}
+    else:
+        known = [*known_presets, *adapters]
+        raise ConfigError(
+            f"--{role} {name}: there is none{nearest(name, known)} (known: {', '.join(known)}; "
+            f"or put your own into ./agents/{name}.py)"
+        )
+    values |= settings or {}
+    if base_url is not None:
+        values["base_url"] = base_url
+    source = AgentSource(adapter, values | calls.settings)
+    if calls.settings:  # the settings that are recorded have to be good by themselves
+        make_agent(adapter, values)
+    entry = AgentEntry(
+        name=name,
+        adapter=adapter,
+        hash=catalogue.hash(adapter, "agents"),
+        settings=values,
+        free=source.sample.free,
+    )
+    return Resolved(entry, source)
+
+
+def source_of(entry: AgentEntry, calls: CallSettings = PLAIN) -> AgentSource:
+    """Return what makes the agents that a manifest names. Raises ConfigError."""
+    return AgentSource(entry.adapter, {**entry.settings, **calls.settings})

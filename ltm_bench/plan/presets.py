@@ -1,0 +1,42 @@
+"""Presets: short names for an adapter with settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.tables import PRESETS, config_files, explain, read_toml
+
+
+class Preset(BaseModel):
+    """An agent's short name: an adapter with settings."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    adapter: str
+    note: str = ""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return everything that goes to the adapter."""
+        return dict(self.model_extra or {})
+
+
+def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
+    """Map the short name of every agent to its preset. Raises ConfigError where two different ones share a name."""
+    found: dict[str, Preset] = {}
+    for path in config_files(folders):
+        if path.stem != PRESETS:
+            continue
+        for name, table in read_toml(path).items():
+            try:
+                preset = Preset.model_validate(table)
+            except ValidationError as error:
+                raise explain(path, error, Preset.model_fields, name) from error
+            if found.setdefault(name, preset) != preset:
+                raise ConfigError(f"{path}: the agent {name!r} is preset already; rename yours")
+    return found

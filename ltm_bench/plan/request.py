@@ -1,0 +1,73 @@
+"""What somebody asks for: the arguments of a run, before anything is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.plan.values import parse_span
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A run that is asked for."""
+
+    agent: str = "vector_memory"
+    """A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`."""
+    span: str | int = "32k"
+    """In tokens: `120k`, `1M`, or a number."""
+    suite: str = "standard"
+    """Its name, or `goodai:FOLDER`."""
+    scenarios: Sequence[str] = ()
+    """Only these, instead of all of the suite."""
+    examples: int | None = None
+    """Examples per scenario, instead of the suite's."""
+    seed: int = 0
+    isolated: bool = False
+    """Every example in a conversation of its own, without filler."""
+    filler: str = "scripted"
+    """`scripted`, `live`, `triviaqa:PATH`, or `live,triviaqa:PATH`."""
+    tokenizer: str = DEFAULT
+    """The encoding that measures spans."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of the agent."""
+    base_url: str | None = None
+    """A compatible server for the agent's adapter."""
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of scenarios, by name, instead of the suite's."""
+    timeout: float | None = None
+    """Seconds to wait for one reply, instead of the agent's own setting. Not part of what a run is."""
+    max_retries: int | None = None
+    """How often a failed request is sent again, instead of the agent's own setting. Not part of what a run is."""
+
+    @property
+    def tokens(self) -> int:
+        """The span as a number. Raises ConfigError."""
+        return parse_span(str(self.span))
+
+    @property
+    def calls(self) -> CallSettings:
+        """How calls are made."""
+        return CallSettings(self.timeout, self.max_retries)
+
+
+@dataclass(frozen=True)
+class CallSettings:
+    """How calls are made. Not part of what a run is: it can be resumed with others."""
+
+    timeout: float | None = None
+    """Seconds to wait for one reply; None: the agent's own setting."""
+    max_retries: int | None = None
+    """How often a failed request is sent again; None: the agent's own setting."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What replaces settings of the agent."""
+        given = {"timeout": self.timeout, "max_retries": self.max_retries}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+PLAIN = CallSettings()
+"""Every call as the agent's own settings have it."""

@@ -1,0 +1,167 @@
+"""From a suite's rows to scenarios: each is looked up once, with the hash of its content."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltm_bench.core.errors import ConfigError, LtmBenchError, nearest
+from ltm_bench.log.manifest import Manifest, ScenarioEntry
+from ltm_bench.plan.suites import Suite, read_suite, suites
+from ltm_bench.plan.tables import config_folders
+from ltm_bench.plugins import files as plugins
+from ltm_bench.plugins.catalogue import Catalogue
+from ltm_bench.plugins.scenarios import scenario as scenario_named
+from ltm_bench.script.scenario import Scenario
+
+if TYPE_CHECKING:
+    from ltm_bench.datasets import goodai
+
+GOODAI = "goodai:"
+"""What the name of a suite begins with that is a folder of GoodAI's definitions."""
+
+
+class Found(NamedTuple):
+    """A scenario that was looked up."""
+
+    scenario: Scenario
+    hash: str
+    """Of the content of its file."""
+
+
+class Scenarios:
+    """The scenarios of one suite; each is looked up once."""
+
+    def __init__(self, suite: str, catalogue: Catalogue | None = None) -> None:
+        self._suite = suite
+        self._catalogue = catalogue or Catalogue.open()
+        self._found: dict[str, Found] = {}
+
+    def find(self, name: str, row: str | None = None) -> Found:
+        """Return a scenario, under the name of its row in the suite where that is another one.
+
+        Raises ConfigError, with the nearest name, where there is none.
+        """
+        if name not in self._found:
+            self._found[name] = self._look_up(name)
+        found = self._found[name]
+        if row in (None, found.scenario.name):
+            return found
+        return found._replace(scenario=replace(found.scenario, name=str(row)))
+
+    def of(self, entry: ScenarioEntry) -> Found:
+        """Return the scenario of an entry of a manifest, under the name of its row."""
+        return self.find(entry.scenario or entry.name, entry.name)
+
+    def _look_up(self, name: str) -> Found:
+        if self._suite.startswith(GOODAI):
+            known = _definitions(self._suite.removeprefix(GOODAI))
+            if name not in known:
+                raise ConfigError(
+                    f"--scenario {name}: {self._suite} has none{nearest(name, known)} (known: {', '.join(known)})"
+                )
+            return Found(known[name].scenario, known[name].hash)
+        return Found(self._catalogue.scenario(name), self._catalogue.hash(name))
+
+
+@cache
+def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
+    from ltm_bench.datasets import goodai
+
+    def complain(line: str) -> None:
+        warnings.warn(f"skipped: {line}", stacklevel=2)
+
+    if not Path(folder).is_dir():
+        raise ConfigError(f"--suite {GOODAI}{folder}: there is no such folder")
+    found = goodai.recipes(Path(folder), complain)
+    if examples := goodai.plays(Path(folder)):
+        # The one scenario of theirs that has no script: ours is played.
+        ours = plugins.find("scenarios", "restaurant")
+        found["restaurant"] = goodai.Recipe(
+            scenario_named("restaurant"), examples, plugins.content_hash(ours)
+        )
+    return found
+
+
+def find_suite(name: str) -> Suite:
+    """Return a suite by name. Raises ConfigError with the nearest name."""
+    if name.startswith(GOODAI):
+        theirs = _definitions(name.removeprefix(GOODAI))
+        return Suite(
+            about="GoodAI's definitions, all started at once as there",
+            stagger=0.0,
+            scenarios={key: {"examples": recipe.examples} for key, recipe in theirs.items()},
+        )
+    known = suites(config_folders())
+    if name not in known:
+        raise ConfigError(f"--suite {name}: there is none{nearest(name, known)} (known: {', '.join(known)})")
+    return read_suite(known[name])
+
+
+class About(NamedTuple):
+    """What results say of a scenario beside its figures."""
+
+    summary: str
+    skills: Sequence[str]
+
+
+def abouts(manifest: Manifest) -> dict[str, About]:
+    """Return what there is to say of a run's scenarios; one whose file is gone is left out."""
+    scenarios = Scenarios(manifest.suite.name)
+    found = {}
+    for entry in manifest.suite.scenarios:
+        if not plugins.may_read(entry.scenario or entry.name):
+            continue
+        try:
+            scenario = scenarios.of(entry).scenario
+        except LtmBenchError:
+            continue
+        found[entry.name] = About(scenario.summary, scenario.skills)
+    return found
+
+
+def filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict[str, Any]:
+    """Add what only a run can know, where a scenario has a parameter for it and the suite is silent.
+
+    That is `span`; for a scenario that reads files of a user's own (`data`, `tasks`), the `digest` of them; and how
+    many of those tasks are still `unvalidated`.
+    """
+    filled = dict(parameters)
+    if "span" in scenario.parameters and span:
+        filled.setdefault("span", span)
+    named = {key: filled.get(key, scenario.parameters.get(key)) for key in ("data", "tasks")}
+    places = [Path(place) for place in named.values() if isinstance(place, str) and place]
+    if "digest" in scenario.parameters and places:
+        filled.setdefault("digest", _digest(scenario.name, places))
+    if "unvalidated" in scenario.parameters and isinstance(named["tasks"], str) and named["tasks"]:
+        from ltm_bench.datasets import swim
+
+        try:
+            tasks = swim.read_tasks(Path(named["tasks"]))
+        except ValueError as error:
+            raise ConfigError(f"scenario {scenario.name}: {error}") from error
+        filled.setdefault("unvalidated", swim.unvalidated(tasks))
+    return filled
+
+
+def _digest(scenario: str, places: Sequence[Path]) -> str:
+    """Return the first 16 hex digits of the SHA-256 of files, and of all files in folders with their names."""
+    digest = hashlib.sha256()
+    for place in places:
+        paths = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else [place]
+        try:
+            for path in paths:
+                if place.is_dir():
+                    digest.update(f"{path.relative_to(place).as_posix()}\0".encode("utf-8", "replace"))
+                with path.open("rb") as file:
+                    while block := file.read(1 << 20):
+                        digest.update(block)
+        except OSError as error:
+            what = f"{error.filename or place}: {error.strerror or error}"
+            raise ConfigError(f"scenario {scenario}: {what}") from error
+    return digest.hexdigest()[:16]

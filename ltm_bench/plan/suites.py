@@ -1,0 +1,98 @@
+"""Suites: which scenarios, how many examples each, with which parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.tables import PRESETS, config_files, explain, read_toml
+from ltm_bench.plan.values import parse_span
+
+_RESERVED = ("examples", "least_span", "scenario")
+
+
+_ROW = re.compile(r"[\w.-]{1,60}")
+
+
+class Suite(BaseModel):
+    """Which scenarios, how many examples each, with which parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str = ""
+    examples: int = Field(default=3, ge=1, strict=True)
+    stagger: float = Field(default=0.01, ge=0.0, le=1.0)
+    """Least distance between the starts of two examples, as a fraction of the span."""
+    start: datetime = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
+    """The benchmark's time of the first message."""
+    isolated: bool = False
+    scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
+    """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out.
+
+    A row may have a name of its own, with the scenario that it plays under `scenario`.
+    """
+
+    def count(self, scenario: str) -> int:
+        """Return how many examples of a scenario there are."""
+        return int(self.scenarios[scenario].get("examples", self.examples))
+
+    def plays(self, row: str) -> str:
+        """Return the scenario that a row plays."""
+        return str(self.scenarios.get(row, {}).get("scenario", row))
+
+    def least_span(self, scenario: str) -> int:
+        """Return the span in tokens below which a scenario is left out; 0 where it never is."""
+        least = self.scenarios[scenario].get("least_span")
+        return 0 if least is None else parse_span(str(least))
+
+    def parameters(self, scenario: str) -> dict[str, Any]:
+        """Return what the suite sets of a scenario."""
+        return {k: v for k, v in self.scenarios[scenario].items() if k not in _RESERVED}
+
+
+def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
+    """Map the name of every suite to its file. Raises ConfigError where two different ones have the same name."""
+    found: dict[str, Path] = {}
+    for path in config_files(folders):
+        if path.stem == PRESETS:
+            continue
+        other = found.setdefault(path.stem, path)
+        if other.read_bytes() != path.read_bytes():
+            raise ConfigError(f"two suites are called {path.stem!r}: {other} and {path}; rename yours")
+    return found
+
+
+def read_suite(path: Path) -> Suite:
+    """Read a suite. Raises ConfigError."""
+    content = read_toml(path)
+    try:
+        suite = Suite.model_validate(content)
+    except ValidationError as error:
+        raise explain(path, error, Suite.model_fields) from error
+    if suite.start.tzinfo is None:
+        raise ConfigError(f"{path}: start = {suite.start.isoformat()} has no timezone; add a Z for UTC")
+    for name, table in suite.scenarios.items():
+        count = table.get("examples", 1)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise ConfigError(f"{path}: scenarios.{name}.examples = {count!r}: it is a whole number from 1")
+        played = table.get("scenario", name)
+        if not isinstance(played, str) or not played:
+            raise ConfigError(f"{path}: scenarios.{name}.scenario = {played!r}: it is the name of a scenario")
+        if not _ROW.fullmatch(name):
+            raise ConfigError(
+                f"{path}: scenarios.{name}: a name is made of letters, digits, '_', '.' and '-'"
+            )
+        try:
+            suite.least_span(name)
+        except ConfigError:
+            least = table["least_span"]
+            raise ConfigError(
+                f"{path}: scenarios.{name}.least_span = {least!r}: write a number of tokens such as 8k"
+            ) from None
+    return suite

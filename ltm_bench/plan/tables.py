@@ -1,0 +1,51 @@
+"""TOML files in, tables out. Every mistake is named with file, key and value."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.plugins.files import bundled
+
+PRESETS = "agents"
+"""The stem of the file that holds agent presets; every other file in configs/ is a suite."""
+
+
+def config_folders() -> list[Path]:
+    """Return the folders in which suites and presets are looked for."""
+    return [bundled("configs"), Path("configs")]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file. Raises ConfigError with file and line."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def explain(path: Path, error: ValidationError, known: Iterable[str], table: str = "") -> ConfigError:
+    """Return the error that names the first mistake in a file: key, value, and what is expected."""
+    problem = error.errors()[0]
+    where = ".".join(map(str, (*filter(None, [table]), *problem["loc"])))
+    if problem["type"] == "extra_forbidden":
+        return ConfigError(
+            f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
+        )
+    shown = "" if problem["type"] == "missing" else f" = {problem['input']!r:.60}"
+    what = "it is a table" if problem["type"] in ("dict_type", "model_type") else problem["msg"].lower()
+    return ConfigError(f"{path}: {where}{shown}: {what}")
+
+
+def config_files(folders: Iterable[Path]) -> list[Path]:
+    """Return the TOML files in these folders, by name within each."""
+    return [
+        path for each in dict.fromkeys(f.resolve() for f in folders) for path in sorted(each.glob("*.toml"))
+    ]

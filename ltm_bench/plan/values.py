@@ -1,0 +1,65 @@
+"""How people write spans and settings, and how they are read."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from ltm_bench.core.errors import ConfigError
+
+_SPAN = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)", re.ASCII)
+
+
+def parse_span(text: str) -> int:
+    """Read a span in tokens: `2k`, `120k`, `1M`, `1.5M` or a plain number. Raises ConfigError."""
+    match = _SPAN.fullmatch(text.strip().replace("_", ""))
+    if match is None:
+        raise ConfigError(f"--span {text}: write a number of tokens such as 2k, 120k, 1M or 32000")
+    tokens = float(match.group(1)) * {"": 1, "k": 1000, "m": 1_000_000}[match.group(2).lower()]
+    if tokens != int(tokens) or not 1 <= tokens <= 1_000_000_000:
+        raise ConfigError(f"--span {text}: it is a whole number of tokens from 1 to 1000M")
+    return int(tokens)
+
+
+def spell_span(tokens: int) -> str:
+    """Write a span as people do: `120k`, `1M`, or the plain number."""
+    for size, unit in ((1_000_000, "M"), (1000, "k")):
+        if tokens >= size and tokens % (size // 10) == 0:
+            return f"{tokens / size:g}{unit}"
+    return str(tokens)
+
+
+def parse_value(text: str) -> Any:
+    """Read the value of `-A key=value`: TOML where that gives what a log can hold (no dates), else the text itself."""
+    try:
+        content = tomllib.loads(f"value = {text}")
+        json.dumps(content, allow_nan=False)
+    except (tomllib.TOMLDecodeError, TypeError, ValueError):
+        return text
+    return content["value"] if len(content) == 1 else text
+
+
+def parse_settings(given: Sequence[str]) -> dict[str, Any]:
+    """Read the settings of an agent as they are typed, `KEY=VALUE` each. Raises ConfigError."""
+    found: dict[str, Any] = {}
+    for each in given:
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"-A {each}: write it as key=value")
+        found[key.strip()] = parse_value(value.strip())
+    return found
+
+
+def parse_parameters(given: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Read parameters of scenarios as they are typed, `SCENARIO.KEY=VALUE` each. Raises ConfigError."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in given:
+        place, equals, value = each.partition("=")
+        name, dot, key = place.strip().rpartition(".")
+        if not (equals and dot and name and key):
+            raise ConfigError(f"-P {each}: write it as SCENARIO.KEY=VALUE, such as counting_stars.stars=32")
+        found.setdefault(name, {})[key] = parse_value(value.strip())
+    return found

@@ -1,0 +1,167 @@
+"""Makes agents from settings: finds an adapter's class, checks the settings against its signature, constructs it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, get_type_hints
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, bare, nearest
+from ltm_bench.core.messages import Message, Reply
+from ltm_bench.plugins.files import find, load
+
+
+def agent_class(name: str) -> Callable[..., Agent]:
+    """Return what makes an agent of that name, or of that file: its Agent subclass, or its function `agent`."""
+    path = find("agents", name)
+    module = load(path)
+    classes = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value) and issubclass(value, Agent) and value.__module__ == module.__name__
+    ]
+    if len(classes) > 1:
+        names = ", ".join(each.__name__ for each in classes)
+        raise PluginError(f"{path}: one file holds one adapter, this one holds {len(classes)}: {names}")
+    if classes:
+        return classes[0]
+    function = getattr(module, "agent", None)
+    if callable(function):
+        return lambda: FunctionAgent(function)
+    raise PluginError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
+
+
+class FunctionAgent(Agent):
+    """A plain function `agent(message: str) -> str`, sync or async, as an agent. It is told of no other turns."""
+
+    def __init__(self, function: Callable[[str], Any]) -> None:
+        self._function = function
+        self.connections = function.__module__.rpartition(".")[2]
+
+    async def reply(self, message: Message) -> Reply:
+        """Call the function with the message's text."""
+        answer = self._function(message.text)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if not isinstance(answer, str):
+            raise TypeError(f"the function returned {type(answer).__name__}, not a string")
+        return Reply(answer)
+
+
+def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
+    """Construct an agent. Raises ConfigError for a setting that is unknown, missing, secret or of the wrong type."""
+    make = agent_class(adapter)
+    parameters = inspect.signature(make).parameters
+    known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [name for name in known if parameters[name].default is inspect.Parameter.empty]
+    types = _types(make)
+    for problem in (
+        *(_unsuitable(name, value, known) for name, value in settings.items()),
+        *(_mistyped(name, value, types[name]) for name, value in settings.items() if name in types),
+        *(f"the setting {name!r} is needed; add -A {name}=…" for name in required if name not in settings),
+    ):
+        if problem:
+            raise ConfigError(f"agent {adapter}: {problem}")
+    try:
+        return make(**settings)
+    except LtmBenchError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"agent {adapter}: {error}") from error
+
+
+_SECRET = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a setting or a variable of this name holds what must not be written down."""
+    return _SECRET.search(name) is not None
+
+
+def _unsuitable(name: str, value: object, known: list[str]) -> str:
+    """Return what is wrong with a setting whatever its type; an empty string if nothing is."""
+    if looks_secret(name):
+        return (
+            f"{name} looks like a secret; give it through the environment, settings are written into the log"
+        )
+    if any(bare(text) != text for text in _texts(value)):
+        return (
+            f"{name} has a URL with a name or a password in it (not shown here); give it through the environment, "
+            "settings are written into the log"
+        )
+    if name not in known:
+        return f"no setting {name!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{name}={value}: this setting is a finite number"
+    return ""
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Iterate over all strings in a setting's value."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for each in value.values():
+                yield from _texts(each)
+        case list():
+            for each in value:
+                yield from _texts(each)
+
+
+def _types(make: Callable[..., Agent]) -> dict[str, Any]:
+    """Return the annotations of the settings, as far as they can be resolved."""
+    try:
+        return get_type_hints(make.__init__ if inspect.isclass(make) else make)
+    except Exception:  # an annotation may be any expression, or a name that only type checkers know
+        return {}
+
+
+_EXPECTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "a text",
+    "bool_type": "true or false",
+}
+"""What pydantic's types of errors say that a value should be; for all others, its own message says it."""
+
+
+def _mistyped(name: str, value: object, kind: Any) -> str:
+    """Return what is wrong with the type of a setting; an empty string if it fits, or if the type cannot be judged.
+
+    Settings come from TOML and from the command line. They are judged as JSON, in strict mode: a text is not taken for
+    a number, while it does for a Path, and a list for a tuple.
+    """
+    problems = _problems(value, kind)
+    if not problems:
+        return ""
+    wanted = " or ".join(dict.fromkeys(problems))
+    quoted = f"; write -A '{name}=\"{value}\"'" if not _problems("", kind) else ""
+    return f"{name}={value!r}: this setting is {wanted}{quoted}"
+
+
+def _problems(value: object, kind: Any) -> list[str]:
+    """Return what the value should be instead, once for each member of a union; empty if it fits."""
+    # Here, because pydantic takes as long to import as everything else until the first turn.
+    from pydantic import PydanticUserError, TypeAdapter, ValidationError
+
+    try:
+        TypeAdapter(kind).validate_json(json.dumps(value, default=str), strict=True)
+    except ValidationError as error:
+        # `None` is left out: there is no way to write it.
+        return [
+            _EXPECTED.get(each["type"], each["msg"].removeprefix("Input should be "))
+            for each in error.errors()
+            if each["type"] not in ("none_required", "json_invalid")
+        ]
+    except (
+        PydanticUserError,
+        NameError,
+    ):  # a type that pydantic has no schema for is the adapter's own business
+        return []
+    return []

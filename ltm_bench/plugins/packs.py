@@ -1,0 +1,50 @@
+"""Finds packs: scenarios and adapters that third parties distribute, declared as entry points.
+
+    [project.entry-points."ltm_bench.scenarios"]
+    chess = "chess_memory.scenarios"
+
+The entry point names a module, or a package whose folder holds .py and .toml files. They join the catalogue under their
+stems. Nothing is imported to find them, not even the package that holds them.
+"""
+
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from ltm_bench.core.errors import PluginError
+
+
+def packed(group: str) -> tuple[Path, ...]:
+    """Return the files and folders that installed packs declare. Raises PluginError for one that is not there."""
+    return _places(group, tuple(sys.path))
+
+
+@lru_cache(
+    maxsize=8
+)  # reading the metadata of all distributions takes longer than all other look-ups together
+def _places(group: str, path: tuple[str, ...]) -> tuple[Path, ...]:
+    declared = sorted(entry_points(group=group), key=lambda each: (each.name, each.value))
+    return tuple(dict.fromkeys(place for each in declared for place in _located(group, each)))
+
+
+def _located(group: str, declared: EntryPoint) -> Iterator[Path]:
+    """Yield the folders, or the file, of a module; a namespace package can have several folders."""
+    top, *parts = declared.module.split(".")
+    spec = find_spec(top)  # of a name without a dot: imports nothing
+    if spec is None:
+        found = []
+    elif spec.submodule_search_locations is None:
+        found = [] if spec.origin is None or not spec.has_location or parts else [Path(spec.origin)]
+    else:
+        inner = [Path(folder, *parts) for folder in spec.submodule_search_locations]
+        found = [each if each.is_dir() else each.with_suffix(".py") for each in inner]
+        found = [each for each in found if each.exists()]
+    if not found:
+        pack = declared.dist.name if declared.dist is not None else declared.name
+        raise PluginError(
+            f"the pack {pack} declares {group} = {declared.value!r}, which cannot be found; reinstall or remove {pack}"
+        )
+    yield from (place.resolve() for place in found)

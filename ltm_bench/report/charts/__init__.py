@@ -1,0 +1,69 @@
+"""Charts for papers, drawn with Altair as SVG, PNG or PDF.
+
+One file is one chart: its stem is the name, its docstring the help, and `draw` returns the picture of some runs. Adding
+a file is all it takes to add a chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plugins.members import member, members
+from ltm_bench.score.comparison import Scored
+
+if TYPE_CHECKING:
+    from ltm_bench.report.plotting import Chart
+
+FORMS = ("svg", "png", "pdf")
+"""What a picture can be stored as."""
+
+
+def known() -> Mapping[str, str]:
+    """Map the name of every chart to one line of help. Works without Altair."""
+    return members(__name__)
+
+
+def draw(kind: str, runs: Sequence[Scored], form: str) -> bytes:
+    """Return a chart as the content of a file.
+
+    Args:
+        kind: The name of the chart.
+        runs: What it shows.
+        form: One of FORMS.
+
+    Raises:
+        ConfigError: The chart or the form is unknown, Altair is not installed, or the runs have nothing to draw.
+    """
+    if form not in FORMS:
+        raise ConfigError(f"-o: a picture ends in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}")
+    try:
+        chart = member(__name__, kind, "--kind")
+        import vl_convert
+    except ImportError as error:
+        raise ConfigError(
+            f"plot: {error.name} is not installed; get it with pip install 'ltm-bench[plot]'"
+        ) from error
+    make: Callable[[Sequence[Scored]], Chart] = chart.draw
+    specification = _specification(kind, make(runs))
+    if form == "svg":
+        return vl_convert.vegalite_to_svg(specification).encode()
+    if form == "png":
+        return vl_convert.vegalite_to_png(specification, scale=2)
+    return vl_convert.vegalite_to_pdf(specification)
+
+
+def _specification(kind: str, chart: Chart) -> dict[str, Any]:
+    """Return a chart in Vega-Lite. A chart that sets no height gets the usual one."""
+    import altair as alt
+
+    height = 300 if chart.height is alt.Undefined else chart.height
+    sized = chart.properties(width=460, height=height)
+    specification: dict[str, Any] = sized.configure(font="sans-serif", background="white").to_dict()
+    data = [*specification.get("datasets", {}).values(), specification.get("data", {}).get("values")]
+    if not any(data):
+        raise ConfigError(
+            f"--kind {kind}: these runs have nothing to draw (none is complete, or no scenario has such data)"
+        )
+    return specification

@@ -1,0 +1,36 @@
+"""The score against the distance between needle and question, in bins, with 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from ltm_bench.report.plotting import Chart, agent_colour, inline, named, share_y
+from ltm_bench.score.comparison import Scored
+from ltm_bench.score.figures import bins, points
+
+
+def draw(runs: Sequence[Scored]) -> Chart:
+    """Draw a dashed line through the middle of each bin, one for each run."""
+    rows = [
+        {
+            "agent": each.label,
+            "distance": (group.low + group.high) / 2,
+            "score": group.mean,
+            "low": group.interval.low,
+            "high": group.interval.high,
+        }
+        for each in named(runs)
+        for group in bins(list(points(each.run.results)))
+    ]
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X("distance:Q", title="tokens between needle and question", scale=alt.Scale(zero=False)),
+        color=agent_colour([str(row["agent"]) for row in rows]),
+    )
+    chart: Chart = (
+        base.mark_rule().encode(y=share_y("low", "score"), y2="high:Q")
+        + base.mark_line(strokeDash=[3, 2]).encode(y=share_y("score", "score"))
+        + base.mark_point(filled=True, size=50).encode(y="score:Q")
+    )
+    return chart

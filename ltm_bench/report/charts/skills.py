@@ -1,0 +1,20 @@
+"""The score of every skill with its interval, run by run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ltm_bench.report.plotting import Chart, ForestRow, forest, named
+from ltm_bench.score.comparison import Scored
+from ltm_bench.score.figures import skills
+
+
+def draw(runs: Sequence[Scored]) -> Chart:
+    """Draw dots with whiskers, in the order in which the run page lists skills."""
+    return forest(
+        [
+            ForestRow(each.label, skill.name, skill.score, skill.interval)
+            for each in named(runs)
+            for skill in skills(each.run.results)
+        ]
+    )

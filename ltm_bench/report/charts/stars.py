@@ -1,0 +1,20 @@
+"""Which star was counted at which length, as in the Counting-Stars paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ltm_bench.report.plotting import Chart, Row, grid
+from ltm_bench.score.comparison import Scored
+from ltm_bench.score.figures import matched_parts
+from ltm_bench.score.results import ExampleResult
+
+
+def draw(runs: Sequence[Scored]) -> Chart:
+    """Draw a heat map with a row for every needle of an example."""
+    return grid(runs, _cells, y="star", title="star, from the first to the last")
+
+
+def _cells(_: Scored, example: ExampleResult) -> Iterator[Row]:
+    for i, part in enumerate(matched_parts(example)):
+        yield {"length": example.span, "star": i + 1, "score": part}

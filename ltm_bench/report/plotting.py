@@ -1,0 +1,178 @@
+"""What the charts share: colours, scales, labels, and the two shapes that several of them have.
+
+Colours are those of Okabe and Ito (2008, "Color Universal Design"), which colour-blind readers can tell apart. Nothing
+in a chart is loaded from elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import altair as alt
+
+from ltm_bench.report.text import visible
+from ltm_bench.report.words import short_tokens
+from ltm_bench.score.comparison import Scored, entrants
+from ltm_bench.score.results import ExampleResult
+from ltm_bench.score.statistics import Interval
+
+Chart: TypeAlias = alt.Chart | alt.LayerChart
+
+Row: TypeAlias = dict[str, Any]
+
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8c6d31")
+
+OUTCOME_COLOURS = {
+    "correct": "#009e73",
+    "partial": "#0072b2",
+    "stale": "#e69f00",
+    "wrong": "#d55e00",
+    "abstained": "#8a8a8a",
+    "malformed": "#cc79a7",
+    "undecided": "#8c6d31",
+    "overflow": "#56479e",
+    "agent_error": "#000000",
+    "judge_error": "#4d4d4d",
+    "not_reached": "#d9d9d9",
+}
+
+
+class Named(NamedTuple):
+    """A run and what it is called in a chart."""
+
+    run: Scored
+    entrant: str
+    """Its agent, with what sets it apart from others of the same name."""
+    label: str
+    """The same, with span and seed where those differ between the runs."""
+
+
+def named(runs: Sequence[Scored]) -> Iterator[Named]:
+    """Name every run."""
+    several_spans = len({run.results.span for run in runs}) > 1
+    several_seeds = len({run.results.seed for run in runs}) > 1
+    for run, entrant in zip(runs, entrants(runs), strict=True):
+        parts = [entrant]
+        if several_spans:
+            parts.append(short_tokens(run.results.span))
+        if several_seeds:
+            parts.append(f"seed {run.results.seed}")
+        yield Named(run, entrant, ", ".join(parts))
+
+
+def inline(rows: Sequence[Row]) -> alt.InlineData:
+    """Put rows into the chart itself, their texts made visible: names of agents and scenarios are untrusted."""
+    return alt.InlineData(
+        values=[{k: visible(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
+    )
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Return names as a chart shows them, each once, in the order given."""
+    return list(dict.fromkeys(visible(name) for name in names))
+
+
+def agent_colour(names: Sequence[str]) -> alt.Color:
+    """Return the colour of each agent, by the field `agent`."""
+    shown = unique(names)
+    return alt.Color(
+        "agent:N",
+        title=None,
+        sort=shown,
+        legend=alt.Legend(symbolOpacity=1),
+        scale=alt.Scale(domain=shown, range=list(PALETTE)),
+    )
+
+
+def share_x(field: str, title: str) -> alt.X:
+    """Return a horizontal axis from 0 to 1."""
+    return alt.X(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]))
+
+
+def share_y(field: str, title: str) -> alt.Y:
+    """Return a vertical axis from 0 to 1."""
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]))
+
+
+class ForestRow(NamedTuple):
+    """A score with its interval, as a forest shows it."""
+
+    agent: str
+    of: str
+    """What was scored: its row."""
+    score: float
+    interval: Interval | None
+
+
+def forest(scores: Sequence[ForestRow]) -> Chart:
+    """Draw scores as dots with whiskers: a line for each agent in every row."""
+    rows = [
+        {
+            "agent": each.agent,
+            "of": each.of,
+            "score": each.score,
+            "low": each.interval and each.interval.low,
+            "high": each.interval and each.interval.high,
+        }
+        for each in scores
+    ]
+    base = alt.Chart(inline(rows)).encode(
+        y=alt.Y("of:N", title=None, sort=unique([each.of for each in scores])),
+        yOffset=alt.YOffset("agent:N"),
+        color=agent_colour([each.agent for each in scores]),
+    )
+    whiskers = base.mark_rule().encode(x=share_x("low", "score"), x2="high:Q")
+    dots = base.mark_point(filled=True, size=45).encode(x=share_x("score", "score"))
+    chart: Chart = (whiskers + dots).properties(height=alt.Step(9))
+    return chart
+
+
+def grid(
+    runs: Sequence[Scored], cells: Callable[[Scored, ExampleResult], Iterator[Row]], *, y: str, title: str
+) -> Chart:
+    """Draw a heat map of mean scores over length, one for each agent and scenario, headed by its overall mean.
+
+    Args:
+        runs: What is drawn.
+        cells: Yields the rows of an example: `length` in tokens, `score`, and the field `y`.
+        y: The field of the vertical axis.
+        title: Of that axis.
+    """
+    rows = [
+        row
+        | {"agent": f"{each.entrant} · {example.scenario}", "length": float(f"{row['length'] / 1000:.2g}")}
+        for each in named(runs)
+        for example in each.run.results.examples
+        for row in cells(each.run, example)
+    ]
+    by_agent: dict[str, list[float]] = {}
+    by_cell: dict[tuple[str, float, Any], list[float]] = {}
+    for row in rows:
+        by_agent.setdefault(row["agent"], []).append(row["score"])
+        by_cell.setdefault((row["agent"], row["length"], row[y]), []).append(row["score"])
+    means = [
+        {
+            "agent": f"{agent}: {_mean(by_agent[agent]):.3f}",
+            "length": length,
+            y: place,
+            "score": _mean(scores),
+            "answers": len(scores),
+        }
+        for (agent, length, place), scores in by_cell.items()
+    ]
+    chart: Chart = (
+        alt.Chart(inline(means))
+        .mark_rect(stroke="white", strokeWidth=0.3)
+        .encode(
+            x=alt.X("length:O", title="length in thousands of tokens", axis=alt.Axis(labelOverlap=True)),
+            y=alt.Y(f"{y}:O", title=title, axis=alt.Axis(labelOverlap=True)),
+            color=alt.Color("score:Q", title="score", scale=alt.Scale(scheme="viridis", domain=[0, 1])),
+            row=alt.Row("agent:N", title=None, header=alt.Header(labelFontWeight="bold")),
+        )
+    )
+    return chart
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return sum(scores) / len(scores)

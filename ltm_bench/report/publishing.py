@@ -1,0 +1,140 @@
+"""Writes what is derived from a run's log: verdicts.jsonl, results.json, report.html and transcript.html.
+
+The log is read once: the transcript is written while the results are added up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Verdict
+from ltm_bench.judge.memory import FILE, Memory
+from ltm_bench.log.lines import to_line
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.plan.scenarios import About
+from ltm_bench.report.page import render_page
+from ltm_bench.report.transcript import TranscriptWriter
+from ltm_bench.score.fold import score_run
+from ltm_bench.score.results import Question, Results
+
+DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
+"""The files that `publish` writes."""
+
+
+def publish(
+    run: Path,
+    manifest: Manifest,
+    *,
+    about: Mapping[str, About],
+    references: Mapping[str, float],
+    verdicts: Mapping[tuple[str, int], Verdict] | None = None,
+) -> Results:
+    """Score a run, and write everything that is derived from its log.
+
+    Args:
+        run: The run folder.
+        manifest: Of the run.
+        about: What there is to say of each scenario.
+        references: What floor and ceiling score on the same examples.
+        verdicts: What today's matchers said already, by example and turn; the others are asked.
+
+    Raises:
+        LogError: The log is damaged.
+        ConfigError: A file cannot be written.
+    """
+    try:
+        with TranscriptWriter(run / "transcript.html", manifest) as writer:
+            results = score_run(
+                run,
+                manifest,
+                about=about,
+                references=references,
+                verdicts=verdicts,
+                explain=True,
+                listener=writer,
+            )
+            results = _with_calibrations(results, run.parent / FILE)
+            writer.finish(results)
+    except OSError as error:
+        place = error.filename or run
+        raise ConfigError(f"{place}: cannot be written: {error.strerror or error}") from error
+    replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
+    replace_file(run / "results.json", _json(results))
+    replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))
+    return results
+
+
+def _verdict_lines(results: Results) -> list[bytes]:
+    return [
+        to_line(
+            {
+                "example": example.id,
+                "turn": question.turn,
+                "scorer": question.scorer,
+                "outcome": question.outcome.value,
+                "score": question.score,
+                "reason": question.reason,
+                "parts": list(question.parts),
+            }
+            | _said_besides(question)
+        )
+        for example in results.examples
+        for question in example.questions
+    ]
+
+
+def _said_besides(question: Question) -> dict[str, Any]:
+    """Return what judges and people said of a reply, for its verdict."""
+    besides: dict[str, Any] = {}
+    if question.matched is not None:
+        besides["matcher"] = question.matched.value
+    if question.opinions:
+        besides["opinions"] = [opinion.model_dump(mode="json") for opinion in question.opinions]
+    if question.override is not None:
+        besides["override"] = question.override.model_dump(mode="json")
+    return besides
+
+
+def _with_calibrations(results: Results, memory_file: Path) -> Results:
+    """Add how the judges of a run did when they were last calibrated."""
+    if not results.judges or not memory_file.exists():
+        return results
+    memory = Memory(memory_file)
+    try:
+        known = {note.key: memory.calibration(note.key) for note in results.judges}
+    finally:
+        memory.close()
+    notes = []
+    for note in results.judges:
+        if (found := known[note.key]) is not None:
+            changes = {
+                "sensitivity": found.sensitivity,
+                "specificity": found.specificity,
+                "believed": found.believed,
+            }
+            note = note.model_copy(update=changes)
+        notes.append(note)
+    return results.model_copy(update={"judges": notes})
+
+
+def _json(results: Results) -> bytes:
+    content = results.model_dump(mode="python")
+    return json.dumps(content, indent=1, ensure_ascii=True, default=str).encode() + b"\n"
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a derived file whole or not at all. Raises ConfigError."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        draft.write_bytes(content)
+        os.replace(draft, path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error

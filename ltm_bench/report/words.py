@@ -1,0 +1,124 @@
+"""Writes figures as people read them: scores, durations, costs, counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from math import isclose
+from typing import Any
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.course import Course
+from ltm_bench.score.results import ExampleResult
+
+
+def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
+    """Write a score. It is rounded, but never to 0 or to `top` unless that is its value."""
+    for precision in range(digits, 10):
+        text = f"{value:.{precision}f}"
+        if all((float(text) == end) == isclose(value, end, rel_tol=0, abs_tol=1e-9) for end in (0, top)):
+            break
+    return text
+
+
+def short_tokens(tokens: int) -> str:
+    """Write a span as it is typed: `120k`, `10M`, `1,234`."""
+    for unit, size in (("M", 1_000_000), ("k", 1000)):
+        if tokens >= size and tokens % (size // 10) == 0:
+            return f"{tokens / size:g}{unit}"
+    return f"{tokens:,}"
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """Write `1 question`, `2 questions`."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def seconds(value: float) -> str:
+    """Write a wall-clock duration: `0.42 s`, `12 s`, `3 min 5 s`, `2 h 4 min`."""
+    if value < 10:
+        return f"{value:.2g} s" if value >= 0.001 else "under 1 ms"
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def cost(dollars: float | None, free: bool) -> str:
+    """Write a cost in US dollars.
+
+    Args:
+        dollars: None where the price is unknown, which is never shown as 0.
+        free: Whether 0 means that the agent has no price, rather than that nothing was spent yet.
+    """
+    if dollars is None:
+        return "unknown"
+    if dollars == 0:
+        return "free" if free else "$0.00"
+    if dollars >= 0.1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.4f}" if dollars >= 0.0001 else "under $0.0001"
+
+
+def moment(at: datetime) -> str:
+    """Write a benchmark time for tables: `2026-01-05 09:00`."""
+    return at.isoformat(" ", "minutes")[:16]
+
+
+def counted(outcomes: Mapping[Outcome, int]) -> str:
+    """Write outcomes as a list: `2 correct, 1 not reached`."""
+    found = [
+        f"{count} {outcome.replace('_', ' ')}" for outcome in Outcome if (count := outcomes.get(outcome))
+    ]
+    return ", ".join(found) or "no questions"
+
+
+def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield nested settings as rows of a table: `suite.start`, `2026-01-05`."""
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from flat(item, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def pretty(value: Any) -> str:
+    """Write JSON over several lines."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def where(example: ExampleResult) -> str:
+    """Describe the strip of an example to readers who cannot see it."""
+    told = [f"{needle.position:,}" for needle in example.needles]
+    if not told:
+        needles = "no needles"
+    elif len(told) > 6:
+        needles = f"{len(told)} needles from {told[0]} to {told[-1]}"
+    else:
+        needles = f"{'needle' if len(told) == 1 else 'needles'} at {', '.join(told)}"
+    asked = [
+        f"question at {question.position:,}: {question.outcome.replace('_', ' ')}"
+        if question.position is not None
+        else "question not reached"
+        for question in example.questions
+    ]
+    return f"{example.id}, in tokens: {'; '.join([needles, *asked])}"
+
+
+def filler_and_time(course: Course, length: int) -> str:
+    """Describe the strip of filler and time jumps to readers who cannot see it.
+
+    Args:
+        course: The conversation.
+        length: Its tokens.
+    """
+    filled = sum(end - start for start, end in course.filler)
+    hours = sum(jump.seconds for jump in course.jumps) / 3600
+    jumps = (
+        f"{len(course.jumps):,} jumps of benchmark time, {hours:,.0f} hours in all"
+        if course.jumps
+        else "no jumps"
+    )
+    return f"filler: {100 * filled / max(1, length):.0f} % of the conversation; {jumps}"

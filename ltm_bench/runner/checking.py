@@ -1,0 +1,249 @@
+"""Checks whether a scenario or an adapter keeps the rules. Executes that file, and no other."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
+from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
+from ltm_bench.core.tokens import counter
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plan.planning import rehearsal
+from ltm_bench.plugins import files as plugins
+from ltm_bench.plugins.agents import agent_class, make_agent
+from ltm_bench.plugins.matchers import load
+from ltm_bench.plugins.scenarios import scenario as find_scenario
+from ltm_bench.runner.references import score_alone
+from ltm_bench.schedule import load_of, smallest_span
+from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.script.rehearsal import Step, ideal_reply
+from ltm_bench.script.scenario import Example, Scenario
+
+_SEEDS = 20
+_START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the findings about a scenario or an adapter. Raises PluginError where the file cannot be read.
+
+    Args:
+        path: Of the file; it is executed, and no other.
+        settings: Of the adapter.
+    """
+    if not path.is_file():
+        raise ConfigError(f"{path}: there is no such file")
+    real = path.resolve()
+    if real.suffix == ".toml":
+        yield from check_scenario(real, None)
+        return
+    try:
+        tree = ast.parse(real.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        what = error.msg if isinstance(error, SyntaxError) else error
+        raise PluginError(f"{path}{line}: not valid Python: {what}") from error
+    module = plugins.load(real)
+    is_scenario = real.parent.name == "scenarios" or any(
+        isinstance(value, Scenario) for value in vars(module).values()
+    )
+    yield from (check_scenario(real, tree) if is_scenario else check_adapter(real, tree, settings))
+
+
+def _docstring(tree: ast.Module) -> Finding:
+    first = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return Finding(
+        bool(first), f"its docstring says what it is: {first}" if first else "the file has no docstring"
+    )
+
+
+def _imports(tree: ast.Module) -> list[str]:
+    names = [n.name for node in ast.walk(tree) if isinstance(node, ast.Import) for n in node.names]
+    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return sorted({name.partition(".")[0] for name in names})
+
+
+def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
+    """Give the findings about a scenario; one that is written as data alone has no tree."""
+    if tree is not None:
+        yield _docstring(tree)
+        foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
+        yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
+    scenario = find_scenario(str(path))
+    if tree is None:
+        yield Finding(True, f"can be read: {scenario.summary}")
+    yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
+    examples = [Example(scenario, i, 0, {}) for i in range(_SEEDS)]
+    count = counter()
+    try:
+        rehearsals = [rehearsal(example, count) for example in examples]
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+        return
+    asked = [(steps[: i + 1], step.line) for steps in rehearsals for i, step in enumerate(steps)]
+    asks = [(steps, line.expect) for steps, line in asked if isinstance(line, Ask)]
+    yield Finding(len(asks) >= _SEEDS, f"asks at least one question in each of {_SEEDS} examples")
+    if not asks:
+        return
+    differs, trouble = _differs_elsewhere(path)
+    yield Finding(
+        not differs, f"says the same in another process with another PYTHONHASHSEED{_but([trouble])}"
+    )
+    refused = [r for steps, expect in asks for r in expect.right() if not _accepts(expect, steps, r)]
+    yield Finding(not refused, f"its matchers accept their own right replies{_but(refused)}")
+    accepted = [w for steps, expect in asks for w in expect.wrong() if _accepts(expect, steps, w)]
+    yield Finding(not accepted, f"its matchers refuse their own wrong replies{_but(accepted)}")
+    kept = all(load(_through_json(dump(expect))) == expect for _, expect in asks)
+    yield Finding(kept, "what it expects can be written into the log and read back")
+    for name in ("perfect", "goldfish", "parrot"):
+        score = asyncio.run(score_alone(examples, agent_class(name), _START))
+        yield Finding(score == 1.0 if name == "perfect" else score < 0.5, f"{name} scores {score:.2f}")
+    yield Finding(
+        True,
+        f"needs a span of at least {max(map(smallest_span, rehearsals)):,} tokens; "
+        f"its own messages take up to {max(map(load_of, rehearsals)):,}",
+    )
+
+
+def _but(faults: Sequence[object]) -> str:
+    return f", but: {faults[0]!r:.200}" if any(faults) else ""
+
+
+def _accepts(expect: Matcher, steps: Sequence[Step], reply: str) -> bool:
+    """Say whether a reply to the last of these steps is right, after ideal replies to the others."""
+    replies = [*(ideal_reply(step.line) for step in steps[:-1]), reply]
+    turns = [
+        Turn(Message(step.text, _START, i), Reply(said))
+        for i, (step, said) in enumerate(zip(steps, replies, strict=True))
+    ]
+    return verdict_on(expect, turns[-1].reply, turns).outcome is Outcome.CORRECT
+
+
+def _through_json(data: object) -> dict[str, object]:
+    import json
+
+    result: dict[str, object] = json.loads(json.dumps(data))
+    return result
+
+
+_HASH_SEEDS = ("1", "2", "3", "4")
+"""A set of two words has the same order under all of them with a chance of 1 in 8, a larger one hardly ever."""
+
+_ELSEWHERE = """
+import sys
+from ltm_bench import Ask
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plugins import scenarios as plugins
+from ltm_bench.script.scenario import Example
+from ltm_bench.script.rehearsal import rehearse
+
+
+class Letters:
+    name = "letters"  # a table of tokens would take longer to load than all the rest
+
+    def count(self, text):
+        return len(text)
+
+
+scenario = plugins.scenario(sys.argv[1])
+for index in range(int(sys.argv[2])):
+    for line, text, *_ in rehearse(Example(scenario, index, 0, {}), Letters()):
+        print(ascii((text, line.at, line.after, dump(line.expect) if isinstance(line, Ask) else None)))
+"""
+
+
+def _differs_elsewhere(path: Path) -> tuple[bool, str]:
+    """Say whether processes with other hash seeds get another script, and what is wrong if one gets none."""
+    started = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-P",
+                "-c",
+                _ELSEWHERE,
+                str(path),
+                str(_SEEDS),
+            ],  # -P: nothing of this folder is imported
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for seed in _HASH_SEEDS
+    ]
+    ended = [(*each.communicate(), each.returncode) for each in started]
+    for _, complaint, code in ended:
+        if code:
+            return True, (complaint.decode("utf-8", "replace").splitlines() or ["it ended without a word"])[
+                -1
+            ]
+    return len({script for script, _, _ in ended}) > 1, ""
+
+
+_TALK = (
+    "Hello. My neighbour's dog is called Bruno.",
+    "The weather is fine today.",
+    "What is the name of my neighbour's dog?",
+)
+
+
+def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the findings about an adapter, which is talked to for three turns."""
+    yield _docstring(tree)
+    try:
+        agent = make_agent(str(path), settings)
+    except LtmBenchError as error:
+        yield Finding(False, str(error))
+        return
+    yield Finding(
+        True, f"can be made: {type(agent).__name__}, {'free' if agent.free else 'not declared free'}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        turns, findings = asyncio.run(_converse(agent, Path(folder) / "first"))
+        yield from findings
+        if turns:
+            yield asyncio.run(_restored(make_agent(str(path), settings), turns, Path(folder) / "second"))
+
+
+async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]]:
+    home.mkdir()
+    turns: list[Turn] = []
+    try:
+        await agent.open(home)
+        for i, text in enumerate(_TALK):
+            message = Message(text, _START, i, text if agent.told_ideal else None)
+            reply = await agent.reply(message)
+            if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+                return [], [Finding(False, f"reply() returned {type(reply).__name__}, not a Reply")]
+            turns.append(Turn(message, reply))
+        seen = Turn(Message("By the way, it rains.", _START, len(_TALK)), Reply("Okay."))
+        await agent.observe(seen)
+        await agent.settle()
+    except Exception as error:  # anybody's code
+        return [], [Finding(False, f"failed in a short talk: {type(error).__name__}: {error}")]
+    finally:
+        await agent.close()
+    return turns, [Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")]
+
+
+async def _restored(agent: Agent, turns: list[Turn], home: Path) -> Finding:
+    home.mkdir()
+    try:
+        await agent.open(home)
+        await agent.restore(turns[:-1])
+        message = turns[-1].message
+        again = await agent.reply(message)
+    except Exception as error:  # anybody's code
+        return Finding(False, f"cannot be restored: {type(error).__name__}: {error}")
+    finally:
+        await agent.close()
+    same = "the same" if again.text == turns[-1].reply.text else "another"
+    return Finding(True, f"can be restored from its turns, and then gives {same} reply")

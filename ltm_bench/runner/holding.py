@@ -1,0 +1,97 @@
+"""Holds one run: begins it or continues it, in its folder, with nobody else working there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, RunIncomplete
+from ltm_bench.log.environment import record_environment
+from ltm_bench.log.recorder import locked, start_run
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.conversation import Verdicts
+from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.runs import CONCURRENT, finished, run_conversations
+
+
+class Held(NamedTuple):
+    """What came of holding a run."""
+
+    already: bool
+    """Whether it was finished before, so that nothing was done."""
+    verdicts: Verdicts
+    """What the matchers said of every reply; empty if it was finished before."""
+
+
+async def hold(
+    plan: Plan,
+    folder: Path,
+    *,
+    budget: Budget,
+    observer: Callable[[bool], Observer],
+    notify: Callable[[str], None],
+    places: asyncio.Semaphore | None = None,
+    concurrent: int = CONCURRENT,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Held:
+    """Begin a run, or continue it to its end.
+
+    Args:
+        plan: What to run.
+        folder: Where; it is made if it is not there.
+        budget: What may be spent.
+        observer: Told whether the run was finished before; returns who is told of its turns.
+        notify: Told, in one line each, of a log that was mended and of turns that the agent may get twice.
+        places: Calls to agents that may be under way at a time; several runs may share them.
+        concurrent: Examples of an isolated run that are under way at a time.
+        clock: Seconds from any fixed moment, for measuring durations.
+
+    Raises:
+        RunIncomplete, BudgetReached: It stopped early, and can be resumed.
+        ManifestDiffers: The folder holds another run.
+        RunLocked: Another process is working on it.
+    """
+    with ExitStack() as working:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            working.enter_context(locked(folder))
+            start_run(folder, plan.manifest)
+        except OSError as error:
+            raise ConfigError(f"{error.filename or folder}: {error.strerror or error}") from error
+        already = finished(plan, folder)
+        watching = observer(already)
+        if already:
+            return Held(True, {})
+        try:
+            record_environment(folder)
+            verdicts = await run_conversations(
+                plan,
+                plan.agents,
+                folder,
+                budget=budget,
+                observer=watching,
+                clock=clock,
+                on_cut=lambda size: notify(f"A torn last line of {size} bytes was cut off the log."),
+                on_doubt=lambda where: notify(doubtful(where)),
+                places=places,
+                concurrent=concurrent,
+            )
+        except OSError as error:  # a disk that is full
+            raise RunIncomplete(
+                f"{error.filename or folder}: {error.strerror or error}; "
+                f"`ltm-bench resume {folder.name}` continues once it can be written again"
+            ) from error
+    return Held(False, verdicts)
+
+
+def doubtful(where: str) -> str:
+    """Return what is said of a turn that an agent may get twice."""
+    return (
+        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run stopped, "
+        "and no reply to it is in the log."
+    )

@@ -1,0 +1,98 @@
+"""How far a run is: one frozen value after every turn, for whoever shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.plan.planning import Plan
+from ltm_bench.schedule import USABLE, Ended
+from ltm_bench.score.headline import headline, mean
+from ltm_bench.script.scenario import Example
+
+OVERHEAD = 1.04
+"""By how much a conversation usually exceeds its lower bound, rounds times the usable span."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    turns: int
+    tokens: int
+    """Of the conversation so far, or of all of them."""
+    done: int
+    """Examples that said their last message."""
+    examples: int
+    fraction: float
+    """Of the whole, from 0 to 1; an estimate while one conversation is held."""
+    score: float
+    """The headline so far."""
+    out_of: int
+    spent: Decimal
+    """US dollars."""
+    cost_known: bool
+    """Whether the price of every reply is known; otherwise `spent` is a lower bound."""
+    replaying: bool
+    """Whether the last turn came from the log."""
+
+
+Report = Callable[[Progress], None]
+
+
+class Tracker:
+    """Observes a run, and reports how far it is."""
+
+    def __init__(self, plan: Plan, budget: Budget, report: Report) -> None:
+        self._report = report
+        self._budget = budget
+        examples = plan.examples
+        self._examples = len(examples)
+        self._isolated = plan.manifest.suite.isolated
+        rounds = max((example.index for example in examples), default=0) + 1
+        length = int(rounds * USABLE * plan.manifest.span * OVERHEAD)
+        self._expected = max(1, len(examples) if self._isolated else length)
+        self._out_of = len({example.scenario.name for example in examples})
+        self._turns = self._tokens = self._position = self._done = 0
+        self._replaying = False
+        self._scores: dict[str, dict[str, list[float]]] = {}
+        self._score = 0.0
+
+    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
+        """Count a turn."""
+        self._turns += 1
+        self._tokens += tokens
+        self._position = position
+        self._replaying = replayed
+        self._report(self.progress())
+
+    def verdict(self, example: Example, verdict: Verdict) -> None:
+        """Take note of a score."""
+        if verdict.score is not None:
+            of_scenario = self._scores.setdefault(example.scenario.name, {})
+            of_scenario.setdefault(example.id, []).append(verdict.score)
+            self._score = headline({name: map(mean, of.values()) for name, of in self._scores.items()})
+
+    def ended(self, ended: Ended) -> None:
+        """Count an example."""
+        self._done += 1
+        self._report(self.progress())
+
+    def progress(self) -> Progress:
+        """Return how far the run is now."""
+        said = self._done if self._isolated else self._position
+        return Progress(
+            turns=self._turns,
+            tokens=self._tokens,
+            done=self._done,
+            examples=self._examples,
+            fraction=min(1.0, said / self._expected),
+            score=self._score,
+            out_of=self._out_of,
+            spent=self._budget.spent,
+            cost_known=not self._budget.unknown,
+            replaying=self._replaying,
+        )

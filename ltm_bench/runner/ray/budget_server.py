@@ -1,0 +1,143 @@
+"""Where all runs of a sweep say how far they are, and ask before they spend. It knows nothing of Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NamedTuple
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import BudgetReached
+
+
+@dataclass
+class Account:
+    """What one run has said and spent."""
+
+    attempt: str = ""
+    attempts: int = 0
+    already: bool = False
+    turns: int = 0
+    examples: int = 0
+    spent: Decimal = field(default_factory=Decimal)
+    """By its present attempt, with what its log had cost before."""
+    held: Decimal = field(default_factory=Decimal)
+    carried: Decimal = field(default_factory=Decimal)
+    """What attempts that were lost had paid or could have, and the log does not say."""
+    unknown: bool = False
+
+
+class Begun(NamedTuple):
+    """A run that has begun."""
+
+    attempts: int
+    already: bool
+    """Whether it was over before."""
+
+
+class Standing(NamedTuple):
+    """How far all runs of a sweep are together."""
+
+    begun: Mapping[int, Begun]
+    """Those that have begun, by their number."""
+    turns: int
+    examples: int
+    spent: Decimal
+
+
+class BudgetServer:
+    """Where all workers say how far they are, and ask before they spend. One for a sweep, beside the driver."""
+
+    def __init__(self, limit: Decimal | None, runs: int) -> None:
+        self._limit = limit
+        self._accounts = [Account() for _ in range(runs)]
+
+    def open(self, number: int, attempt: str, logged: Decimal, *, already: bool) -> None:
+        """Begin a run, or begin it again: what a lost attempt had spent beyond its log stays spent."""
+        old = self._accounts[number]
+        known = not already or bool(old.attempt)  # what was over before the sweep is not of this sweep
+        carried = max(old.carried + old.spent + old.held - logged, Decimal()) if old.attempt else Decimal()
+        self._accounts[number] = Account(
+            attempt,
+            old.attempts + 1,
+            already,
+            spent=logged if known else Decimal(),
+            carried=carried,
+            unknown=old.unknown,
+        )
+
+    def take(
+        self, number: int, attempt: str, price: Decimal | None, spent: Decimal, *, unknown: bool
+    ) -> Decimal | str:
+        """Set money aside for a call; return it, or why it cannot be.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker that asks; one that was replaced gets nothing.
+            price: The most that the call can cost; None where it is unknown.
+            spent: What the run has spent by now.
+            unknown: Whether a reply's price is unknown.
+        """
+        account = self._accounts[number]
+        if account.attempt != attempt:
+            return "another worker has taken this run over"
+        account.spent = max(account.spent, spent)
+        account.unknown = account.unknown or unknown
+        everything = Budget(
+            self._limit,
+            spent=self.spent(),
+            unknown=any(each.unknown for each in self._accounts),
+            held=sum((each.held for each in self._accounts), Decimal()),
+        )
+        try:
+            everything.take(price)
+        except BudgetReached as error:
+            return str(error)
+        account.held += price or Decimal()
+        return price or Decimal()
+
+    def give(self, number: int, attempt: str, held: Decimal, spent: Decimal, *, unknown: bool) -> None:
+        """Give back what was set aside for a call.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker.
+            held: What was set aside.
+            spent: What the run has spent by now.
+            unknown: Whether a reply's price is unknown.
+        """
+        account = self._accounts[number]
+        if account.attempt == attempt:
+            account.held -= held
+            account.spent = max(account.spent, spent)
+            account.unknown = account.unknown or unknown
+
+    def report(self, number: int, attempt: str, turns: int, examples: int, spent: Decimal) -> None:
+        """Note how far a run is.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker.
+            turns: Said so far.
+            examples: Ended so far.
+            spent: US dollars so far.
+        """
+        account = self._accounts[number]
+        if account.attempt == attempt:
+            account.turns, account.examples = turns, examples
+            account.spent = max(account.spent, spent)
+
+    def spent(self) -> Decimal:
+        """Return what all runs have spent together."""
+        return sum((each.carried + each.spent for each in self._accounts), Decimal())
+
+    def look(self) -> Standing:
+        """Return how far all runs are together."""
+        begun = {
+            number: Begun(each.attempts, each.already)
+            for number, each in enumerate(self._accounts)
+            if each.attempt
+        }
+        turns = sum(each.turns for each in self._accounts)
+        return Standing(begun, turns, sum(each.examples for each in self._accounts), self.spent())

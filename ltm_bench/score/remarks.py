@@ -1,0 +1,47 @@
+"""What a reader must know of a run before believing its figures, and who judged it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.score.results import ExampleResult, JudgeNote
+
+
+def remarks(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
+    """Say what nobody has validated, and what nobody could have answered."""
+    found = []
+    unseen = max((_whole(e.parameters.get("unvalidated")) for e in manifest.suite.scenarios), default=0)
+    if unseen:
+        found.append(
+            f"{unseen} of the tasks have not been validated by a person (ltm-bench swim validate): "
+            "their questions or answers may be wrong"
+        )
+    cut = sum(bool(e.needles) and all(needle.cut for needle in e.needles) for e in examples)
+    if cut:
+        found.append(
+            f"in {cut} of {len(examples)} examples the message was cut, and what was asked for went with it"
+        )
+    return found
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
+    """Return who judged how many replies; whether they passed calibration is for others to add."""
+    said = [opinion for e in examples for q in e.questions for opinion in q.opinions]
+    return [
+        JudgeNote(
+            name=name,
+            key=key,
+            model=next((o.model for o in said if (o.judge, o.key) == (name, key) and o.model), None),
+            replies=sum((o.judge, o.key) == (name, key) for o in said),
+            unreadable=sum(
+                (o.judge, o.key) == (name, key) and o.outcome is Outcome.JUDGE_ERROR for o in said
+            ),
+        )
+        for name, key in dict.fromkeys((o.judge, o.key) for o in said)
+    ]

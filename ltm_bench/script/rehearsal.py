@@ -1,0 +1,79 @@
+"""Rehearsals: an example's script against the ideal agent, before any agent is asked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, cast
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Reply, Tell
+from ltm_bench.core.tokens import Counter
+from ltm_bench.script.scenario import Example
+
+ACKNOWLEDGEMENT = "Okay."
+"""What the ideal agent says where nothing is asked."""
+
+
+class Step(NamedTuple):
+    """A message of a rehearsal, and the tokens of the message and of its ideal reply."""
+
+    line: Line
+    text: str
+    message_tokens: int
+    reply_tokens: int
+
+
+def ideal_reply(line: Line) -> str:
+    """Return the reply of the ideal agent."""
+    if line.ideal is not None:
+        return line.ideal
+    return line.expect.right()[0] if isinstance(line, Ask) else ACKNOWLEDGEMENT
+
+
+def _check(example: Example, line: object) -> None:
+    """Raise ConfigError unless it is a Tell, Ask or Chat with usable fields: a user's script may yield anything."""
+    where = f"scenario {example.scenario.name}: its script yields"
+    if not isinstance(line, Tell | Ask | Chat):
+        raise ConfigError(f"{where} {type(line).__name__} {line!r:.60}; a script yields Tell, Ask or Chat")
+    if isinstance(line, Ask) and not isinstance(line.expect, Matcher):
+        kind = type(line.expect).__name__
+        raise ConfigError(
+            f"{where} a question with expect={kind} {line.expect!r:.60}; an Ask expects a matcher"
+        )
+    if not isinstance(line.text, str) and not callable(line.text):
+        raise ConfigError(
+            f"{where} a text of type {type(line.text).__name__}; it is a string, or a function of the time"
+        )
+    if line.at is not None and not 0.0 <= line.at <= 1.0:
+        raise ConfigError(f"{where} at={line.at}, which lies outside 0..1")
+    if line.after is not None and not isinstance(line.after, timedelta):
+        raise ConfigError(f"{where} after={line.after!r:.60}; it is a timedelta")
+
+
+def rehearse(example: Example, counter: Counter) -> list[Step]:
+    """Run a script against the ideal agent, to learn how many tokens it needs.
+
+    Benchmark time stands still, apart from the pauses (`after`) that the script asks for. Raises ConfigError if the
+    script fails, or yields anything but lines.
+    """
+    now = datetime(2000, 1, 1, tzinfo=UTC)
+    steps: list[Step] = []
+    script = example.script()
+    reply: Reply | None = None
+    while True:
+        try:
+            line = script.send(cast(Reply, reply))  # a fresh generator takes None, later ones a Reply
+        except StopIteration:
+            break
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise ConfigError(
+                f"scenario {example.scenario.name}: its script fails with the parameters "
+                f"{dict(example.parameters)}: {type(error).__name__}: {error}"
+            ) from error
+        _check(example, line)
+        now += line.after or timedelta()
+        text = line.text if isinstance(line.text, str) else line.text(now)
+        said = ideal_reply(line)
+        steps.append(Step(line, text, counter.count(text), counter.count(said)))
+        reply = Reply(said, at=now)
+    return steps

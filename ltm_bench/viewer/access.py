@@ -1,0 +1,115 @@
+"""Who may ask the server, and which files they may have.
+
+Without a token it answers only to the names of the loopback address, so that a page from elsewhere cannot reach it
+through a host name of its own (DNS rebinding). With a token it answers to any host name, but only to those who bring
+it. No file outside the runs folder is given out, no hidden one, and nothing of an agent's own state.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+HOSTS = ("127.0.0.1", "localhost")
+"""The names that a server without a token answers to."""
+
+COOKIE = "ltm-bench-token"
+"""Holds the token after the first visit with `?token=…`."""
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+"""Sent with every answer."""
+
+MEDIA = {
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
+    ".jsonl": "text/plain; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".xml": "application/xml",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".pdf": "application/pdf",
+    ".zip": "application/zip",
+}
+"""The files that are given out, by suffix, and their media types."""
+
+
+def find_file(reports: Path, wanted: str) -> Path | None:
+    """Return a file of the runs folder, or None if it does not exist or may not be given out.
+
+    Args:
+        reports: The runs folder.
+        wanted: The path of the file in it, as it was asked for.
+    """
+    root = reports.resolve()
+    parts = wanted.split("/")
+    if "\0" in wanted or "agent" in parts[1:-1] or any(not part or part.startswith(".") for part in parts):
+        return None
+    path = (root / wanted).resolve()
+    allowed = path.suffix in MEDIA and path.is_relative_to(root) and path.is_file()
+    return path if allowed else None
+
+
+class TokenGate:
+    """ASGI middleware that admits only those who bring the token: in the address once, in a cookie from then on."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self.app = app
+        self.token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        from starlette.requests import Request
+        from starlette.responses import PlainTextResponse, RedirectResponse
+
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        if self._fits(request.query_params.get("token", "")):
+            # Not left in the address, where it would be seen, kept in a history, and passed on.
+            answer: Response = RedirectResponse(request.url.path, 303, headers=HEADERS)
+            answer.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+        elif self._fits(request.cookies.get(COOKIE, "")):
+            await self.app(scope, receive, send)
+            return
+        else:
+            answer = PlainTextResponse("A token is needed: add ?token=… once.\n", 401, headers=HEADERS)
+        await answer(scope, receive, send)
+
+    def _fits(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode("utf-8", "replace"))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen on this port of this address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        if os.name == "posix":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True

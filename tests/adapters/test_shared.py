@@ -1,0 +1,68 @@
+"""The HTTP client reads no more than it should, however an answer is packed."""
+
+import asyncio
+import gzip
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import httpx2
+import pytest
+
+from ltm_bench.adapters.http import client, listening, read
+
+SIZE = 1 << 20
+
+
+class Packed(BaseHTTPRequestHandler):
+    """Answers with a megabyte that is sent as a kilobyte."""
+
+    def do_GET(self) -> None:
+        body = gzip.compress(b"x" * SIZE)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Packed) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_the_limit_is_on_what_is_unpacked(url: str) -> None:
+    async def size(most: int) -> int:
+        async with httpx2.AsyncClient() as plain:
+            response = await plain.send(plain.build_request("GET", url), stream=True)
+            return len((await read(response, most)).content)
+
+    assert asyncio.run(size(SIZE)) == SIZE
+    with pytest.raises(httpx2.DecodingError, match="more than 1,048,575 bytes"):
+        asyncio.run(size(SIZE - 1))
+
+
+def test_the_shared_client_has_the_limit_and_tells_of_the_attempt(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def get() -> httpx2.Response:
+        shared = client(httpx2.AsyncClient)
+        try:
+            return await shared.get(url)
+        finally:
+            await shared.aclose()
+
+    with listening() as heard:
+        answer = asyncio.run(get())
+    assert (answer.text, answer.headers.get("content-encoding")) == ("x" * SIZE, None)
+    monkeypatch.setattr("ltm_bench.adapters.http.shared.MOST_BYTES", SIZE - 1)
+    with listening() as failed, pytest.raises(httpx2.DecodingError):
+        asyncio.run(get())
+    assert [each.error for each in (*heard.attempts, *failed.attempts)] == ["", "DecodingError"]

@@ -1,0 +1,272 @@
+"""The door from Python: the same run from a script, inside an event loop, and in a notebook."""
+
+import ast
+import asyncio
+import builtins
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+import ltm_bench
+from ltm_bench import Progress, Run, aresume, arun, compare, load_run, plot, resume, run
+from ltm_bench.core.errors import BudgetReached, ConfigError, ManifestDiffers, RunIncomplete
+
+ROOT = Path(__file__).parents[2]
+SMALL: dict[str, Any] = {"span": "2k", "scenarios": ["colours"], "examples": 2}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_gives_its_score_its_interval_and_its_replies_and_prints_nothing(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    result = run(agent="perfect", **SMALL)
+    assert (result.score, result.out_of, result.complete) == (1.0, 1, True)
+    assert result.interval is not None
+    assert result.interval.low > result.results.chance
+    assert result.verdict == "above chance"
+    assert result.examples[0].questions[0].reply
+    assert [scenario.name for scenario in result.scenarios] == ["colours"]
+    assert (result.folder / "report.html").exists()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_it_works_inside_an_event_loop_that_is_running() -> None:
+    async def inside() -> tuple[Run, Run]:
+        return run(agent="perfect", name="blocking", **SMALL), await arun(
+            agent="perfect", name="awaited", **SMALL
+        )
+
+    blocking, awaited = asyncio.run(inside())
+    assert blocking.score == awaited.score == 1.0
+    logs = [(each.folder / "events.jsonl").read_bytes() for each in (blocking, awaited)]
+    assert logs[0] == logs[1]
+
+
+def test_the_same_call_again_finds_the_run_finished_and_asks_nobody() -> None:
+    first = run(agent="parrot", **SMALL)
+    written = (first.folder / "events.jsonl").stat().st_mtime_ns
+    again = run(agent="parrot", **SMALL)
+    assert again.score == first.score
+    assert (first.folder / "events.jsonl").stat().st_mtime_ns == written
+
+
+def test_what_a_run_came_to_can_be_loaded_without_writing_anything() -> None:
+    made = run(agent="parrot", **SMALL)
+    before = {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")}
+    for loaded in (load_run(), load_run(made.name), load_run(made.folder)):
+        assert loaded.results.examples == made.results.examples
+        assert loaded.score == made.score
+    assert {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")} == before
+
+
+def test_results_do_not_change() -> None:
+    made = run(agent="parrot", **SMALL)
+    with pytest.raises(ValidationError, match="frozen"):
+        made.results.score = 1.0
+    with pytest.raises(ValidationError, match="frozen"):
+        made.examples[0].questions[0].reply = "x"
+    with pytest.raises(AttributeError):
+        made.folder = Path()  # type: ignore[misc]  # that is what is tested
+
+
+def test_progress_is_told_after_every_turn_and_ends_with_everything_done() -> None:
+    heard: list[Progress] = []
+    made = run(agent="perfect", progress=heard.append, **SMALL)
+    assert [each.turns for each in heard] == sorted(each.turns for each in heard)
+    last = heard[-1]
+    assert (last.done, last.examples, last.score, last.out_of) == (2, 2, 1.0, 1)
+    assert last.turns == made.results.turns
+    assert 0 < heard[0].fraction < last.fraction <= 1
+
+
+DIES = '''"""Dies: fails at a turn, and not again."""
+from pathlib import Path
+from ltm_bench import Agent, AgentError, Message, Reply
+
+class Dies(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        if message.turn == 2 and not Path("alive").exists():
+            raise AgentError("gone")
+        return Reply("turquoise")
+'''
+
+
+def test_a_run_that_stops_raises_and_is_resumed_from_where_it_stopped(place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "dies.py").write_text(DIES, "utf-8")
+    with pytest.raises(RunIncomplete, match="gone"):
+        run(agent="dies", name="r", **SMALL)
+    stopped = load_run("r")
+    assert (stopped.complete, stopped.score, stopped.verdict) == (False, None, "incomplete")
+    Path("alive").touch()
+    done = resume("r")
+    assert done.complete
+    assert done.results.turns > stopped.results.turns
+    assert asyncio.run(aresume("r")).score == done.score
+
+
+def test_runs_can_be_compared_and_drawn_by_value_by_name_or_by_folder(place: Path) -> None:
+    perfect, parrot = run(agent="perfect", **SMALL), run(agent="parrot", **SMALL)
+    for given in ((perfect, parrot), (perfect.name, parrot.folder)):
+        comparison = compare(*given)
+        assert comparison.entrants == ["perfect", "parrot"]
+        assert comparison.pairs[0].paired.difference == pytest.approx(1.0)
+    picture = plot(perfect, parrot, kind="scenarios", path=place / "scenarios.svg")
+    assert picture.read_text("utf-8").startswith("<svg")
+    with pytest.raises(ConfigError, match="at least one run"):
+        compare()
+
+
+def test_a_page_is_written_where_it_is_wanted_and_shown_in_a_notebook(place: Path) -> None:
+    made = run(agent="parrot", **SMALL)
+    page = made.report(place / "page.html")
+    assert page.read_bytes() == (made.folder / "report.html").read_bytes()
+    shown = made._repr_html_()
+    assert shown.startswith("<iframe")
+    assert "<script" not in shown  # the page is in there as text
+
+
+def test_a_row_says_everything_that_is_known_of_a_question() -> None:
+    made = run(agent="parrot", **SMALL)
+    rows = made.rows()
+    assert len(rows) == sum(len(example.questions) for example in made.examples)
+    assert {
+        "run",
+        "agent",
+        "scenario",
+        "example",
+        "question",
+        "expected",
+        "reply",
+        "outcome",
+        "score",
+    } <= set(rows[0])
+    json.dumps(rows)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_is_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatch, library: str) -> None:
+    made = run(agent="parrot", **SMALL)
+
+    class Library:
+        @staticmethod
+        def DataFrame(rows: list[dict[str, Any]], **_: Any) -> tuple[str, int]:  # their name
+            return library, len(rows)
+
+    for name in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, name, Library if name == library else None)
+    assert made.frame() == (library, len(made.rows()))
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ConfigError, match="needs pandas or polars"):
+        made.frame()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"agent": "perfekt"}, "did you mean 'perfect'"),
+        ({"span": "many"}, "--span many"),
+        ({"scenarios": ["color"]}, "did you mean 'colours'"),
+        ({"settings": {"nonsense": 1}}, "nonsense"),
+        ({"parameters": {"jokes": {"told": 3}}}, "jokes is not among what is asked"),
+        ({"judges": ["nobody"]}, "--judge nobody"),
+        ({"name": "../out"}, "--name ../out"),
+    ],
+)
+def test_a_wrong_argument_is_named_before_anything_is_written(
+    place: Path, wrong: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ConfigError, match=says.replace(".", r"\.")):
+        run(**({"agent": "perfect", **SMALL} | wrong))
+    assert not list(place.iterdir())
+
+
+def test_another_run_of_the_same_name_is_refused() -> None:
+    run(agent="parrot", name="r", **SMALL)
+    with pytest.raises(ManifestDiffers, match="seed"):
+        run(agent="parrot", name="r", seed=1, **SMALL)
+    assert run(agent="parrot", name="r", seed=1, fresh=True, **SMALL).name == "r-2"
+
+
+PRICED = '''"""Priced: costs a dollar a call, as gpt-4o would."""
+from ltm_bench import Agent, Message, Reply, Usage
+
+class Priced(Agent):
+    async def reply(self, message: Message) -> Reply:
+        return Reply("blue", self.reserve(message))
+
+    def reserve(self, message: Message) -> Usage:
+        return Usage(uncached=400_000, model="gpt-4o", provider="openai")
+'''
+
+
+def test_a_limit_is_never_exceeded(place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "priced.py").write_text(PRICED, "utf-8")
+    with pytest.raises(BudgetReached, match="--max-cost 2"):
+        run(agent="priced", name="r", max_cost=2, **SMALL)
+    assert load_run("r").results.costs.dollars == pytest.approx(2.0)
+
+
+def test_the_door_and_its_blocking_forms_are_documented() -> None:
+    for name in ("run", "arun", "resume", "aresume", "load_run", "compare", "plot"):
+        text = getattr(ltm_bench, name).__doc__ or ""
+        assert "Args:" in text, name
+        assert "Raises:" in text, name
+    assert run.__name__ == "run"
+    assert resume.__name__ == "resume"
+
+
+EXAMPLES = ROOT / "docs" / "examples"
+
+
+def test_the_example_runs_as_a_script(place: Path) -> None:
+    script = EXAMPLES / "two_agents.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert "vector_memory against parrot: difference" in done.stdout
+    assert Path("scenarios.svg").exists()
+    lines = [line for line in script.read_text("utf-8").splitlines() if line.strip()]
+    assert len(lines) <= 15
+
+
+def test_the_example_runs_as_a_notebook(place: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    notebook = nbformat.read(EXAMPLES / "two_agents.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute(cwd=str(place))
+    shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
+    assert "against parrot: difference" in shown
+    assert "<iframe" in shown  # a run shows itself
+
+
+def test_nothing_imports_the_command_line_but_its_own_files_and_the_entry_point() -> None:
+    for folder in ("ltm_bench", "perf", "agents", "scenarios"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if path.is_relative_to(ROOT / "ltm_bench" / "cli") or path.name == "__main__.py":
+                continue
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.ImportFrom):
+                    assert not (node.module or "").startswith("ltm_bench.cli"), path
+                elif isinstance(node, ast.Import):
+                    assert not any(alias.name.startswith("ltm_bench.cli") for alias in node.names), path
+
+
+def test_nothing_below_the_command_line_prints() -> None:
+    for path in (ROOT / "ltm_bench").rglob("*.py"):
+        if path.is_relative_to(ROOT / "ltm_bench" / "cli"):
+            continue
+        calls = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call)]
+        names = {node.func.id for node in calls if isinstance(node.func, ast.Name)}
+        assert not names & {"print", "input"} & set(dir(builtins)), path

@@ -1,0 +1,90 @@
+"""A bundle is complete, is unpacked safely, and is refused once a file was changed."""
+
+import hashlib
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ltm_bench.core.errors import NotVerified
+from ltm_bench.export.bundle import SUMS, pack, unpack
+
+Contents = dict[str, bytes]
+
+
+@pytest.fixture
+def bundle(hostile_run: Path, tmp_path: Path) -> Path:
+    pack(hostile_run, tmp_path / "b.zip")
+    return tmp_path / "b.zip"
+
+
+def test_a_bundle_has_the_log_the_verdicts_and_the_pages_but_no_state_of_the_agent(
+    hostile_run: Path, tmp_path: Path
+) -> None:
+    run = shutil.copytree(hostile_run, tmp_path / "run")
+    (run / "agent").mkdir(exist_ok=True)
+    (run / "agent" / "memory.json").write_text("{}")
+    (run / ".report.html.new").write_text("half")
+    pack(run, tmp_path / "b.zip")
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        names = {name.removeprefix("run/") for name in archive.namelist()}
+    assert {"manifest.json", "events.jsonl", "verdicts.jsonl", "report.html", SUMS} <= names
+    assert not any(name.startswith((".", "agent", "exports")) for name in names)
+
+
+def test_equal_runs_give_equal_bundles(bundle: Path, hostile_run: Path, tmp_path: Path) -> None:
+    pack(hostile_run, tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == bundle.read_bytes()
+
+
+def test_a_bundle_unpacks_to_the_files_that_were_packed(
+    bundle: Path, hostile_run: Path, tmp_path: Path
+) -> None:
+    run = unpack(bundle, tmp_path / "out")
+    for name in ("events.jsonl", "results.json", "transcript.html"):
+        assert (run / name).read_bytes() == (hostile_run / name).read_bytes()
+
+
+def _change_log(contents: Contents) -> None:
+    contents["events.jsonl"] += b"{}\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (_change_log, "events.jsonl was changed: its SHA-256 is"),
+        (lambda contents: contents.pop("report.html"), "report.html is missing"),
+        (lambda contents: contents.update({"more.json": b"{}"}), "more.json is missing, or not in"),
+        (lambda contents: contents.pop(SUMS), f"has no {SUMS}"),
+        (lambda contents: contents.update({"../../evil.txt": b"x"}), "has a file outside its folder"),
+        (lambda contents: contents.update({"../other/x.txt": b"x"}), "has a file outside its folder"),
+        (dict.clear, "has no run, or several"),
+    ],
+)
+def test_a_bundle_that_was_changed_is_refused(
+    bundle: Path, tmp_path: Path, change: Callable[[Contents], object], complaint: str
+) -> None:
+    with zipfile.ZipFile(bundle) as archive:
+        contents = {name.removeprefix("hostile/"): archive.read(name) for name in archive.namelist()}
+    change(contents)
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(f"hostile/{name}", content)
+    with pytest.raises(NotVerified, match=complaint):
+        unpack(tmp_path / "t.zip", tmp_path / "out")
+    assert not (tmp_path / "evil.txt").exists()
+
+
+def test_the_hashes_can_be_checked_without_ltm_bench(bundle: Path) -> None:
+    with zipfile.ZipFile(bundle) as archive:
+        for line in archive.read(f"hostile/{SUMS}").decode().splitlines():
+            digest, name = line.split("  ", 1)
+            assert hashlib.sha256(archive.read(f"hostile/{name}")).hexdigest() == digest
+
+
+def test_what_is_not_a_bundle_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"PK or not")
+    with pytest.raises(NotVerified, match="not a bundle"):
+        unpack(tmp_path / "x.zip", tmp_path / "out")

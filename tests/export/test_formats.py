@@ -1,0 +1,135 @@
+"""Every format says what the results say, whatever the agent said."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Outcome
+from ltm_bench.export.formats import format_named, known
+from ltm_bench.export.source import Source, source_of
+from ltm_bench.score.results import Results
+
+if TYPE_CHECKING:
+    from tests.made import Made
+
+REPLIES = (
+    "=1+1",
+    "<script>&",
+    "\x00\x1b[2J",
+    "\ud800",
+    "",
+    "-5",
+    "\u202eabc",
+    "a\r\nb",
+    '"quoted", and more',
+    "@x",
+    "你",
+)
+ANSWERED = (Outcome.CORRECT, Outcome.WRONG, Outcome.PARTIAL)
+UNANSWERED = (Outcome.NOT_REACHED, Outcome.AGENT_ERROR, Outcome.JUDGE_ERROR)
+
+
+@pytest.fixture
+def source(made: "Made", tmp_path: Path) -> Source:
+    """Results with every kind of outcome, whose replies could break a format."""
+    examples = []
+    for scenario in ("colours", "jokes"):
+        for i, reply in enumerate(REPLIES):
+            outcome = ANSWERED[i % len(ANSWERED)]
+            examples.append(made.example(f"{scenario}/{i}", outcome, i, 9_000, reply=reply))
+        for i, outcome in enumerate(UNANSWERED, start=len(REPLIES)):
+            examples.append(made.example(f"{scenario}/{i}", outcome, i, 9_000))
+    results = made.results(examples)
+    return Source(tmp_path, results, made.manifest(results), None)
+
+
+@pytest.fixture
+def real(hostile_run: Path) -> Source:
+    """A run that really took place."""
+    results = Results.model_validate(json.loads((hostile_run / "results.json").read_bytes()))
+    return source_of(hostile_run, results)
+
+
+@pytest.mark.parametrize("name", known())
+def test_every_format_says_what_it_is_and_writes_any_run(name: str, source: Source, real: Source) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow")
+    chosen = format_named(name)
+    assert chosen.name == name
+    assert Path(chosen.file).suffix
+    assert len(known()[name]) >= 20
+    assert chosen.write(real)
+    if name != "inspect":  # reads the turns, of which made results have none
+        assert chosen.write(source)
+
+
+def test_an_unknown_format_is_named_with_its_neighbour() -> None:
+    with pytest.raises(ConfigError, match="--format junid: unknown; did you mean 'junit'\\?"):
+        format_named("junid")
+
+
+def test_csv_has_a_row_for_every_question_and_no_formula(source: Source) -> None:
+    text = format_named("csv").write(source).decode()
+    found = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [(row["example"], row["outcome"]) for row in found] == [
+        (example.id, outcome) for example in source.results.examples for outcome in example.outcomes
+    ]
+    cells = [cell for row in found for cell in row.values()]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+
+
+def test_json_lines_keep_every_reply_unchanged(source: Source) -> None:
+    lines = format_named("jsonl").write(source).splitlines()
+    said = [question.reply for example in source.results.examples for question in example.questions]
+    assert [json.loads(line)["reply"] for line in lines] == said
+    assert "\ud800" in said
+
+
+def test_parquet_is_read_back(real: Source) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    found = parquet.read_table(io.BytesIO(format_named("parquet").write(real))).to_pylist()
+    questions = [question for example in real.results.examples for question in example.questions]
+    assert [row["score"] for row in found] == [question.score for question in questions]
+    assert any(row["needles"] and min(row["needles"]) > 0 for row in found)
+
+
+def test_junit_tells_failures_errors_and_skipped_cases_apart(source: Source) -> None:
+    root = ElementTree.fromstring(format_named("junit").write(source))
+    assert [suite.get("name") for suite in root] == ["colours", "jokes"]
+    counts = source.results.outcomes
+    for element, attribute, outcomes in (
+        ("failure", "failures", (Outcome.WRONG, Outcome.PARTIAL)),
+        ("error", "errors", (Outcome.AGENT_ERROR, Outcome.JUDGE_ERROR)),
+        ("skipped", "skipped", (Outcome.NOT_REACHED,)),
+    ):
+        expected = sum(counts[outcome] for outcome in outcomes)
+        assert len(root.findall(f".//{element}")) == expected > 0
+        assert sum(int(suite.get(attribute, 0)) for suite in root) == expected
+    assert len(root.findall(".//testcase")) == sum(counts.values())
+
+
+def test_inspects_log_has_a_sample_for_every_example_and_one_for_all(real: Source) -> None:
+    log = json.loads(format_named("inspect").write(real))
+    assert (log["version"], log["status"]) == (2, "success")
+    examples = real.results.examples
+    assert [sample["id"] for sample in log["samples"]] == [e.id for e in examples] + ["conversation"]
+    for sample in log["samples"][:-1]:
+        assert {m["metadata"]["example"] for m in sample["messages"] if m["role"] == "user"} == {sample["id"]}
+    assert len(log["samples"][-1]["messages"]) == 2 * real.results.turns
+    mean = log["results"]["scores"][0]["metrics"]["mean"]["value"]
+    assert mean == pytest.approx(sum(e.score or 0.0 for e in examples) / len(examples))
+
+
+def test_inspects_own_reader_opens_the_log(real: Source, tmp_path: Path) -> None:
+    reader = pytest.importorskip("inspect_ai.log")
+    (tmp_path / "x.json").write_bytes(format_named("inspect").write(real))
+    log = reader.read_eval_log(str(tmp_path / "x.json"))
+    assert log.status == "success"
+    scores = [sample.scores["ltm_bench"].value for sample in log.samples[:-1]]
+    assert scores == [example.score for example in real.results.examples]

@@ -1,0 +1,208 @@
+"""A run agrees with itself, or `verify` says where it does not."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.messages import Outcome
+from ltm_bench.export.scrub import REMOVED
+from ltm_bench.export.verify import verify
+from ltm_bench.matchers.names import NamesOnly
+from ltm_bench.score.judgements import Judgement, Opinion, append
+
+if TYPE_CHECKING:
+    from tests.made import Made
+
+
+@pytest.fixture
+def run(hostile_run: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(hostile_run, tmp_path / "hostile")
+
+
+def results_of(run: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((run / "results.json").read_bytes())
+    return content
+
+
+def edit_results(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    results = results_of(run)
+    change(results)
+    (run / "results.json").write_text(json.dumps(results))
+
+
+def edit_verdicts(run: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    verdicts = [json.loads(line) for line in (run / "verdicts.jsonl").read_bytes().splitlines()]
+    change(verdicts)
+    (run / "verdicts.jsonl").write_text("".join(json.dumps(each) + "\n" for each in verdicts))
+
+
+def edit_replies(run: Path, change: Callable[[dict[str, Any]], object], *, honest_hash: bool) -> None:
+    """Change the replies of the log; with `honest_hash`, results.json has the hash of what it became."""
+    log = run / "events.jsonl"
+    events = [json.loads(line) for line in log.read_bytes().splitlines()]
+    for event in events:
+        if event["event"] == "replied":
+            change(event)
+    log.write_text("".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events))
+    if honest_hash:
+        digest = hashlib.sha256(log.read_bytes()).hexdigest()
+        edit_results(run, lambda results: results.update(log=digest))
+
+
+def refusal(run: Path) -> str:
+    with pytest.raises(NotVerified) as refused:
+        verify(run)
+    return str(refused.value)
+
+
+def first(results: dict[str, Any]) -> dict[str, Any]:
+    question: dict[str, Any] = results["examples"][0]["questions"][0]
+    return question
+
+
+def test_a_run_that_nobody_touched_agrees_with_itself(run: Path) -> None:
+    found = verify(run)
+    results = results_of(run)
+    assert found.verdicts == sum(len(example["questions"]) for example in results["examples"])
+    assert found.texts == 2 * results["turns"]
+    assert found.results.score == results["score"]
+    assert found.changed_scorers == {}
+
+
+def test_a_reply_that_no_utf_8_can_hold_is_verified_too(run: Path) -> None:
+    assert '"\\ud800"' in (run / "results.json").read_text("utf-8")
+    verify(run)
+
+
+def test_a_changed_hash_is_refused(run: Path) -> None:
+    edit_results(run, lambda results: results.update(log="0" * 64))
+    assert "the event log is not the one that was scored" in refusal(run)
+
+
+def test_a_changed_reply_is_refused(run: Path) -> None:
+    edit_replies(run, lambda event: event.update(reply="It is blue, I think."), honest_hash=False)
+    assert "the event log is not the one that was scored" in refusal(run)
+
+
+def test_a_changed_reply_with_an_honest_hash_has_other_tokens(run: Path) -> None:
+    edit_replies(run, lambda event: event.update(reply="It is blue, I think."), honest_hash=True)
+    assert "tokens, the log says" in refusal(run)
+
+
+def test_a_changed_reply_with_an_honest_hash_and_honest_tokens_is_not_the_reply_that_was_scored(
+    run: Path,
+) -> None:
+    edit_replies(run, lambda event: event.update(reply=event["reply"] and REMOVED), honest_hash=True)
+    assert "the reply in results.json is not that of the log" in refusal(run)
+
+
+def test_a_changed_question_is_refused(run: Path) -> None:
+    edit_results(run, lambda results: first(results).update(text="What is 1 + 1?"))
+    assert "the question in results.json is not that of the log" in refusal(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("outcome", "correct"),
+        ("score", 0.875),
+        ("scorer", "Kind@1"),
+        ("reason", "it is right"),
+        ("parts", [1.0]),
+    ],
+)
+def test_a_changed_verdict_is_refused_whichever_file_it_is_in(run: Path, name: str, value: object) -> None:
+    before = (run / "verdicts.jsonl").read_bytes()
+    edit_verdicts(run, lambda verdicts: verdicts[0].update({name: value}))
+    assert f"{name}: " in refusal(run)
+    assert " in verdicts.jsonl" in refusal(run)
+    (run / "verdicts.jsonl").write_bytes(before)
+    edit_results(run, lambda results: first(results).update({name: value}))
+    assert f"{name}: " in refusal(run)
+    assert " in verdicts.jsonl" in refusal(run)
+
+
+def test_a_verdict_that_is_missing_or_said_twice_is_refused(run: Path) -> None:
+    before = (run / "verdicts.jsonl").read_bytes()
+    edit_verdicts(run, lambda verdicts: verdicts.pop())
+    assert "not in verdicts.jsonl" in refusal(run)
+    (run / "verdicts.jsonl").write_bytes(before + before)
+    assert "a second verdict on" in refusal(run)
+
+
+def test_a_question_that_was_left_out_of_both_files_is_refused(run: Path) -> None:
+    edit_verdicts(run, lambda verdicts: verdicts.__delitem__(0))
+    edit_results(run, lambda results: results["examples"][0]["questions"].__delitem__(0))
+    assert ": not in results.json" in refusal(run)
+
+
+CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+    (lambda r: r["examples"][0].update(score=0.875), "score: 0.875 in results.json, 0.0 by its questions"),
+    (lambda r: r["scenarios"][0].update(score=0.875), "score: 0.875 in results.json, 0.0 by its examples"),
+    (lambda r: r["scenarios"][0].update(n=9), "n: 9 in results.json"),
+    (lambda r: r.update(score=9.5), "score: 9.5 in results.json"),
+    (lambda r: r.update(out_of=1), "out_of: 1 in results.json"),
+    (lambda r: r.update(outcomes={"correct": 99}), "outcomes: 99 correct in results.json"),
+    (lambda r: r.update(complete=False), "complete: False in results.json"),
+    (lambda r: r.update(turns=1), "turns: 1 in results.json"),
+    (lambda r: r.update(tokens=1), "tokens: 1 in results.json"),
+    (lambda r: r["examples"].reverse(), "the examples of results.json are not those of the manifest"),
+    (lambda r: r.update(schema_version=99), "results.json has schema version 99, this version reads"),
+    (lambda r: r.pop("examples"), "results.json: examples: Field required"),
+]
+
+
+@pytest.mark.parametrize(("change", "complaint"), CHANGES, ids=[complaint for _, complaint in CHANGES])
+def test_a_changed_score_or_sum_is_refused(
+    run: Path, change: Callable[[dict[str, Any]], Any], complaint: str
+) -> None:
+    edit_results(run, change)
+    assert complaint in refusal(run)
+
+
+@pytest.mark.parametrize("file", ["results.json", "verdicts.jsonl"])
+@pytest.mark.parametrize("content", [b"", b"[]\n", b"\xff\n", b"[" * 100_000, None])
+def test_a_file_that_cannot_be_read_is_refused(run: Path, file: str, content: bytes | None) -> None:
+    (run / file).unlink()
+    if content is not None:
+        (run / file).write_bytes(content)
+    assert file in refusal(run)
+
+
+def test_a_verdict_by_hand_since_the_run_was_scored_does_not_agree(run: Path, made: "Made") -> None:
+    example = results_of(run)["examples"][0]
+    append(run, [made.by_hand(example["id"], example["questions"][0])])
+    assert "the verdict by hand in overrides.jsonl is not that of results.json" in refusal(run)
+
+
+def test_a_verdict_by_hand_of_another_reply_changes_nothing(run: Path, made: "Made") -> None:
+    example = results_of(run)["examples"][0]
+    override = made.by_hand(example["id"], example["questions"][0]).model_copy(update={"reply": "0" * 16})
+    append(run, [override])
+    verify(run)
+
+
+def test_an_opinion_of_a_judge_that_nobody_recorded_is_refused(run: Path) -> None:
+    opinion = Opinion(
+        judge="j", key="k", rubric="r", prompt="p", answer="a", outcome=Outcome.CORRECT, reason="right"
+    )
+    judgement = Judgement(example="colours/0", turn=0, reply="", opinions=(opinion,))
+    said = judgement.model_dump(mode="json")["opinions"]
+    edit_results(run, lambda results: first(results).update(opinions=said, matched="undecided"))
+    assert "the opinions in judgements.jsonl are not those of results.json" in refusal(run)
+
+
+def test_a_scorer_that_changed_since_is_named_and_refuses_nothing(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = f"NamesOnly@{NamesOnly.version}"
+    assert scorer in (run / "results.json").read_text("utf-8")
+    monkeypatch.setattr(NamesOnly, "version", NamesOnly.version + 1)
+    monkeypatch.setattr(NamesOnly, "verdict", lambda *_: pytest.fail("nothing is scored again"))
+    assert verify(run).changed_scorers == {scorer: f"NamesOnly@{NamesOnly.version}"}

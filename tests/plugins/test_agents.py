@@ -1,0 +1,136 @@
+"""Agents are made from settings, which are checked before anything else happens."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Message
+from ltm_bench.plugins.agents import FunctionAgent, make_agent
+
+ADAPTER = '''"""Mine: has a setting of every kind."""
+from pathlib import Path
+from typing import Literal
+from ltm_bench import Agent, Message, Reply
+
+
+class Mine(Agent):
+    def __init__(
+        self,
+        *,
+        name: str = "x",
+        many: int = 3,
+        share: float = 0.5,
+        loud: bool = False,
+        limit: int | None = None,
+        level: Literal["low", "high"] = "low",
+        items: list[str] | None = None,
+        where: Path = Path("."),
+        other=None,
+    ) -> None:
+        self.values = (name, many, share, loud, limit, level, items, where, other)
+'''
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("agents", "scenarios"):
+        (tmp_path / folder).mkdir()
+    return tmp_path
+
+
+def made(settings: dict[str, Any]) -> Any:
+    return make_agent("mine", settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("name", ["", "x"], [3, 0.5, True, ["x"]]),
+        ("many", [0, -3], ["3", 0.5, True]),
+        ("share", [1, 0.25], ["0.5", False]),
+        ("loud", [True, False], [1, "yes"]),
+        ("limit", [None, 3], ["3", 0.5]),
+        ("level", ["low", "high"], ["middle", 3]),
+        ("items", [None, ["x"], []], ["x", [3]]),
+        ("where", ["a/b"], [3]),
+        ("other", [3, "x", None, {"a": 1}], []),
+    ],
+)
+def test_a_setting_has_the_type_that_the_adapter_says(
+    place: Path, name: str, good: list[object], bad: list[object]
+) -> None:
+    path = place / "agents" / "mine.py"
+    path.write_text(ADAPTER, "utf-8")
+    for value in good:
+        assert value in made({name: value}).values
+    for value in bad:
+        with pytest.raises(ConfigError, match=f"agent mine: {name}=.*: this setting is "):
+            make_agent("mine", {name: value})
+
+
+def test_types_that_only_type_checkers_know_are_not_judged(place: Path) -> None:
+    (place / "agents" / "mine.py").write_text(
+        '"""Mine."""\nfrom __future__ import annotations\nfrom ltm_bench import Agent\n'
+        "class Mine(Agent):\n    def __init__(self, *, x: Unknown = 3) -> None: self.x = x\n",
+        "utf-8",
+    )
+    assert made({"x": "y"}).x == "y"
+
+
+@pytest.mark.parametrize("name", ["api_key", "key", "OPENAI_TOKEN", "password", "client_secret", "keys"])
+def test_a_secret_is_refused_and_not_repeated(place: Path, name: str) -> None:
+    (place / "agents" / "mine.py").write_text(ADAPTER, "utf-8")
+    with pytest.raises(ConfigError, match="looks like a secret") as raised:
+        make_agent("mine", {name: "hush-hush"})
+    assert "hush" not in str(raised.value)
+
+
+def ask(agent: Agent, text: str) -> str:
+    return asyncio.run(agent.reply(Message(text, datetime(2026, 1, 5, tzinfo=UTC), 0))).text
+
+
+@given(text=st.text(max_size=40))
+def test_a_function_is_an_agent(text: str) -> None:
+    async def later(message: str) -> str:
+        return message[::-1]
+
+    assert ask(FunctionAgent(lambda message: message[::-1]), text) == text[::-1]
+    assert ask(FunctionAgent(later), text) == text[::-1]
+
+
+def test_a_function_that_returns_no_text_is_refused() -> None:
+    with pytest.raises(TypeError, match="returned int, not a string"):
+        ask(FunctionAgent(lambda _: 3), "x")
+
+
+def test_what_a_setting_should_be_is_said_in_plain_words(place: Path) -> None:
+    (place / "agents" / "mine.py").write_text(ADAPTER, "utf-8")
+    for settings, said in (
+        ({"many": "3"}, "agent mine: many='3': this setting is a whole number"),
+        ({"limit": 0.5}, "agent mine: limit=0.5: this setting is a whole number"),
+        ({"name": 3}, "agent mine: name=3: this setting is a text; write -A 'name=\"3\"'"),
+        ({"loud": 1}, "agent mine: loud=1: this setting is true or false"),
+        ({"level": "middle"}, "agent mine: level='middle': this setting is 'low' or 'high'"),
+        ({"share": float("inf")}, "agent mine: share=inf: this setting is a finite number"),
+        ({"manny": 3}, "agent mine: no setting 'manny'; did you mean 'many'?"),
+    ):
+        with pytest.raises(ConfigError) as raised:
+            make_agent("mine", settings)
+        assert str(raised.value).startswith(said)
+
+
+def test_a_type_that_pydantic_does_not_know_is_not_judged(place: Path) -> None:
+    (place / "agents" / "mine.py").write_text(
+        '"""Mine."""\nfrom ltm_bench import Agent\nclass Own: ...\n'
+        "class Mine(Agent):\n    def __init__(self, *, x: Own | int = 3) -> None: self.x = x\n",
+        "utf-8",
+    )
+    assert made({"x": "y"}).x == "y"

@@ -1,0 +1,146 @@
+"""Packs of third parties: installed distributions whose entry points add scenarios and adapters."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench.core.errors import PluginError
+from ltm_bench.plugins import files
+from ltm_bench.plugins.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SCENARIO = '''"""Kettle: which colour the kettle has."""
+
+from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+
+COLOURS = ("red", "blue", "green")
+
+
+@scenario(skills={"recall"})
+def kettle(dice: Dice, *, colours: tuple[str, ...] = COLOURS) -> Script:
+    """Tell a colour, and ask for it."""
+    colour = dice.choice(colours)
+    yield Tell(f"My new kettle is {colour}.", at=0.0)
+    yield Ask("Which colour is my kettle? Name it alone.", expect=names_only(colour, among=colours), at=1.0)
+'''
+
+ADAPTER = '''"""Yes-man: agrees with everything."""
+
+from ltm_bench import Agent, Message, Reply
+
+
+class YesMan(Agent):
+    """Agrees."""
+
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        """Agree."""
+        return Reply("Yes.")
+'''
+
+
+class Pack:
+    """A distribution as pip leaves it: its files, and a .dist-info folder that declares entry points."""
+
+    def __init__(self, site: Path) -> None:
+        self.site = site
+
+    def install(self, name: str, entry_points: str, **content: str) -> None:
+        for path, text in content.items():
+            file = self.site / path.replace("__", "/")
+            file = file.with_name(f"{file.name}.py")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+        info = self.site / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", "utf-8")
+        (info / "entry_points.txt").write_text(entry_points, "utf-8")
+
+
+@pytest.fixture
+def pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pack]:
+    site, here = tmp_path / "site", tmp_path / "here"
+    site.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.syspath_prepend(str(site))
+    yield Pack(site)
+    for name in [name for name in sys.modules if name.startswith("tea_pack")]:
+        del sys.modules[name]
+
+
+TEA = (
+    "[ltm_bench.scenarios]\ntea = tea_pack.scenarios\n\n"
+    "[ltm_bench.agents]\nyes_man = tea_pack.adapters.yes_man\n"
+)
+
+
+@pytest.fixture
+def tea(pack: Pack) -> Pack:
+    pack.install(
+        "tea-pack",
+        TEA,
+        tea_pack__scenarios__kettle=SCENARIO,
+        tea_pack__scenarios___shared="raise SystemExit('a helper is no scenario')",
+        tea_pack__adapters__yes_man=ADAPTER,
+    )
+    (pack.site / "tea_pack" / "__init__.py").write_text("raise SystemExit('listing executes nothing')\n")
+    return pack
+
+
+def test_the_files_of_a_pack_join_the_catalogue_and_nothing_is_executed(tea: Pack) -> None:
+    found = files.catalogue("scenarios")
+    assert found["kettle"] == tea.site / "tea_pack" / "scenarios" / "kettle.py"
+    assert "colours" in found
+    assert not {"__init__", "_shared"} & set(found)
+    assert files.summary(found["kettle"]) == "Kettle: which colour the kettle has."
+    assert files.catalogue("agents")["yes_man"] == tea.site / "tea_pack" / "adapters" / "yes_man.py"
+    assert "tea_pack" not in sys.modules
+
+
+def test_what_a_pack_brings_is_listed_and_run(tea: Pack, command: "Command") -> None:
+    assert "kettle" in command("list", "scenarios").out
+    assert "yes_man" in command("list", "agents").out
+    words = ("run", "--isolated", "--scenario", "kettle", "--examples", "2")
+    done = command(*words, "--agent", "perfect")
+    assert done.exit_code == 0, done.err
+    assert "1.00/1" in done.err
+    assert "0.00/1" in command(*words, "--agent", "yes_man").err
+
+
+def test_two_packs_with_one_name_are_an_error_that_names_both(tea: Pack) -> None:
+    tea.install(
+        "other-pack",
+        "[ltm_bench.scenarios]\nother = other_pack",
+        other_pack__kettle=SCENARIO.replace("green", "grey"),
+    )
+    with pytest.raises(PluginError, match="two scenarios are called 'kettle'") as raised:
+        files.catalogue("scenarios")
+    assert str(tea.site / "tea_pack" / "scenarios" / "kettle.py") in str(raised.value)
+    assert str(tea.site / "other_pack" / "kettle.py") in str(raised.value)
+
+
+def test_a_pack_that_clashes_with_a_built_in_scenario_is_an_error(pack: Pack) -> None:
+    pack.install("bad-pack", "[ltm_bench.scenarios]\nbad = bad_pack", bad_pack__colours=SCENARIO)
+    with pytest.raises(PluginError, match="two scenarios are called 'colours'"):
+        Catalogue.open()
+
+
+@pytest.mark.parametrize("module", ["gone_pack", "gone_pack.scenarios", "json.scenarios", "sys"])
+def test_a_pack_whose_files_are_gone_is_named(pack: Pack, module: str) -> None:
+    pack.install("gone-pack", f"[ltm_bench.scenarios]\ngone = {module}")
+    with pytest.raises(
+        PluginError, match=r"the pack gone-pack declares ltm_bench\.scenarios = .* reinstall or remove"
+    ):
+        files.catalogue("scenarios")
+
+
+def test_a_pack_of_one_module_is_one_scenario(pack: Pack) -> None:
+    pack.install("kettle-pack", "[ltm_bench.scenarios]\nkettle = kettle", kettle=SCENARIO)
+    assert files.catalogue("scenarios")["kettle"] == pack.site / "kettle.py"

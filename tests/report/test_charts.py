@@ -1,0 +1,96 @@
+"""Pictures for papers."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import pytest
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Outcome
+from ltm_bench.report.charts import draw, known
+from ltm_bench.score.comparison import Scored
+
+if TYPE_CHECKING:
+    from tests.made import Made
+
+pytest.importorskip("altair")
+pytest.importorskip("vl_convert")
+
+Make = Callable[..., Scored]
+
+
+@pytest.fixture
+def make(made: "Made") -> Make:
+    def run(agent: str, **changes: Any) -> Scored:
+        results = made.results(made.many(), agent=agent, run=f"{agent}-{changes.get('span', 0)}", **changes)
+        return Scored(made.manifest(results), results)
+
+    return run
+
+
+def _single(run: Scored) -> list[Any]:
+    return [e.model_copy(update={"needles": e.needles[:1]}) for e in run.results.examples]
+
+
+@pytest.mark.parametrize("kind", known())
+def test_every_kind_of_picture_is_drawn_and_loads_nothing(make: Make, kind: str) -> None:
+    runs = [make(agent, span=span) for agent in ("gpt-4o", "goldfish") for span in (32_000, 120_000)]
+    if kind == "depth":  # of examples with one needle each
+        runs = [
+            Scored(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs
+        ]
+    picture = draw(kind, runs, "svg").decode()
+    root = ElementTree.fromstring(picture)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = {text for element in root.iter() for text in [element.text] if text}
+    assert any("gpt-4o" in text for text in texts)
+    assert set(re.findall(r"https?://[^\"'\s]+", picture)) == {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    assert "<script" not in picture
+
+
+@pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF-")])
+def test_pictures_have_three_forms(make: Make, form: str, begins: bytes) -> None:
+    assert draw("outcomes", [make("a")], form).startswith(begins)
+
+
+def test_what_agents_are_called_is_text_in_a_picture(make: Make) -> None:
+    picture = draw(
+        "scenarios", [make('</text><script>alert("x")</script>\u202e\x1b'), make("b")], "svg"
+    ).decode()
+    ElementTree.fromstring(picture)
+    assert "<script" not in picture
+    assert "⟨U+202E⟩␛" in picture
+
+
+def test_spans_are_drawn_where_the_scores_are(made: "Made") -> None:
+    right = made.results(made.many([Outcome.CORRECT]), agent="right")
+    wrong = made.results(made.many([Outcome.WRONG]), agent="wrong")
+    picture = draw("spans", [Scored(made.manifest(each), each) for each in (right, wrong)], "svg").decode()
+    described = set(re.findall(r"span in tokens: 120000; score, as a share: (\d)", picture))
+    assert described == {"0", "1"}
+
+
+def test_every_outcome_has_a_colour_of_its_own() -> None:
+    from ltm_bench.report.plotting import OUTCOME_COLOURS
+
+    assert list(OUTCOME_COLOURS) == [outcome.value for outcome in Outcome]
+    assert len(set(OUTCOME_COLOURS.values())) == len(Outcome)
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "complaint"),
+    [
+        ("spam", "svg", "--kind spam: unknown; did you mean 'spans'?"),
+        ("spans", "jpg", "a picture ends in .svg, .png, .pdf, not in 'jpg'"),
+        ("needles", "svg", "--kind needles: these runs have nothing to draw"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(made: "Made", kind: str, form: str, complaint: str) -> None:
+    results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 9_000)])
+    with pytest.raises(ConfigError, match=re.escape(complaint)):
+        draw(kind, [Scored(made.manifest(results), results)], form)

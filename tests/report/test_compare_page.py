@@ -1,0 +1,108 @@
+"""The page of a comparison shows all of it, stays small, and trusts no name."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.report.compare_page import WIDTH, costs, curve, render_comparison
+from ltm_bench.score.comparison import Scored, compare
+
+if TYPE_CHECKING:
+    from tests.browser import Browser
+    from tests.made import Made, Page
+
+RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
+
+Make = Callable[..., Scored]
+Read = Callable[[str], "Page"]
+
+
+@pytest.fixture
+def make(made: "Made") -> Make:
+    return made.run
+
+
+def test_the_page_shows_all_of_it_and_stays_small(make: Make, read: Read) -> None:
+    runs = [
+        make(f"agent-{i}", [RIGHT] * i + [WRONG] * (14 - i), span=span)
+        for i in range(14)
+        for span in (2_000, 32_000, 120_000, 200_000, 500_000)
+    ]
+    comparison = compare(runs)
+    html = render_comparison(
+        comparison, {run.results.run: f"../{run.results.run}/report.html" for run in runs}
+    )
+    page = read(html)
+    assert len(html.encode()) < 2_000_000
+    assert [name for name, times in page.ids.items() if times > 1] == []
+    assert page.headings[0] == 1
+    assert page.tables_without_caption == 0
+    assert page.tags["script"] == 0
+    assert "../agent-3-2000-0/report.html#e-colours-0" in page.links
+    assert page.words.count("no difference shown") > 5
+    assert render_comparison(comparison, {}) == render_comparison(comparison, {})
+
+
+def test_what_agents_are_called_is_text_in_the_page(make: Make, read: Read) -> None:
+    name = "<script>alert(1)</script>\u202e\x1b"
+    page = read(render_comparison(compare([make(name), make("b", [WRONG])]), {}))
+    assert page.tags["script"] == 0
+    assert "<script>alert(1)</script>⟨U+202E⟩␛" in page.words
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_fits_loads_nothing_and_complains_of_nothing(
+    make: Make, browser: "Browser", tmp_path: Path, width: int, dark: bool
+) -> None:
+    runs = [
+        make(name, kind, span=span)
+        for name, kind in (("a" * 90, [RIGHT]), ("b", [WRONG, RIGHT]))
+        for span in (2_000, 500_000)
+    ]
+    runs += [
+        make(f"agent number {i} of very many", [WRONG] * i + [RIGHT], each=2, span=2_000) for i in range(12)
+    ]
+    runs.append(make("c", [Outcome.NOT_REACHED], manifest={"tokenizer": "other"}))
+    file = tmp_path / "compare.html"
+    file.write_text(render_comparison(compare(runs), {}), "utf-8")
+    browser.open(file.as_uri(), width=width, dark=dark, scripts=True)
+    browser.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    assert browser.problems == []
+    assert {each for each in browser.requests if not each.startswith("data:")} == {file.as_uri()}
+
+
+def test_several_seeds_are_shown_one_by_one_with_their_spread(make: Make, read: Read) -> None:
+    runs = [make("a", [RIGHT], seed=0), make("a", [RIGHT, WRONG], seed=1)]
+    words = read(render_comparison(compare(runs), {})).words
+    assert "the scores of 2 runs have a standard deviation of 1.77." in words
+    assert "seed 0 5.00" in words.replace("\xa0", " ")
+
+
+def test_a_curve_goes_through_the_scores_and_leaves_incomplete_runs_out(make: Make) -> None:
+    comparison = compare(
+        [make("a", span=2_000), make("a", [WRONG], span=500_000), make("b", [Outcome.NOT_REACHED])]
+    )
+    points = curve(comparison, "a").points
+    assert [point.y for point in points] == [0.0, 130.0]
+    assert 0 < points[0].x < points[1].x < WIDTH
+    assert curve(comparison, "a").line.count("L") == 1
+    empty = curve(comparison, "b")
+    assert (empty.line, empty.band, empty.words) == ("", "", "no complete run")
+
+
+def test_free_agents_stand_at_the_left_edge_and_unknown_costs_nowhere(make: Make) -> None:
+    def priced(agent: str, dollars: float | None) -> Scored:
+        run = make(agent)
+        costs = run.results.costs.model_copy(update={"dollars": dollars})
+        return Scored(run.manifest, run.results.model_copy(update={"costs": costs}))
+
+    prices = {"free": 0.0, "cheap": 0.1, "dear": 10.0, "unknown": None}
+    comparison = compare([priced(agent, dollars) for agent, dollars in prices.items()])
+    places = {dot.cell.entrant: dot.x for dot in costs(comparison, 120_000)}
+    assert places == {"free": 5.0, "cheap": 15.0, "dear": 95.0}
+    assert costs(compare([priced("free", 0.0), priced("unknown", None)]), 120_000) == []

@@ -1,0 +1,116 @@
+"""Runs of released versions: whatever changes, their logs are read, and their replies are scored as they were."""
+
+import gzip
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plugins.matchers import load
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+RUNS = sorted(Path(__file__).parent.glob("golden/*/*/events.jsonl"))
+EACH = pytest.mark.parametrize("log", RUNS, ids=lambda log: "/".join(log.parts[-3:-1]))
+COLLECTED = Path(__file__).parents[2] / "shared" / "data" / "replies" / "questions.jsonl.gz"
+
+CHANGED: dict[str, str] = {}
+"""Verdicts that are meant to differ from those of the release: `version/run/example/turn`, and why."""
+
+
+class Question(NamedTuple):
+    """A question of a log, the reply to it, and the turns of its example up to it."""
+
+    example: str
+    turn: int
+    expect: dict[str, Any]
+    turns: list[Turn]
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text("utf-8").splitlines():
+        yield json.loads(line)
+
+
+def questions(log: Path) -> Iterator[Question]:
+    """Read a log by its JSON alone: the format of a release does not move with our readers."""
+    for path in [log, *sorted(log.parent.glob("isolated/*.jsonl"))]:
+        sent: dict[str, Any] = {}
+        heard: dict[str, list[Turn]] = {}
+        for event in lines(path):
+            if event["event"] == "sent":
+                sent = event
+            elif event["event"] == "replied" and sent.get("example"):
+                message = Message(sent["message"], datetime.fromisoformat(sent["at"]), sent["turn"])
+                turns = heard.setdefault(sent["example"], [])
+                turns.append(Turn(message, Reply(event["reply"]), sent["kind"], sent["example"]))
+                if "expect" in sent:
+                    yield Question(sent["example"], sent["turn"], sent["expect"], list(turns))
+
+
+def release_says(log: Path) -> dict[tuple[str, int], tuple[str, float]]:
+    return {
+        (each["example"], each["turn"]): (each["outcome"], each["score"])
+        for each in lines(log.with_name("verdicts.jsonl"))
+    }
+
+
+def test_the_golden_runs_hold_every_matcher_of_their_release() -> None:
+    for release in {log.parents[1] for log in RUNS}:
+        logs = list(release.glob("*/events.jsonl"))
+        known = next(lines(release / "conversation" / "events.jsonl"))["scorers"]
+        assert {question.expect["matcher"] for log in logs for question in questions(log)} == set(known)
+
+
+@EACH
+def test_what_a_release_expected_is_read(log: Path) -> None:
+    for question in questions(log):
+        expect = load(question.expect)
+        assert isinstance(expect, Matcher)
+        assert load(json.loads(json.dumps(dump(expect)))) == expect
+
+
+@EACH
+def test_a_reply_gets_the_verdict_that_the_release_gave(log: Path) -> None:
+    asked = list(questions(log))
+    said = release_says(log)
+    assert {(each.example, each.turn) for each in asked} == set(said)
+    for each in asked:
+        verdict = load(each.expect).verdict(each.turns[-1].reply.text, each.turns)
+        if f"{'/'.join(log.parts[-3:-1])}/{each.example}/{each.turn}" not in CHANGED:
+            assert (verdict.outcome.value, verdict.score) == said[each.example, each.turn], verdict.reason
+
+
+@EACH
+def test_a_run_of_a_release_is_rescored_and_gets_its_page(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "reports" / "old"
+    shutil.copytree(log.parent, run)
+    assert command("rescore", "old").exit_code == 0
+    assert command("report", "old").exit_code == 0
+    assert (run / "report.html").is_file()
+    if not CHANGED:
+        assert release_says(run / "events.jsonl") == release_says(log)
+    before, after = (json.loads((place / "results.json").read_text("utf-8")) for place in (log.parent, run))
+    assert {each["id"]: each["score"] for each in before["examples"]} == {
+        each["id"]: each["score"] for each in after["examples"]
+    } or CHANGED
+
+
+@pytest.mark.skipif(not COLLECTED.is_file(), reason="the collected replies are not at hand")
+def test_what_was_expected_of_collected_replies_is_read() -> None:
+    kinds = set()
+    for line in gzip.decompress(COLLECTED.read_bytes()).decode("utf-8").splitlines():
+        expect = load(json.loads(line)["expect"])
+        kinds.add(type(expect).__name__)
+        assert expect.verdict("I do not know.", []).outcome is not Outcome.CORRECT
+    assert len(kinds) >= 10
