@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import ltm_bench
 from ltm_bench.cli import app
+from ltm_bench.cli.app import known
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
@@ -125,3 +126,13 @@ def test_the_output_of_the_main_job_is_the_one_that_the_readme_shows(here: Path)
     said = [line.split() for line in run("run").splitlines() if line.strip()]
     # A slow machine says in between how far it is.
     assert [words for words in said if not re.fullmatch(r"\d+%", words[0])] == table
+
+
+def test_every_command_stands_in_the_readmes_table() -> None:
+    rows = [
+        line.split("|")[1]
+        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    named = {words.split()[0] for row in rows for words in re.findall(r"`([^`]+)`", row)}
+    assert set(known()) <= named

@@ -118,6 +118,12 @@ def test_a_run_with_another_manifest_is_refused_and_the_difference_shown(tmp_pat
     assert read_manifest(tmp_path) == manifest()
 
 
+def test_a_new_release_or_a_new_matcher_makes_no_other_run_of_it(tmp_path: Path) -> None:
+    start_run(tmp_path, manifest(scorers={"NamesOnly": 1}))
+    start_run(tmp_path, manifest(version="9.9", scorers={"NamesOnly": 2, "New": 1}))
+    assert read_manifest(tmp_path).scorers == {"NamesOnly": 1}  # as it was when the run began
+
+
 def test_a_manifest_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(*_: object) -> None:
         raise KeyboardInterrupt
