@@ -79,7 +79,7 @@ def test_the_suite_of_the_readme_runs(here: Path) -> None:
 @pytest.mark.skipif("run" not in ltm_bench.__all__, reason="the Python API is not part of this version")
 def test_the_python_session_of_the_readme_gives_what_it_shows(here: Path) -> None:
     [session] = [code for code in snippets("README.md") if "from ltm_bench import run" in code]
-    shown = re.search(r"# ([\d.]+), \(([\d.]+), ([\d.]+)\), \"(.*)\"", session)
+    shown = re.search(r"# ([\d.]+), Interval\(low=([\d.]+), high=([\d.]+)\), \"(.*)\"", session)
     assert shown is not None
     names: dict[str, Any] = {}
     # A table needs pandas or polars, which are not among the development tools.
