@@ -478,8 +478,8 @@ def test_the_budget_is_one_for_all_workers_and_never_exceeded(tmp_path: Path, cl
     made = len(calls.read_text().splitlines())
     assert code == 4, said
     assert "--max-cost 1.00 is reached" in said
-    # The call that was killed may have been paid for: it stays counted.
-    assert made == 100, said
+    # A worker may die with a cent set aside for a call that it never made. Nobody can know: it stays counted.
+    assert made in (99, 100), said
     assert "$1.0000" in said or "$0.9900" in said
 
 
