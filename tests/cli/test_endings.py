@@ -128,6 +128,12 @@ def test_a_missing_key_is_said_before_anything_is_written(
     assert not Path("reports").exists()
 
 
+def _hear_everything() -> None:
+    """Undo what these tests may have inherited: a shell's background is deaf to SIGINT, what nohup starts to SIGHUP."""
+    for each in (signal.SIGINT, signal.SIGHUP):
+        HANDLE(each, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("agent", "how"),
     [
@@ -147,8 +153,7 @@ def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
         [*COMMAND, "run", *TINY, "--agent", agent],
         stderr=subprocess.PIPE,
         text=True,
-        # A shell starts what it puts into the background deaf to SIGINT, and children inherit that.
-        preexec_fn=partial(HANDLE, signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=_hear_everything,
     ) as running:
         _wait_until_here(place, running)
         for each in how:
@@ -268,7 +273,7 @@ def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        preexec_fn=partial(HANDLE, signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=_hear_everything,
     ) as running:
         try:
             said = _read_to(ours, b"> ")
