@@ -62,6 +62,10 @@ class Budget:
         self.held += price
         return price
 
+    def lose(self, price: Decimal) -> None:
+        """Count a call that may have been paid for, and whose reply was lost in a crash."""
+        self.spent += price
+
     def release(self, held: Decimal) -> None:
         """Release what was reserved for a call that failed."""
         self.held -= held

@@ -139,7 +139,7 @@ class Calls:
         """
         await self.catch_up(message.turn)
         lost = self._lost(message) if doubtful else NOTHING
-        self._budget.spent += lost
+        self._budget.lose(lost)
         recalled = None
         if question:
             await self._guard(self.agent.settle(), message.turn)

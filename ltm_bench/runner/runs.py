@@ -59,7 +59,7 @@ async def run_conversations(
     Raises:
         RunIncomplete, BudgetReached: One of the conversations had to stop; the others were brought to their end.
     """
-    budget.spent += lost_before(folder / "timings.jsonl")
+    budget.lose(lost_before(folder / "timings.jsonl"))
     home = folder / "agent"
     places = places or asyncio.Semaphore(concurrent)
     open_ones = asyncio.Semaphore(concurrent)

@@ -97,6 +97,19 @@ class BudgetServer:
         account.held += price or Decimal()
         return price or Decimal()
 
+    def lose(self, number: int, attempt: str, price: Decimal) -> None:
+        """Count a call whose reply was lost, as its run does now; what was carried over for it is not counted twice.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker.
+            price: The most that the call can have cost.
+        """
+        account = self._accounts[number]
+        if account.attempt == attempt:
+            account.carried = max(account.carried - price, Decimal())
+            account.spent += price
+
     def give(self, number: int, attempt: str, held: Decimal, spent: Decimal, *, unknown: bool) -> None:
         """Give back what was set aside for a call.
 

@@ -81,6 +81,13 @@ class _Account(Budget):
         super().release(held)
         self._give(held)
 
+    def lose(self, price: Decimal) -> None:
+        super().lose(price)
+        if price:
+            import ray
+
+            ray.get(self._server.lose.remote(self._order.number, self._attempt, price))
+
     def _give(self, held: Decimal) -> None:
         if held:
             import ray
