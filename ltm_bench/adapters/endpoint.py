@@ -46,7 +46,7 @@ class Endpoint:
             max_retries: How often a failed request is sent again.
 
         Raises:
-            ConfigError: The URL is none, the key is missing or cannot be sent, or a number makes no sense.
+            ConfigError: The URL is not a URL, the key is missing or cannot be sent, or a number makes no sense.
         """
         self.model = model
         self.url = base_url or os.environ.get(url_variable) or vendor_url

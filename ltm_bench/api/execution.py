@@ -163,13 +163,13 @@ async def published(
 
 
 def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
-    """Raise ConfigError if a limit cannot be held, because the price of an agent is unknown."""
+    """Raise ConfigError if a limit cannot be guaranteed, because the price of an agent is unknown."""
     if limit is None:
         return
     most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
     if not agent.free and (most is None or dollars(most) is None):
         raise ConfigError(
-            f"--max-cost {limit} cannot be held: the price of agent {name} is unknown; leave it out to run all the same"
+            f"--max-cost {limit} cannot be guaranteed: the price of agent {name} is unknown; run without --max-cost"
         )
 
 

@@ -151,7 +151,7 @@ class Costs(Frozen):
     """What the agent used and cost."""
 
     calls: int = 0
-    """Replies that the agent gave itself; scripted filler is none."""
+    """Replies that the agent gave itself; scripted filler does not count."""
     usage: dict[str, int] = Field(default_factory=dict)
     """Sums of the normalised token figures."""
     dollars: float | None = 0.0

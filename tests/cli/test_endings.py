@@ -113,7 +113,7 @@ def test_a_budget_that_cannot_be_held_is_refused_before_anything_is_written(
     words = ("-A", "model=nobody-knows-it", "--base-url", "http://127.0.0.1:9/v1")
     done = command("run", *TINY, "--agent", "openai_chat", *words, "--max-cost", "$2.50")
     assert done.exit_code == 1
-    assert "--max-cost 2.50 cannot be held" in done.err
+    assert "--max-cost 2.50 cannot be guaranteed" in done.err
     assert not Path("reports").exists()
 
 

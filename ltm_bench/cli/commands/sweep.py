@@ -46,7 +46,7 @@ from ltm_bench.runner.sweep import sweep as hold_all
 
 @dataclass(frozen=True)
 class Cluster:
-    """That a sweep is held by a cluster, and how."""
+    """The cluster that runs a sweep, and how."""
 
     shared: str | None
     """Where its runs land: a folder that all nodes see, or a URL; None for reports/."""
@@ -130,7 +130,7 @@ def sweep(
         typer.Option(
             metavar="CLUSTER",
             envvar="LTM_BENCH_ON",
-            help="Who holds the runs, instead of this process: ray, the cluster that is there, or at RAY_ADDRESS.",
+            help="What runs them instead of this process: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
         ),
     ] = None,
     resources: Annotated[

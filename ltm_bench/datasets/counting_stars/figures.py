@@ -44,7 +44,7 @@ class Figures(NamedTuple):
 
 
 def predicted(path: Path, on_bad: OnBad) -> Figures:
-    """Return the figures of a prediction file. Raises ConfigError if it is none."""
+    """Return the figures of a prediction file. Raises ConfigError if it is not one."""
     try:
         found = rows(entry.value for entry in read_predictions(path, on_bad))
     except (LookupError, TypeError, ValueError, AttributeError) as error:

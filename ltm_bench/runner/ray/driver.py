@@ -128,7 +128,7 @@ def too_large(jobs: Sequence[Job], terms: Terms, ray: Any) -> list[str]:
 def shares(
     jobs: Sequence[Job], terms: Terms, nodes: Sequence[Mapping[str, Any]]
 ) -> dict[str, tuple[int, int]]:
-    """Return for each provider how many runs are held at a time, and how many calls each of them may make at a time.
+    """Return for each provider how many runs may be under way at once, and how many calls each may make at once.
 
     Their product is never more than the connections. Runs of agents that call nobody are bounded by the cluster alone.
     """
@@ -149,7 +149,7 @@ def shares(
 async def sweep_on(
     ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
 ) -> list[LtmBenchError | None]:
-    """Have all runs held by the cluster; their folders hold the logs then.
+    """Run all runs of a sweep on the cluster; afterwards their folders hold the logs.
 
     Args:
         ray: The module, connected.
