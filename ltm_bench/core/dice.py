@@ -1,6 +1,6 @@
 """Seeded randomness: every owner has its own stream, named by a string, so that none disturbs another.
 
-The examples of a scenario roll dice of their own, and share decks: what one is dealt, no other is dealt in the same run.
+The examples of a scenario roll dice of their own, but share decks: what one of a run is dealt, no other is dealt.
 
 Python guarantees the same numbers across versions only for `random()`, so everything here is derived from it.
 """
