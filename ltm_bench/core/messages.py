@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 Kind = Literal["tell", "ask", "chat", "fill"]
 """What a turn is to the benchmark. The agent is never told."""
 
-Answered = Literal["agent", "script"]
+AnsweredBy = Literal["agent", "script"]
 """Who answered a message: the agent, or a script in its place, so that the agent only observes the turn."""
 
 Text = str | Callable[[datetime], str]
@@ -118,7 +118,7 @@ class Turn:
     kind: Kind = "chat"
     example: str | None = None
     """The example that spoke, e.g. `colours/2`; None for filler."""
-    answered: Answered = "agent"
+    answered: AnsweredBy = "agent"
 
 
 class Outcome(StrEnum):

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.messages import Answered, Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
+from ltm_bench.core.messages import AnsweredBy, Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
 from ltm_bench.filler.filler import Filler
 from ltm_bench.log import events
 from ltm_bench.log.events import Replied, Sent
@@ -130,7 +130,7 @@ class Conversation:
         message = Message(send.text, self._scheduler.clock.now, self._turn, ideal)
         heard = self._heard.setdefault(send.example.id, [])
         record = partial(self._sent, kind, send.text, lambda: send.tokens, send.example.id, send.due, line)
-        answered: Answered = "agent"
+        answered: AnsweredBy = "agent"
         if self._plan.manifest.acknowledge == "scripted" and needs_no_agent(line):
             answered = "script"
             reply = Reply(acknowledgement(send.example, len(heard)))
@@ -165,7 +165,7 @@ class Conversation:
         record = partial(self._sent, "fill", filler.text, lambda: self._filler.tokens(filler))
         ideal = filler.answers if calls.agent.told_ideal else None
         message = Message(filler.text, self._scheduler.clock.now, self._turn, ideal)
-        answered: Answered = "agent"
+        answered: AnsweredBy = "agent"
         if self._plan.manifest.filler.mode == "live":
             exchange = await self._exchange(message, record)
             told = calls.opened and not calls.live
