@@ -1,5 +1,8 @@
 """Goldfish: remembers nothing, and says so. The floor of every comparison."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from ltm_bench import Agent, Message, Reply, Turn
 
 
@@ -7,6 +10,7 @@ class Goldfish(Agent):
     """Answers every message as if it were the first one."""
 
     free = True
+    forks = "snapshot"
 
     async def reply(self, message: Message) -> Reply:
         """Acknowledge statements; of questions, say that the answer is not known."""
@@ -15,3 +19,7 @@ class Goldfish(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Hear a turn, and forget it."""
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze nothing: every message is answered alike."""
+        return partial(self.reply, message)

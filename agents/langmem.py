@@ -10,7 +10,7 @@ embedding takes stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -226,6 +226,10 @@ class LangMem(MemoryProduct):
     def billed(self, usage: Usage | None) -> Usage | None:
         """Add what managing used since the last reply."""
         return self._tally.settle(usage)
+
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Take what was just looked up out of what the next reply is billed for."""
+        return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the memories in the store that are nearest."""

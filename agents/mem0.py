@@ -235,6 +235,10 @@ class Mem0(MemoryProduct):
         """Add what Mem0 used since the last reply."""
         return self._tally.settle(usage)
 
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Take what was just looked up out of what the next reply is billed for."""
+        return self._tally.apart()
+
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the facts that Mem0 finds."""
         return await self._call(self._search, query, limit)

@@ -1,5 +1,8 @@
 """Parrot: repeats every message word by word. A scorer that is taken in by an echo is broken."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from ltm_bench import Agent, Message, Reply, Turn
 
 
@@ -7,6 +10,7 @@ class Parrot(Agent):
     """Echoes."""
 
     free = True
+    forks = "snapshot"
 
     async def reply(self, message: Message) -> Reply:
         """Return the message's own text."""
@@ -14,3 +18,7 @@ class Parrot(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Hear a turn, and forget it."""
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze nothing: every message is answered alike."""
+        return partial(self.reply, message)

@@ -1,5 +1,8 @@
 """Perfect: is told the ideal reply before every message. The ceiling of every comparison."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from ltm_bench import Agent, AgentError, Message, Reply, Turn
 
 
@@ -7,6 +10,7 @@ class Perfect(Agent):
     """The one agent whose messages carry the ideal reply."""
 
     free = True
+    forks = "snapshot"
     told_ideal = True
 
     async def reply(self, message: Message) -> Reply:
@@ -17,3 +21,7 @@ class Perfect(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Hear a turn; nothing has to be remembered."""
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze nothing: every message is answered alike."""
+        return partial(self.reply, message)

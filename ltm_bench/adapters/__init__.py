@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.settings import at_least
     from ltm_bench.adapters.text import aware_time, pieces, sendable
     from ltm_bench.adapters.usage import usage_of
-    from ltm_bench.adapters.vector_store import Found, VectorStore
+    from ltm_bench.adapters.vector_store import Found, Held, VectorStore
     from ltm_bench.adapters.window import KEPT, Prompt, Window
     from ltm_bench.core.agent import Forks, UsageModel
     from ltm_bench.core.clock import stamp
@@ -104,7 +104,7 @@ else:
             "ltm_bench.adapters.settings": "at_least",
             "ltm_bench.adapters.text": "aware_time pieces sendable",
             "ltm_bench.adapters.usage": "usage_of",
-            "ltm_bench.adapters.vector_store": "Found VectorStore",
+            "ltm_bench.adapters.vector_store": "Found Held VectorStore",
             "ltm_bench.adapters.window": "KEPT Prompt Window",
             "ltm_bench.core.agent": "Forks UsageModel",
             "ltm_bench.core.clock": "stamp",
@@ -146,6 +146,7 @@ __all__ = [
     "Forks",
     "Found",
     "Heard",
+    "Held",
     "Ledger",
     "LtmBenchError",
     "MemoryProduct",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ class MemoryProduct(Agent):
     A turn is noted in a ledger before and after the product hears it, so that a run that is resumed has the memory of
     its log: turns that the product has not heard are told to it, and what it heard beyond the log is cut off.
     """
+
+    forks = "snapshot"
 
     def __init__(
         self,
@@ -80,6 +82,10 @@ class MemoryProduct(Agent):
         """Return the usage of a reply, given what the core used for it."""
         return usage
 
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Return what adds the use of a lookup that was just made to the usage of a forked reply."""
+        return lambda usage: usage
+
     # The agent
 
     async def open(self, home: Path) -> None:
@@ -102,6 +108,11 @@ class MemoryProduct(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Tell the product of a turn."""
+        await self._hear(turn)
+        if turn.answered == "agent":  # a run that is resumed: this reply has been billed, with all before it
+            self.billed(None)
+
+    async def _hear(self, turn: Turn) -> None:
         await self._ready()
         await self.hear(turn)
         self._recent.append(turn)
@@ -112,8 +123,21 @@ class MemoryProduct(Agent):
         found = await self.recall(self.query(message), self._limit)
         prompt = self._core.prompt(message, found, self._recent)
         reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
-        await self.observe(Turn(message, reply))
+        await self._hear(Turn(message, reply))
         return replace(reply, usage=self.billed(reply.usage))
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Look up what the product finds now, and freeze the core's prompt; the product hears of nothing."""
+        await self._ready()
+        found = await self.recall(self.query(message), self._limit)
+        prompt = replace(message, text=self._core.prompt(message, found, self._recent))
+        billed = self.billed_apart()
+
+        async def answer() -> Reply:
+            reply = await self._core.reply_apart(self._home / "core", prompt)
+            return replace(reply, usage=billed(reply.usage))
+
+        return answer
 
     async def close(self) -> None:
         """Close the core's connections."""

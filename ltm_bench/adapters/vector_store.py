@@ -44,6 +44,34 @@ class Found(NamedTuple):
     """The product of the two vectors: higher is nearer."""
 
 
+class Held(NamedTuple):
+    """What a store holds at one moment."""
+
+    passages: Sequence[Passage]
+    """The first `size` of them; the list may grow behind it."""
+    size: int
+    vectors: Vectors
+
+    def nearest(self, query: Any, limit: int) -> list[Found]:
+        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        import numpy as np
+
+        count = self.size
+        if not count:
+            return []
+        scores = self.vectors @ query
+        best = np.arange(count)
+        if limit < count:  # whatever scores as much as the last one that fits must be there to be compared
+            best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
+        best = best[np.argsort(-scores[best], kind="stable")][:limit]
+        return [Found(self.passages[int(row)], float(scores[row])) for row in best]
+
+    def around(self, at: datetime, limit: int) -> list[Passage]:
+        """Return the passages that were stored next to a time, in order."""
+        middle = bisect_left(self.passages, at, hi=self.size, key=lambda passage: passage.at)
+        return list(self.passages[max(0, middle - limit // 2) : min(self.size, middle + (limit + 1) // 2)])
+
+
 class VectorStore:
     """Passages, their vectors, and an exact ranking of them."""
 
@@ -131,7 +159,7 @@ class VectorStore:
         """Hold exactly these passages from now on; those whose vectors are in `added` are written."""
         import numpy as np
 
-        self.passages = []
+        self.passages = []  # a new list: what was held before stays as it was
         self._unwritten = []
         self._vectors = np.zeros((0, 0), dtype=np.float32)
         vectors = [added[p.key] if p.key in added else stored[p.key].vector for p in passages]
@@ -172,24 +200,9 @@ class VectorStore:
             )
         self._unwritten = []
 
-    def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
-        import numpy as np
-
-        count = len(self.passages)
-        if not count:
-            return []
-        scores = self.vectors @ query
-        best = np.arange(count)
-        if limit < count:  # whatever scores as much as the last one that fits must be there to be compared
-            best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
-        best = best[np.argsort(-scores[best], kind="stable")][:limit]
-        return [Found(self.passages[row], float(scores[row])) for row in best]
-
-    def around(self, at: datetime, limit: int) -> list[Passage]:
-        """Return the passages that were stored next to a time, in order."""
-        middle = bisect_left(self.passages, at, key=lambda passage: passage.at)
-        return self.passages[max(0, middle - limit // 2) : middle + (limit + 1) // 2]
+    def now(self) -> Held:
+        """Return what it holds now. It only ever grows behind it."""
+        return Held(self.passages, len(self.passages), self.vectors)
 
     def close(self) -> None:
         """Write the rest and close the files."""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.budget import NOTHING, Budget
-from ltm_bench.core.errors import AgentError, LtmBenchError
+from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import is_usage
@@ -42,6 +42,10 @@ class Answer:
     traffic: Traffic
     recalled: Sequence[Memory] | None
     """What retrieval gave for a question, before it was asked; None where nobody can tell."""
+
+
+Asking = Callable[[], Awaitable[Answer]]
+"""Asks a question whose prompt is frozen."""
 
 
 class Calls:
@@ -75,6 +79,8 @@ class Calls:
         self.live = False
         """Whether the agent has caught up with the log, so that it may be asked."""
         self.opened = False
+        self.in_flight: set[asyncio.Task[None]] = set()
+        """Forks of this conversation that are being answered."""
         self._recorder = recorder
         self._journal = journal
         self._trace = Journal(retrieval_trace_of(recorder.path), journal.clock)
@@ -107,11 +113,12 @@ class Calls:
         self._turn = turn.message.turn
         await self._guard(self.agent.observe(turn), turn.message.turn)
 
-    async def catch_up(self, turn: int) -> None:
+    async def catch_up(self, turn: int, turns: int) -> None:
         """Open the agent and bring it to where the log ends, unless it is there already.
 
         Args:
             turn: The number of the next turn; all before it are in the log.
+            turns: How many these are: turns and forks are numbered together.
         """
         self._turn = turn
         if self.live:
@@ -119,11 +126,15 @@ class Calls:
         self.live = True
         if turn:
             self._journal.put(self._where(turn) | {"resumed": True})
+        await self.stand_after(turns)
+
+    async def stand_after(self, turns: int) -> None:
+        """Open the agent and restore it from the first turns of the log, unless it is open: then it has heard them."""
         if not self.opened:
             await self.open()
-            if turn:
-                turns: Iterator[Turn] = islice(read_turns(self._recorder.path), turn)
-                await self._guard(self.agent.restore(turns), turn)
+            if turns:
+                logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
+                await self._guard(self.agent.restore(logged), self._turn)
 
     async def ask(
         self, message: Message, record: Callable[[], int], *, question: bool, doubtful: bool
@@ -137,32 +148,111 @@ class Calls:
             question: Whether the reply will be scored: the agent's indexers are then waited for.
             doubtful: Whether the log holds the message already, so that the agent may get it twice.
         """
-        await self.catch_up(message.turn)
         lost = self._lost(message) if doubtful else NOTHING
         self._budget.lose(lost)
         recalled = None
         if question:
             await self._guard(self.agent.settle(), message.turn)
             recalled = await self._recalled(message)
-        async with self._places:
-            held = self._budget.hold(self.agent, message)
-            begun = self._journal.clock()
-            with listening() as heard:
-                try:
-                    sent, begun = record(), self._journal.clock()
-                    if doubtful:
-                        self._doubt(message.turn, lost)
-                    reply = await self._guard(self.agent.reply(message), message.turn)
-                    seconds = self._journal.clock() - begun
-                except BaseException:  # whatever it is, what was held is given back
-                    self._budget.release(held)
-                    if heard.attempts:
-                        self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)
+        held = await self._granted(message)
+
+        def begin() -> int:
+            sent = record()
+            if doubtful:
+                self._doubt(message.turn, lost, "turn")
+            return sent
+
+        try:
+            sent, reply, seconds, heard = await self._asked(
+                message, held, begin, lambda: self.agent.reply(message)
+            )
+        finally:
+            self._places.release()
+        return Answer(reply, sent, seconds, heard, recalled)
+
+    async def fork(self, message: Message, record: Callable[[], None], *, doubtful: bool) -> Asking:
+        """Have the agent freeze the prompt for a question beside the conversation; return what asks it.
+
+        Until that is called, nothing has been asked; it can be called while the conversation goes on.
+
+        Args:
+            message: The question.
+            record: Records that it goes out; called at the last moment.
+            doubtful: Whether it went out before, so that the agent may get it twice.
+        """
+        lost = self._lost(message) if doubtful else NOTHING
+        self._budget.lose(lost)
+        await self._guard(self.agent.settle(), message.turn)
+        recalled = await self._recalled(message)
+        held = await self._granted(message)  # until the answer is there: freezing can cost something, too
+        try:
+            frozen = await self._guard(self.agent.fork(message), message.turn)
+        except BaseException:
+            self._budget.release(held)
+            raise
+        finally:
+            self._places.release()
+
+        def begin() -> None:
+            record()
+            if doubtful:
+                self._doubt(message.turn, lost, "forked question")
+
+        async def answer() -> Answer:
+            try:
+                await self._places.acquire()
+            except BaseException:
+                self._budget.release(held)
+                raise
+            try:
+                _, reply, seconds, heard = await self._asked(message, held, begin, frozen)
+            finally:
+                self._places.release()
+            return Answer(reply, 0, seconds, heard, recalled)
+
+        return answer
+
+    async def _granted(self, message: Message) -> Decimal:
+        """Wait for a place, take it, and return what was set aside for this call.
+
+        Where the money is in forks that are under way, it waits for them: most of it comes back.
+        """
+        while True:
+            await self._places.acquire()
+            try:
+                return self._budget.hold(self.agent, message)
+            except BudgetReached:
+                self._places.release()
+                if not self.in_flight:
                     raise
+            except BaseException:
+                self._places.release()
+                raise
+            await asyncio.wait(self.in_flight, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _asked(
+        self, message: Message, held: Decimal, begin: Callable[[], T], call: Callable[[], Awaitable[Reply]]
+    ) -> tuple[T, Reply, float, Traffic]:
+        """Call the agent, with this much set aside; return what `begin` returned, the reply, seconds and traffic."""
+        begun = self._journal.clock()
+        with listening() as heard:
+            try:
+                first, begun = begin(), self._journal.clock()
+                reply = await self._guard(call(), message.turn)
+                seconds = self._journal.clock() - begun
+            except BaseException:  # whatever it is, what was held is given back
+                self._budget.release(held)
+                if heard.attempts:
+                    self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)
+                raise
         if problem := _unusable(reply):
             raise AgentError(f"the agent failed at turn {message.turn}: reply() returned {problem}")
         self._budget.settle(reply.usage, free=self.agent.free, held=held)
-        return Answer(reply, sent, seconds, heard, recalled)
+        return first, reply, seconds, heard
+
+    def note_fork(self, number: int, answer: Answer) -> None:
+        """Write down how long the answer to a fork took."""
+        self._note(number, "seconds", answer.seconds, answer.traffic)
 
     async def note(self, turn: int, answer: Answer) -> None:
         """Write down how long a reply took, once it is in the log, and have a paid one synced."""
@@ -211,10 +301,10 @@ class Calls:
         most = self.agent.reserve(message)
         return (dollars(most) if most is not None else None) or NOTHING
 
-    def _doubt(self, turn: int, lost: Decimal) -> None:
-        """Name a turn whose message is in the log and whose reply is not: the agent now gets it once more."""
+    def _doubt(self, turn: int, lost: Decimal, what: str) -> None:
+        """Name a turn, or a fork, that went out and whose reply was lost: the agent now gets it once more."""
         self._journal.put(self._where(turn) | {"doubtful": True} | ({"dollars": float(lost)} if lost else {}))
-        self._on_doubt(f"turn {turn}" + (f" of {self._conversation}" if self._conversation else ""))
+        self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
     def _where(self, turn: int) -> dict[str, Any]:
         """Return how a side file says to which turn of which conversation a record belongs."""

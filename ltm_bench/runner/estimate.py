@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import takewhile
@@ -55,15 +56,21 @@ class Estimate:
     """With the provider's prompt cache; None where a price is unknown."""
     dollars_uncached: Decimal | None = Decimal()
     overflows: int = 0
+    beside: int = 0
+    """Calls for forked questions, which nobody waits for."""
+    output_beside: int = 0
 
     @property
     def minutes(self) -> float:
-        """How long the calls take at a provider's usual speed."""
-        return (self.calls * FIRST_TOKEN + self.output / PER_SECOND) / 60
+        """How long the calls take at a provider's usual speed; forked questions take none but the last one's."""
+        waited = self.calls - self.beside + bool(self.beside)
+        return (waited * FIRST_TOKEN + (self.output - self.output_beside) / PER_SECOND) / 60
 
 
 class _Counting(Agent):
     """Counts what each reply would use."""
+
+    forks = "snapshot"
 
     def __init__(self, model: UsageModel, reply_tokens: int, counter: Counter, estimate: Estimate) -> None:
         self._model = model
@@ -93,6 +100,20 @@ class _Counting(Agent):
         self._last = prompt
         self._window.take(said, Reply(self._reply))
         return Reply(self._reply)
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        prompt = self._window.prompt(stamped(message))
+
+        async def answer() -> Reply:
+            if prompt is None:
+                self._estimate.overflows += 1
+                return Reply("", finish=Finish.OVERFLOW)
+            self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
+            self._estimate.beside += 1
+            self._estimate.output_beside += self._output
+            return Reply(self._reply)
+
+        return answer
 
     async def observe(self, turn: Turn) -> None:
         self._window.take(stamped(turn.message), turn.reply)

@@ -9,6 +9,7 @@ from pathlib import Path
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Verdict
+from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import is_finished
 from ltm_bench.log.recorder import Recorder
@@ -66,7 +67,7 @@ async def run_conversations(
     verdicts: dict[tuple[str, int], Verdict] = {}
 
     async def converse(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> Verdicts:
-        with Recorder(log) as recorder:
+        with Recorder(log) as recorder, ForkFile(log) as forks:
             if recorder.cut:
                 on_cut(recorder.cut)
             calls = Calls(
@@ -79,7 +80,7 @@ async def run_conversations(
                 conversation=log.stem if plan.manifest.suite.isolated else None,
                 on_doubt=on_doubt,
             )
-            conversation = Conversation(plan, examples, calls, recorder, observer)
+            conversation = Conversation(plan, examples, calls, recorder, forks, observer)
             await conversation.run()
             return conversation.verdicts
 

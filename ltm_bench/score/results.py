@@ -231,6 +231,10 @@ class Results(Frozen):
     turns: int
     tokens: int
     filler_tokens: int
+    forks: int = 0
+    """Questions that were asked beside the conversation."""
+    fork_tokens: int = 0
+    """Of these and their replies: they are not part of the conversation."""
     seconds: float
     """Length of the conversation in benchmark time."""
     overruns: int

@@ -152,7 +152,7 @@ def test_the_ranking_is_exact_among_thousands(converse: Converse):
         vector = hashing.embed([query])[0]
         scores = whole @ np.rint(vector * hashing.GRAIN).astype(np.int64)
         exact = sorted(range(len(lines)), key=lambda i: (-scores[i], i))[:20]
-        assert [passage.text for passage, _ in store.nearest(vector, 20)] == [lines[i] for i in exact]
+        assert [passage.text for passage, _ in store.now().nearest(vector, 20)] == [lines[i] for i in exact]
 
 
 # The store
