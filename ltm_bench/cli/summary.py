@@ -21,6 +21,7 @@ def print_run(run: Run) -> None:
         out().print(
             f"floor (goldfish) {floor:.2f}, ceiling (perfect) {ceiling:.2f}, chance {results.chance:.2f}"
         )
+    out().print(f"heard: {results.hearing}")
     if results.overruns:
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.undecided:

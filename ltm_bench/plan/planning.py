@@ -72,6 +72,9 @@ def make_plan(request: Request) -> Plan:
     agent = resolve_agent(
         request.agent, request.settings, request.base_url, calls=request.calls, catalogue=catalogue
     )
+    isolated = request.isolated or suite.isolated
+    if not agent.source.sample.observes and not isolated:
+        mode = "live"  # of filler that it is not asked to answer it would never hear
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -82,7 +85,7 @@ def make_plan(request: Request) -> Plan:
             name=request.suite,
             start=suite.start,
             stagger=suite.stagger,
-            isolated=request.isolated or suite.isolated,
+            isolated=isolated,
             scenarios=[_entry(name, suite, scenarios, request, span) for name in dict.fromkeys(chosen)],
         ),
         agent=agent.entry,
