@@ -104,7 +104,7 @@ class Http(Agent):
         if self.observes:
             last = int(self._last.read_text("utf-8")) if self._last.exists() else -1
             for turn in turns:
-                if turn.kind == "fill" and turn.message.turn > last:
+                if turn.answered == "script" and turn.message.turn > last:
                     await self.observe(turn)
 
     async def reply(self, message: Message) -> Reply:

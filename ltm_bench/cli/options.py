@@ -124,8 +124,32 @@ FillerKind = Annotated[
         "--filler",
         metavar="KIND",
         envvar="LTM_BENCH_FILLER",
-        help="scripted (the agent only observes filler) or live (it answers); triviaqa:FILE takes the trivia from a "
+        help="scripted (the agent observes filler, or is asked it if it cannot) or live (it is asked); triviaqa:FILE takes the trivia from a "
         "file, and live,triviaqa:FILE is both.",
+    ),
+]
+Questions = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE",
+        envvar="LTM_BENCH_QUESTIONS",
+        help="in-line (questions are part of the conversation) or forked (each is asked beside it, all at once).",
+    ),
+]
+Acknowledge = Annotated[
+    str,
+    typer.Option(
+        metavar="WHO",
+        envvar="LTM_BENCH_ACKNOWLEDGE",
+        help="Who replies to needles: live (the agent) or scripted (a script; the agent observes them).",
+    ),
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        envvar="LTM_BENCH_QUICK",
+        help="Forked questions, scripted acknowledgements, scripted filler: minutes instead of hours.",
     ),
 ]
 Span = Annotated[

@@ -150,11 +150,10 @@ class _Tally:
     """Observes the turns of a simulated run."""
 
     estimate: Estimate
-    live_filler: bool
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         self.estimate.turns += 1
-        self.estimate.filler += self.live_filler and turn.kind == "fill"
+        self.estimate.filler += turn.kind == "fill" and turn.answered == "agent"
         self.estimate.tokens += tokens
 
     def verdict(self, example: Example, verdict: Verdict) -> None:
@@ -192,7 +191,7 @@ async def simulate(plan: Plan, model: UsageModel | None, reply_tokens: int) -> E
             agent,
             Path(folder),
             budget=Budget(),
-            observer=_Tally(found, plan.manifest.filler.mode == "live"),
+            observer=_Tally(found),
             clock=lambda: 0.0,
         )
     return found

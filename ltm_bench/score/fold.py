@@ -139,7 +139,8 @@ class _Fold:
         self._open: dict[str, _Open] = {}
         self._trace: Mapping[int, Retrieval] = {}
         self.done: dict[str, ExampleResult] = {}
-        self.turns = self.tokens = self.filler_tokens = self.asked_tokens = 0
+        self.turns = self.tokens = self.filler_tokens = 0
+        self.asked_tokens = self.scripted_tokens = 0
         self.time = timedelta()
         self.books = Bookkeeping(free=manifest.agent.free, on=on)
         self.course = CourseFold(isolated=manifest.suite.isolated)
@@ -188,11 +189,19 @@ class _Fold:
     @property
     def heard(self) -> Heard | None:
         """What reached the agent; None where the log does not say so."""
-        scripted = 0 if self._live_filler else self.filler_tokens
-        if scripted and self._observes is None:
+        if self.scripted_tokens and self._observes is None:
             return None
-        observed = scripted if self._observes else 0
-        return Heard(asked=self.asked_tokens, observed=observed, missed=scripted - observed)
+        observed = self.scripted_tokens if self._observes else 0
+        return Heard(asked=self.asked_tokens, observed=observed, missed=self.scripted_tokens - observed)
+
+    @property
+    def filler_heard(self) -> str:
+        """How filler reached the agent, in a few words."""
+        if not self.filler_tokens:
+            return "no filler"
+        if self._live_filler:
+            return "asked"
+        return {None: "not recorded", True: "observed", False: "not heard"}[self._observes]
 
     @property
     def missed(self) -> int:
@@ -209,9 +218,11 @@ class _Fold:
         if sent.kind == "fill":
             self.filler_tokens += sent.tokens + replied.tokens
             self.course.filled(sent, replied)
-        if sent.kind != "fill" or self._live_filler:
+        if replied.answered is None and (sent.kind != "fill" or self._live_filler):
             self.asked_tokens += sent.tokens + replied.tokens
             self.course.called(sent, replied.usage, self.books.add(replied.usage))
+        else:
+            self.scripted_tokens += sent.tokens + replied.tokens
         if sent.example is None:
             return None
         example = self._example(sent)
@@ -344,6 +355,7 @@ def score_run(
         suite=manifest.suite.name,
         span=manifest.span,
         seed=manifest.seed,
+        mode=manifest.mode,
         complete=complete,
         score=so_far if complete else None,
         score_so_far=so_far,
@@ -357,6 +369,7 @@ def score_run(
         tokens=fold.tokens,
         filler_tokens=fold.filler_tokens,
         heard=fold.heard,
+        filler_heard=fold.filler_heard,
         seconds=fold.time.total_seconds(),
         overruns=sum(e.overrun > 0 for e in examples),
         undecided=sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.statistics import Interval
@@ -182,7 +183,7 @@ class Heard(Frozen):
     asked: int = 0
     """In turns that it was asked to answer."""
     observed: int = 0
-    """In turns that it was told of without being asked: scripted filler, for an agent that observes."""
+    """In turns that a script answered for it (filler, needles), and of which it was told."""
     missed: int = 0
     """In turns that never reached it."""
 
@@ -222,6 +223,8 @@ class Results(Frozen):
     suite: str
     span: int
     seed: int
+    mode: str = IN_LINE
+    """How the conversation was held, in words: `in-line`, or `forked, scripted acknowledgements`."""
     complete: bool
     score: float | None
     """Sum over scenarios; None while the run is incomplete."""
@@ -251,6 +254,8 @@ class Results(Frozen):
     filler_tokens: int
     heard: Heard | None = None
     """None where a log of version 0.1.0 does not say whether scripted filler reached the agent."""
+    filler_heard: str = "not recorded"
+    """How filler reached the agent: `asked`, `observed`, `not heard`, `no filler`, `not recorded`."""
     seconds: float
     """Length of the conversation in benchmark time."""
     overruns: int
@@ -263,15 +268,6 @@ class Results(Frozen):
     """What the agent used along the conversation, and how long its replies took."""
     environment: dict[str, Any] = Field(default_factory=dict)
     """Where and when it ran: package and Python versions, platform, start times."""
-
-    @property
-    def filler_heard(self) -> str:
-        """How filler reached the agent, in a few words."""
-        if self.heard is None:
-            return "not recorded"
-        if not self.filler_tokens:
-            return "no filler"
-        return "observed" if self.heard.observed else "not heard" if self.heard.missed else "asked"
 
     @property
     def hearing(self) -> str:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -136,7 +136,7 @@ def test_a_run_of_0_1_0_did_not_say_what_its_agent_heard() -> None:
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    said: list[tuple[str, dict[str, Any]]] = []  # noqa: RUF012
+    said: ClassVar[list[tuple[str, dict[str, Any]]]] = []
     refuse = 0
     """Observations that are refused."""
 

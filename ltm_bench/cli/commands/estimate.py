@@ -11,9 +11,12 @@ from rich.table import Table
 
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.options import (
+    Acknowledge,
     AgentName,
     BaseUrl,
     FillerKind,
+    Questions,
+    Quick,
     Seed,
     Settings,
     Span,
@@ -38,6 +41,9 @@ def estimate(
     suite: Suite = "standard",
     seed: Seed = 0,
     filler: FillerKind = "scripted",
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     tokenizer: Tokenizer = DEFAULT,
     setting: Settings = None,
     base_url: BaseUrl = None,
@@ -52,6 +58,9 @@ def estimate(
             suite=suite,
             seed=seed,
             filler=filler,
+            questions=questions,
+            acknowledge=acknowledge,
+            quick=quick,
             tokenizer=tokenizer,
             settings=parse_settings(setting or ()),
             base_url=base_url,
