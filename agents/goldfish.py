@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from ltm_bench import Agent, Message, Reply, Turn
+from ltm_bench import Agent, Message, Reply
 
 
 class Goldfish(Agent):
@@ -11,14 +11,12 @@ class Goldfish(Agent):
 
     free = True
     forks = "snapshot"
+    observes = True  # what it observes it has forgotten, as it has what it is asked
 
     async def reply(self, message: Message) -> Reply:
         """Acknowledge statements; of questions, say that the answer is not known."""
         asked = "?" in message.text or "JSON" in message.text
         return Reply("I do not know: I remember nothing of our conversation." if asked else "Okay.")
-
-    async def observe(self, turn: Turn) -> None:
-        """Hear a turn, and forget it."""
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         """Freeze nothing: every message is answered alike."""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from ltm_bench import Agent, AgentError, Message, Reply, Turn
+from ltm_bench import Agent, AgentError, Message, Reply
 
 
 class Perfect(Agent):
@@ -11,6 +11,7 @@ class Perfect(Agent):
 
     free = True
     forks = "snapshot"
+    observes = True  # it remembers nothing, so there is nothing that observing could add
     told_ideal = True
 
     async def reply(self, message: Message) -> Reply:
@@ -18,9 +19,6 @@ class Perfect(Agent):
         if message.ideal is None:
             raise AgentError(f"perfect was not told the ideal reply to turn {message.turn}")
         return Reply(message.ideal)
-
-    async def observe(self, turn: Turn) -> None:
-        """Hear a turn; nothing has to be remembered."""
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         """Freeze nothing: every message is answered alike."""

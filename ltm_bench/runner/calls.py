@@ -125,7 +125,8 @@ class Calls:
             return
         self.live = True
         if turn:
-            self._journal.put(self._where(turn) | {"resumed": True})
+            untold = {} if self.agent.can_be_told else {"untold": True}
+            self._journal.put(self._where(turn) | {"resumed": True} | untold)
         await self.stand_after(turns)
 
     async def stand_after(self, turns: int) -> None:
