@@ -63,6 +63,8 @@ class Forks:
         task.add_done_callback(self._calls.in_flight.discard)
         if self._calls.agent.forks == "barrier":
             await asyncio.wait([task])
+            if (failure := task.exception()) is not None:
+                raise failure  # it could not be asked later: the agent would have heard more by then
 
     async def _answer(self, forked: Forked, answering: Asking, then: Callable[[Answer], None]) -> None:
         answer = await answering()
