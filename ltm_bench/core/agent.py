@@ -1,7 +1,7 @@
 """The system under test, as the benchmark sees it. An adapter subclasses `Agent` and writes `reply`.
 
 Everything else is optional. What an agent can do is said by attributes of the *instance*, since it often depends on
-the settings: `free`, `interactive`, `observes`, `forks`, `keeps_users`, `connections`.
+the settings: `free`, `interactive`, `observes`, `metered`, `forks`, `keeps_users`, `connections`.
 """
 
 from __future__ import annotations
@@ -90,6 +90,9 @@ class Agent:
 
     A turn that the agent observes costs no call. An adapter whose settings decide sets it on the instance.
     """
+
+    metered: bool = False
+    """Whether all its requests go through the toolkit's HTTP client, so that each is paid for by itself."""
 
     forks: Forks = "no"
     """Whether `fork` can be called, and what it promises."""

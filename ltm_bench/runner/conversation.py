@@ -208,7 +208,7 @@ class Conversation:
         self._recorder.skip()
         reply = replied.said
         if self._plan.manifest.filler.mode == "live":
-            self._calls.paid_before(reply)
+            self._calls.replayed(self._turn, reply)
         turn = Turn(Message(sent.message, self._scheduler.clock.now, self._turn), reply, "fill")
         self._take(_Exchange(sent.tokens, reply, replied.tokens))
         self._observer.turn(turn, sent.tokens + replied.tokens, self._scheduler.position, replayed=True)
@@ -227,7 +227,7 @@ class Conversation:
             sent = record()
             logged = self._recorder.logged
             if isinstance(logged, Replied) and logged.turn == message.turn:
-                self._calls.paid_before(logged.said)
+                self._calls.replayed(message.turn, logged.said)
                 return _Exchange(sent, logged.said, self._replied(logged.said))
             doubtful = True
         answer = await self._calls.ask(
