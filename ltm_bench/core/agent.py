@@ -1,7 +1,7 @@
 """The system under test, as the benchmark sees it. An adapter subclasses `Agent` and writes `reply`.
 
 Everything else is optional. What an agent can do is said by attributes of the *instance*, since it often depends on
-the settings: `free`, `interactive`, `observes`, `metered`, `forks`, `keeps_users`, `connections`.
+the settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`, `connections`.
 """
 
 from __future__ import annotations
@@ -93,6 +93,12 @@ class Agent:
 
     metered: bool = False
     """Whether all its requests go through the toolkit's HTTP client, so that each is paid for by itself."""
+
+    writes_in_reply: bool = False
+    """Whether it decides what to remember while it replies, with memory tools or a scratchpad, say.
+
+    A message that such an agent only observes is not remembered as one that it answers.
+    """
 
     forks: Forks = "no"
     """Whether `fork` can be called, and what it promises."""

@@ -52,7 +52,8 @@ def resolve_agent(
     """Find an agent, and make the first of its kind.
 
     Args:
-        name: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
+        name: A preset, an adapter, an adapter and its model (`openai_chat:gpt-4o`), a path to an adapter's file, or
+            `python:MODULE:NAME`.
         settings: Added to those of a preset.
         base_url: A compatible server for the adapter.
         calls: How calls are made; not recorded.
@@ -76,6 +77,8 @@ def resolve_agent(
         adapter, values = known_presets[name].adapter, known_presets[name].settings
     elif name in adapters or name.endswith(".py"):
         adapter, values = name, {}
+    elif (with_model := name.partition(":"))[0] in adapters and with_model[2]:
+        adapter, values = with_model[0], {"model": with_model[2]}
     else:
         known = [*known_presets, *adapters]
         raise ConfigError(

@@ -42,6 +42,9 @@ def default_name(manifest: Manifest) -> str:
     ]
     if manifest.suite.isolated and manifest.suite.name != "isolated":
         parts.append("isolated")
+    parts += ["forked"] * (manifest.questions == "forked") + ["scripted"] * (
+        manifest.acknowledge == "scripted"
+    )
     return "-".join(parts)
 
 

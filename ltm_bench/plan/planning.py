@@ -23,6 +23,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
+from ltm_bench.plan.modes import check_mode, mode_of
 from ltm_bench.plan.request import PLAIN, CallSettings, Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
 from ltm_bench.plan.suites import Suite
@@ -72,6 +73,8 @@ def make_plan(request: Request) -> Plan:
     agent = resolve_agent(
         request.agent, request.settings, request.base_url, calls=request.calls, catalogue=catalogue
     )
+    how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
+    check_mode(how, agent.entry.name, agent.source.sample)
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -87,6 +90,8 @@ def make_plan(request: Request) -> Plan:
         ),
         agent=agent.entry,
         filler=FillerEntry(source=origin, digest=bank.digest, mode=mode, max_tokens=filler.MAX_TOKENS),
+        questions=how.questions,
+        acknowledge=how.acknowledge,
         scorers={name: kind.version for name, kind in built_in().items()},
     )
     plan = Plan(

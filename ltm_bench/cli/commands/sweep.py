@@ -19,12 +19,15 @@ from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.options import (
+    Acknowledge,
     BaseUrl,
     Cache,
     Isolated,
     MaxCost,
     MaxRetries,
     Parameters,
+    Questions,
+    Quick,
     Settings,
     Timeout,
     examples_of,
@@ -104,6 +107,9 @@ def sweep(
         ),
     ] = None,
     isolated: Isolated = False,
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     connections: Annotated[
         int,
         typer.Option(
@@ -181,6 +187,9 @@ def sweep(
         "suites": suite,
         "examples": examples,
         "isolated": isolated,
+        "questions": questions if questions != "in-line" else None,
+        "acknowledge": acknowledge if acknowledge != "live" else None,
+        "quick": quick,
         "settings": setting,
         "parameters": parameter,
         "base_url": base_url,

@@ -86,8 +86,7 @@ def plays(folder: Path) -> int:
 
 def _scenario(name: str, examples: Sequence[Definition], known: Sequence[Definition]) -> Scenario:
     def build(dice: Dice) -> Script:
-        index = int(dice.name.rpartition("/")[2])
-        definition = examples[index % len(examples)]
+        definition = examples[dice.index % len(examples)]
         return _script(definition, expected_of(definition, known))
 
     return Scenario(
