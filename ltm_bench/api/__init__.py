@@ -88,7 +88,7 @@ def _blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[
 
 async def arun(
     agent: str = "vector_memory",
-    span: str | int = "32k",
+    span: str | int | None = None,
     *,
     suite: str = "standard",
     scenarios: Sequence[str] = (),
@@ -117,7 +117,8 @@ async def arun(
 
     Args:
         agent: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
-        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number.
+        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's own if left out,
+            usually 32k.
         suite: What is asked: the name of a suite, or `goodai:FOLDER`.
         scenarios: Only these scenarios, instead of all of the suite.
         examples: Examples per scenario, instead of the suite's.
@@ -133,7 +134,7 @@ async def arun(
         parameters: Of scenarios, by name, instead of the suite's: `{"counting_stars": {"stars": 32}}`.
         timeout: Seconds to wait for one reply, instead of the agent's own setting.
         max_retries: How often a failed request is sent again, instead of the agent's own setting.
-        name: Of the folder in `reports`; named after suite, span, agent and seed if left out.
+        name: Of the folder in `reports`; named after what the run is if left out.
         fresh: Start beside a run of the same name.
         reports: The folder in which runs land.
         max_cost: US dollars that are never exceeded.

@@ -70,7 +70,7 @@ async def start(request: Request, options: Options, *, name: str | None, fresh: 
         fresh: Start beside a run of the same name.
     """
     plan = make_plan(request)
-    folder = run_folder(plan.manifest, name, fresh=fresh, reports=options.reports)
+    folder = run_folder(plan.name if name is None else name, fresh=fresh, reports=options.reports)
     return await execute(plan, folder, options)
 
 
@@ -86,8 +86,11 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     held = Held(False, {})
 
     def observer(already: bool) -> Observer:
-        if not already and options.watch is not None:
-            options.watch(plan, folder)
+        if not already:
+            for note in plan.notes:
+                options.notify(note)
+            if options.watch is not None:
+                options.watch(plan, folder)
         return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
 
     try:

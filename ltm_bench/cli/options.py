@@ -153,11 +153,12 @@ Quick = Annotated[
     ),
 ]
 Span = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="TOKENS",
         envvar="LTM_BENCH_SPAN",
-        help="Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number.",
+        help="Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number; the suite's "
+        "own if left out, usually 32k.",
     ),
 ]
 AgentName = Annotated[
@@ -240,6 +241,18 @@ Isolated = Annotated[
         envvar="LTM_BENCH_ISOLATED",
         help="No filler: every example alone, with a fresh agent.",
     ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        envvar="LTM_BENCH_NAME",
+        help="Name of the folder in reports/; named after what the run is if left out. Of several runs: what each "
+        "name begins with.",
+    ),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
 ]
 FailUnder = Annotated[
     float | None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -20,6 +18,9 @@ IMPORTED = "imported"
 MOST_EXAMPLES = 1_000_000
 """Most examples that a scenario may have in one run."""
 
+
+_FEW = 2
+"""Scenarios that stand for a suite, by their names."""
 
 IN_LINE = "in-line"
 """The mode of a run in which the agent answers everything, in one conversation."""
@@ -58,6 +59,12 @@ class SuiteEntry(_Frozen):
     stagger: float = Field(ge=0, le=1)
     isolated: bool
     scenarios: list[ScenarioEntry]
+
+    @property
+    def title(self) -> str:
+        """What is asked, in a word or two: the scenarios where they are one or two, else the suite."""
+        names = [entry.name for entry in self.scenarios]
+        return ", ".join(names) if len(names) <= _FEW else self.name
 
 
 class AgentEntry(_Frozen):
@@ -111,22 +118,3 @@ class Manifest(_Frozen):
     def identity(self) -> dict[str, Any]:
         """Return what determines the conversation, as JSON values; versions are kept as provenance alone."""
         return self.model_dump(mode="json", exclude={"version", "scorers"})
-
-
-def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> list[str]:
-    """Return a line for each place in which two manifests differ."""
-    found = []
-    for key in dict.fromkeys((*old, *new)):
-        a, b, path = old.get(key), new.get(key), f"{where}{key}"
-        if isinstance(a, Mapping) and isinstance(b, Mapping):
-            found += differences(a, b, f"{path}.")
-        elif (
-            isinstance(a, Sequence)
-            and isinstance(b, Sequence)
-            and not isinstance(a, str)
-            and len(a) == len(b)
-        ):
-            found += differences(dict(enumerate(a)), dict(enumerate(b)), f"{path}.")  # type: ignore[arg-type]  # places as keys
-        elif a != b:
-            found.append(f"{path}: {json.dumps(a)} there, {json.dumps(b)} now")
-    return found

@@ -36,7 +36,7 @@ _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
 def estimate(
-    span: Span = "32k",
+    span: Span = None,
     agent: AgentName = "gpt-4o",
     suite: Suite = "standard",
     seed: Seed = 0,
@@ -94,8 +94,9 @@ def estimate(
     }
     for name, cells in rows.items():
         table.add_row(name, *cells)
-    span = spell_span(manifest.span)
-    out().print(f"{manifest.agent.name} · {manifest.suite.name} · span {span} · no call is made")
+    out().print(
+        f"{manifest.agent.name} · {manifest.suite.title} · span {spell_span(manifest.span)} · no call is made"
+    )
     out().print(table)
     out().print(
         f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few per "

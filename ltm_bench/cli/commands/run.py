@@ -22,11 +22,13 @@ from ltm_bench.cli.options import (
     Examples,
     FailUnder,
     FillerKind,
+    Fresh,
     Isolated,
     Judges,
     MaxCost,
     MaxDrop,
     MaxRetries,
+    Name,
     Parameters,
     Questions,
     Quick,
@@ -50,7 +52,7 @@ from ltm_bench.plan.values import parse_parameters, parse_settings
 
 
 def run(
-    span: Span = "32k",
+    span: Span = None,
     agent: AgentName = "vector_memory",
     suite: Suite = "standard",
     scenario: Scenario = None,
@@ -71,17 +73,8 @@ def run(
     acknowledge: Acknowledge = "live",
     quick: Quick = False,
     tokenizer: Tokenizer = DEFAULT,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_NAME",
-            help="Name of the folder in reports/; named after suite, span, agent and seed if left out.",
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
-    ] = False,
+    name: Name = None,
+    fresh: Fresh = False,
     max_cost: MaxCost = None,
     setting: Settings = None,
     parameter: Parameters = None,
