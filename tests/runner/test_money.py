@@ -106,7 +106,7 @@ def test_every_attempt_after_a_lost_one_reserves_anew() -> None:
 
     with pytest.raises(BudgetReached, match=r"\$2.0000 spent"):
         call()
-    assert (budget.spent, budget.held) == (2, 0)
+    assert [budget.spent, budget.held] == [2, 0]
 
 
 def test_an_attempt_that_was_refused_costs_nothing_and_keeps_its_reserve() -> None:
@@ -120,7 +120,7 @@ def test_an_attempt_that_was_refused_costs_nothing_and_keeps_its_reserve() -> No
         payment.sending()
         payment.end(refused=False, answered=True)
         payment.settle(Usage(output=10_000, model="gpt-4o", provider="openai"))
-    assert (budget.spent, budget.held) == (Decimal("0.1"), 0)
+    assert [budget.spent, budget.held] == [Decimal("0.1"), 0]
 
 
 def test_a_call_that_was_answered_and_then_failed_is_charged_in_full() -> None:
@@ -135,7 +135,7 @@ def test_a_call_that_was_answered_and_then_failed_is_charged_in_full() -> None:
 
     with pytest.raises(ZeroDivisionError):
         call()
-    assert (budget.spent, budget.held) == (1, 0)
+    assert [budget.spent, budget.held] == [1, 0]
 
 
 def test_that_there_is_no_money_left_is_no_error_that_a_library_may_take_for_a_passing_one() -> None:
