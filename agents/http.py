@@ -1,14 +1,12 @@
 """HTTP: an agent behind an endpoint that takes JSON and answers with JSON."""
 
-import asyncio
 import json
 import os
 import re
 import ssl
-import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.adapters import Again, Attempt, ConfigError, bare, read, retrying, scrubbed, tell, write_whole
+from ltm_bench.adapters import Again, ConfigError, attempt, bare, retrying, scrubbed, write_whole
 
 _PAUSE = 1.0
 """Seconds before the first retry."""
@@ -51,6 +49,8 @@ class Http(Agent):
     The agent behind the endpoint keeps its own memory, under the session's id. With `observe` it is told of filler, and
     without it is asked everything, filler included. HTTP 413 means that the conversation has become too long for it.
     """
+
+    metered = True
 
     def __init__(
         self,
@@ -199,22 +199,18 @@ class Http(Agent):
 
     async def _once(self, client: httpx2.AsyncClient, url: str, body: bytes) -> httpx2.Response:
         """Make one attempt. Raises _Failed where another one may succeed."""
-        begun = time.perf_counter()
+        request = client.build_request("POST", url, content=body)
         try:
-            async with asyncio.timeout(self._timeout):
-                request = client.build_request("POST", url, content=body)
-                answer = await read(await client.send(request, stream=True))
-        except (httpx2.HTTPError, TimeoutError) as error:
-            tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
+            answer = await attempt(partial(client.send, stream=True), request, seconds=self._timeout)
+        except httpx2.HTTPError as error:
             said = self._clean(str(error))[:200]  # the protocol's errors quote the server
             detail = type(error).__name__ + (f": {said}" if said else "")
-            if isinstance(error, TimeoutError):
+            if isinstance(error, httpx2.ReadTimeout):
                 detail = f"no answer within timeout={self._timeout:g} seconds"
             if isinstance(error, httpx2.DecodingError):  # the answer is there; another one would be no better
                 raise AgentError(f"{bare(url)} answered with what cannot be read: {detail}") from None
             raise _Failed(detail) from None
         wait = answer.headers.get("Retry-After", "")
-        tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
         if answer.status_code == 429 or answer.status_code >= 500:
             raise _Failed(f"HTTP {answer.status_code}", float(wait) if wait.isdecimal() else None)
         return answer
