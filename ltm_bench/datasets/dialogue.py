@@ -17,6 +17,15 @@ from ltm_bench.datasets.predictions import OnBad as OnBad
 Role = Literal["user", "assistant"]
 
 
+def role_of(value: object) -> Role:
+    """Return a role as most sets write it. Raises ValueError for any other value."""
+    if value == "user":
+        return "user"
+    if value == "assistant":
+        return "assistant"
+    raise ValueError(f"role {str(value)[:40]!r} is neither user nor assistant")
+
+
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """What one speaker said at once."""

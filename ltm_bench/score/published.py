@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pydantic import BaseModel, ConfigDict
@@ -106,7 +106,7 @@ def _figure(marks: Sequence[Mark], column: str) -> Figure | None:
     if not marks:
         return None
     scores = [mark.scores[column] for mark in marks]
-    interval = clustered_sum_interval(list(_by_history(marks, lambda mark: mark.scores[column])))
+    interval = clustered_sum_interval(list(_by_history([(mark, mark.scores[column]) for mark in marks])))
     return _as_figure(len(scores), sum(scores) / len(scores), interval)
 
 
@@ -133,18 +133,16 @@ def _as_figure(n: int, mean: float, interval: Interval | None) -> Figure:
     return Figure(n=n, mean=mean, low=low, high=high)
 
 
-def _by_history(
-    marks: Sequence[Mark], score: Callable[[Mark], float]
-) -> Iterator[Mapping[str, Sequence[float]]]:
-    """Yield the scores of each history, as one stratum; where every history has one question, all at once."""
+def _by_history(pairs: Sequence[tuple[Mark, float]]) -> Iterator[Mapping[str, Sequence[float]]]:
+    """Yield the values of each history, as one stratum; where every history has one question, all at once."""
     found: dict[str, list[float]] = {}
-    for mark in marks:
-        found.setdefault(mark.history, []).append(score(mark))
-    if len(found) == len(marks):
-        yield {"": [score for scores in found.values() for score in scores]}
+    for mark, value in pairs:
+        found.setdefault(mark.history, []).append(value)
+    if len(found) == len(pairs):
+        yield {"": [value for values in found.values() for value in values]}
         return
-    for scores in found.values():
-        yield {"": scores}
+    for values in found.values():
+        yield {"": values}
 
 
 def compare_files(sheets: Sequence[Sheet]) -> list[Compared]:
@@ -154,14 +152,13 @@ def compare_files(sheets: Sequence[Sheet]) -> list[Compared]:
         others = {mark.id: mark for mark in second.overall}
         for column in first.columns:
             pairs = [
-                (mark, others[mark.id])
+                (mark, mark.scores[column] - others[mark.id].scores[column])
                 for mark in first.overall
                 if mark.id in others and column in mark.scores and column in others[mark.id].scores
             ]
             if not pairs:
                 continue
-            differences = {a.id: a.scores[column] - b.scores[column] for a, b in pairs}
-            clusters = list(_by_history([a for a, _ in pairs], lambda mark: differences[mark.id]))  # noqa: B023
+            clusters = list(_by_history(pairs))
             found.append(
                 Compared(
                     first=str(first.path),

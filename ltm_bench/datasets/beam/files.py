@@ -12,7 +12,7 @@ from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance
+from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance, role_of
 from ltm_bench.datasets.streaming import read_value
 
 ABILITIES = (
@@ -111,11 +111,9 @@ def _dated(batch: Mapping[str, Any]) -> tuple[Any, tuple[Utterance, ...]]:
 
 
 def _utterance(said: Mapping[str, Any]) -> Utterance:
-    role = str(said["role"])
-    if role not in ("user", "assistant"):
-        raise ValueError(f"role {role} is neither user nor assistant")
+    role = role_of(said["role"])
     text = _MARK.sub("", str(said["content"])) if role == "user" else str(said["content"])
-    return Utterance(role, text, id=str(said.get("id", "")))  # type: ignore[arg-type]
+    return Utterance(role, text, id=str(said.get("id", "")))
 
 
 def questions(name: str, asked: Mapping[str, Any], on_bad: OnBad) -> Iterator[Question]:

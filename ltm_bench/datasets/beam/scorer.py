@@ -142,7 +142,7 @@ def score_of(found: Any) -> float | None:
     """Return the score in a judge's stored answer: an object with `score`, or a number; None if there is none."""
     value = found.get("score") if isinstance(found, dict) else found
     try:
-        score = float(value)  # type: ignore[arg-type]
+        score = float(str(value))
     except (TypeError, ValueError):
         return None
     return score if 0 <= score <= 1 else None

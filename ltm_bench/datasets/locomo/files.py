@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance
+from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Role, Session, Utterance
 from ltm_bench.datasets.streaming import read_elements
 
 ADVERSARIAL = "5"
@@ -69,8 +69,8 @@ def _utterance(said: Mapping[str, Any], told: Mapping[str, Any]) -> Utterance:
     if caption := said.get("blip_caption"):
         text = f"{text} [shares a picture: {caption}]".strip()
     speaker = str(said["speaker"])
-    role = "user" if speaker == told.get("speaker_a") else "assistant"
-    return Utterance(role, text, speaker, str(said.get("dia_id", "")))  # type: ignore[arg-type]
+    role: Role = "user" if speaker == told.get("speaker_a") else "assistant"
+    return Utterance(role, text, speaker, str(said.get("dia_id", "")))
 
 
 def _question(name: str, asked: Mapping[str, Any]) -> Question:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance
+from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance, role_of
 from ltm_bench.datasets.streaming import read_elements
 
 TYPES = (
@@ -74,7 +74,4 @@ def question_of(record: Mapping[str, Any]) -> Question:
 
 
 def _utterance(said: Mapping[str, Any]) -> Utterance:
-    role = str(said["role"])
-    if role not in ("user", "assistant"):
-        raise ValueError(f"role {role} is neither user nor assistant")
-    return Utterance(role, str(said["content"]), evidence=bool(said.get("has_answer")))  # type: ignore[arg-type]
+    return Utterance(role_of(said["role"]), str(said["content"]), evidence=bool(said.get("has_answer")))
