@@ -1,14 +1,12 @@
 """HTTP: an agent behind an endpoint that takes JSON and answers with JSON."""
 
-import asyncio
 import json
 import os
 import re
 import ssl
-import time
 import uuid
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.adapters import Again, Attempt, ConfigError, bare, read, retrying, scrubbed, tell, write_whole
+from ltm_bench.adapters import Again, ConfigError, attempt, bare, retrying, scrubbed, write_whole
 
 _PAUSE = 1.0
 """Seconds before the first retry."""
@@ -41,6 +39,9 @@ class Http(Agent):
             status counts.
         observe_reply: Where in that request the reply goes.
         observe_extra: The fields of that request that stand in place of `extra`, as JSON.
+        fork: Where to post questions that are asked beside the conversation (`--questions forked`): a URL or a path, as
+            `observe`. The endpoint answers them and keeps nothing of them; nothing else is said until it has.
+        fork_extra: The fields of that request that stand in place of `extra`, as JSON.
         timeout: Seconds for one answer.
         max_retries: How often to try again after 429, 5xx or a lost connection: 1, 2, 4, … s later, or after what
             Retry-After says, up to a minute.
@@ -48,6 +49,8 @@ class Http(Agent):
     The agent behind the endpoint keeps its own memory, under the session's id. With `observe` it is told of filler, and
     without it is asked everything, filler included. HTTP 413 means that the conversation has become too long for it.
     """
+
+    metered = True
 
     def __init__(
         self,
@@ -62,19 +65,23 @@ class Http(Agent):
         observe: str = "",
         observe_reply: str = "reply",
         observe_extra: str = "",
+        fork: str = "",
+        fork_extra: str = "",
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
         _check_url("url", url)
         self._url, self._place = url, bare(url)
         self.connections = self._place
-        self._told_at = str(httpx2.URL(url).join(observe)) if observe.startswith("/") else observe
-        if observe:
-            _check_url("observe", self._told_at)
+        self._told_at = _place_at("observe", url, observe)
+        self._beside = _place_at("fork", url, fork)
         self.observes = bool(observe)
+        if fork:
+            self.forks = "barrier"
         self._request, self._reply, self._session, self._time = request, reply, session, time
         self._extra = _fields("extra", extra)
         self._told, self._told_extra = observe_reply, _fields("observe_extra", observe_extra or extra)
+        self._beside_extra = _fields("fork_extra", fork_extra or extra)
         self._headers = dict(_from_environment(headers))
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
@@ -109,7 +116,18 @@ class Http(Agent):
 
     async def reply(self, message: Message) -> Reply:
         """Post the message and read the reply."""
-        answer = await self._post(self._url, self._body(message, self._extra))
+        return self._read(await self._post(self._url, self._body(message, self._extra)))
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Return what posts a question of which the endpoint keeps nothing; until it has, nothing else is said."""
+
+        async def answer() -> Reply:
+            return self._read(await self._post(self._beside, self._body(message, self._beside_extra)))
+
+        return answer
+
+    def _read(self, answer: bytes | None) -> Reply:
+        """Read the reply out of an answer."""
         if answer is None:
             return Reply("", finish=Finish.OVERFLOW)
         try:
@@ -174,28 +192,25 @@ class Http(Agent):
             return None
         if answer.has_redirect_location:
             there = self._clean(answer.headers["Location"])[:200]
-            setting = "url" if url == self._url else "observe"
+            settings = {self._beside: "fork", self._told_at: "observe", self._url: "url"}
+            setting = settings[url]
             raise AgentError(f"{place} has moved ({what}): set {setting} to {there!r}")
         raise AgentError(f"{place} refused the request: {what}")
 
     async def _once(self, client: httpx2.AsyncClient, url: str, body: bytes) -> httpx2.Response:
         """Make one attempt. Raises _Failed where another one may succeed."""
-        begun = time.perf_counter()
+        request = client.build_request("POST", url, content=body)
         try:
-            async with asyncio.timeout(self._timeout):
-                request = client.build_request("POST", url, content=body)
-                answer = await read(await client.send(request, stream=True))
-        except (httpx2.HTTPError, TimeoutError) as error:
-            tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
+            answer = await attempt(partial(client.send, stream=True), request, seconds=self._timeout)
+        except httpx2.HTTPError as error:
             said = self._clean(str(error))[:200]  # the protocol's errors quote the server
             detail = type(error).__name__ + (f": {said}" if said else "")
-            if isinstance(error, TimeoutError):
+            if isinstance(error, httpx2.ReadTimeout):
                 detail = f"no answer within timeout={self._timeout:g} seconds"
             if isinstance(error, httpx2.DecodingError):  # the answer is there; another one would be no better
                 raise AgentError(f"{bare(url)} answered with what cannot be read: {detail}") from None
             raise _Failed(detail) from None
         wait = answer.headers.get("Retry-After", "")
-        tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
         if answer.status_code == 429 or answer.status_code >= 500:
             raise _Failed(f"HTTP {answer.status_code}", float(wait) if wait.isdecimal() else None)
         return answer
@@ -242,6 +257,15 @@ def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
 def _certificates() -> ssl.SSLContext:
     """Read the trusted certificates once: that takes longer than all else in a client."""
     return httpx2.create_ssl_context()
+
+
+def _place_at(setting: str, url: str, place: str) -> str:
+    """Return the URL of a place: one of its own, or a path at the server of `url`; empty where there is none."""
+    if not place:
+        return ""
+    found = str(httpx2.URL(url).join(place)) if place.startswith("/") else place
+    _check_url(setting, found)
+    return found
 
 
 def _check_url(setting: str, text: str) -> None:

@@ -31,6 +31,7 @@ from ltm_bench.adapters import (
     ConfigError,
     Endpoint,
     Prompt,
+    begin,
     client,
     installed,
     need,
@@ -250,6 +251,8 @@ class PydanticAIChat(ChatModel):
 
         async def once() -> Any:
             begun = time.perf_counter()
+            if self._client is None:
+                begin()
             try:
                 answer = await self._direct.model_request(self._model, messages, model_settings=self.settings)
             except self._errors.ModelAPIError as error:

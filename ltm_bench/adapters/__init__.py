@@ -65,8 +65,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.files import write_whole
     from ltm_bench.adapters.http.retries import Again, passing, retrying
     from ltm_bench.adapters.http.scrubbing import scrubbed
-    from ltm_bench.adapters.http.shared import client, read
-    from ltm_bench.adapters.http.traffic import Attempt, tell
+    from ltm_bench.adapters.http.shared import attempt, client, read
+    from ltm_bench.adapters.http.traffic import Attempt, begin, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
     from ltm_bench.adapters.passages import Passage, split_turn
     from ltm_bench.adapters.product import MemoryProduct
@@ -95,10 +95,10 @@ else:
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.core.extras": "installed need",
             "ltm_bench.adapters.files": "write_whole",
-            "ltm_bench.adapters.http.shared": "client read",
+            "ltm_bench.adapters.http.shared": "attempt client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.adapters.http.scrubbing": "scrubbed",
-            "ltm_bench.adapters.http.traffic": "Attempt tell",
+            "ltm_bench.adapters.http.traffic": "Attempt begin tell",
             "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
             "ltm_bench.adapters.passages": "Passage split_turn",
             "ltm_bench.adapters.product": "MemoryProduct",
@@ -164,8 +164,10 @@ __all__ = [
     "Window",
     "agent_class",
     "at_least",
+    "attempt",
     "aware_time",
     "bare",
+    "begin",
     "client",
     "counter",
     "embedder_of",

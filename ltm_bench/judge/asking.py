@@ -42,22 +42,22 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
     }
     message = Message(text, _AT, 0)
     with tempfile.TemporaryDirectory() as home:
-        agent, held = None, Decimal()
+        agent = None
         try:
             agent = judge.make()
-            held = budget.hold(agent, message)
-            await agent.open(Path(home))
-            reply = await agent.reply(message)
+            with budget.paying(agent, message) as payment:
+                await agent.open(Path(home))
+                payment.calling()
+                reply = await agent.reply(message)
+                payment.settle(reply.usage)
         except BudgetReached:
             raise
         except Exception as error:  # a judge is anybody's adapter
-            budget.release(held)
             said = f"{type(error).__name__}: {error}"
             return Opinion(**common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said}"[:500])
         finally:
             if agent is not None:
                 await agent.close()
-    budget.settle(reply.usage, free=agent.free, held=held)
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
     verdict = rubric.read(reply.text)
     return Opinion(

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.core.agent import Agent, Memory
-from ltm_bench.core.budget import NOTHING, Budget
+from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
@@ -42,10 +44,8 @@ class Answer:
     traffic: Traffic
     recalled: Sequence[Memory] | None
     """What retrieval gave for a question, before it was asked; None where nobody can tell."""
-
-
-Asking = Callable[[], Awaitable[Answer]]
-"""Asks a question whose prompt is frozen."""
+    charged: Decimal = NOTHING
+    """What was charged because the reply does not say what it used."""
 
 
 class Calls:
@@ -62,6 +62,7 @@ class Calls:
         places: asyncio.Semaphore,
         conversation: str | None,
         on_doubt: Callable[[str], None],
+        charged: Set[tuple[str | None, int]] = frozenset(),
     ) -> None:
         """Prepare the calls; nothing is called yet.
 
@@ -74,13 +75,13 @@ class Calls:
             places: Calls that may be under way at a time; other conversations share them.
             conversation: The name of the conversation, where a run has several.
             on_doubt: Told of a turn that the agent may get twice.
+            charged: Logged replies that were charged without a usage, by conversation and turn.
         """
         self.agent = agent
         self.live = False
         """Whether the agent has caught up with the log, so that it may be asked."""
         self.opened = False
-        self.in_flight: set[asyncio.Task[None]] = set()
-        """Forks of this conversation that are being answered."""
+        self._under_way: set[asyncio.Future[None]] = set()
         self._recorder = recorder
         self._journal = journal
         self._trace = Journal(retrieval_trace_of(recorder.path), journal.clock)
@@ -89,6 +90,7 @@ class Calls:
         self._places = places
         self._conversation = conversation
         self._on_doubt = on_doubt
+        self._charged = charged
         self._turn = 0  # the last one that the agent has heard of, for errors
 
     @property
@@ -111,7 +113,14 @@ class Calls:
     async def observe(self, turn: Turn) -> None:
         """Let the agent take a turn as having happened."""
         self._turn = turn.message.turn
-        await self._guard(self.agent.observe(turn), turn.message.turn)
+        heard = replace(turn.message, text=f"{turn.message.text}\n{turn.reply.text}")
+        await self._pay_for(self.agent.observe(turn), heard)
+
+    async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
+        """Make a call that brings no reply, with money reserved for each attempt; its usage comes with the next one."""
+        mark = partial(self._mark, message.turn)
+        with self._budget.paying(self.agent, message, mark, at_once=False):
+            await self._guard(call, message.turn)
 
     async def catch_up(self, turn: int, turns: int) -> None:
         """Open the agent and bring it to where the log ends, unless it is there already.
@@ -124,9 +133,8 @@ class Calls:
         if self.live:
             return
         self.live = True
-        if turn:
-            untold = {} if self.agent.can_be_told else {"untold": True}
-            self._journal.put(self._where(turn) | {"resumed": True} | untold)
+        untold = {} if self.agent.can_be_told or not turn else {"untold": True}
+        self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True} | untold)
         await self.stand_after(turns)
 
     async def stand_after(self, turns: int) -> None:
@@ -138,133 +146,130 @@ class Calls:
                 await self._guard(self.agent.restore(logged), self._turn)
 
     async def ask(
-        self, message: Message, record: Callable[[], int], *, question: bool, doubtful: bool
+        self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
     ) -> Answer:
         """Have the agent reply.
 
         Args:
             message: What it is asked.
+            turns: How many turns came before it.
             record: Records that the message goes out, and returns its tokens; called at the last moment, when nothing
                 can stop the call any more.
             question: Whether the reply will be scored: the agent's indexers are then waited for.
             doubtful: Whether the log holds the message already, so that the agent may get it twice.
         """
-        lost = self._lost(message) if doubtful else NOTHING
-        self._budget.lose(lost)
-        recalled = None
-        if question:
-            await self._guard(self.agent.settle(), message.turn)
-            recalled = await self._recalled(message)
-        held = await self._granted(message)
+        doubt, lost = self._looked_up(
+            message, doubtful=doubtful
+        )  # before this process adds a note of its own
+        await self.catch_up(message.turn, turns)
+        recalled = await self._settled(message) if question else None
+        async with self._granted(message) as granted:
+            asked = _Asked(message, "turn", doubt, lost, recalled)
+            return await self._called(asked, lambda: self.agent.reply(message), record, granted)
 
-        def begin() -> int:
-            sent = record()
-            if doubtful:
-                self._doubt(message.turn, lost, "turn")
-            return sent
-
-        try:
-            sent, reply, seconds, heard = await self._asked(
-                message, held, begin, lambda: self.agent.reply(message)
-            )
-        finally:
-            self._places.release()
-        return Answer(reply, sent, seconds, heard, recalled)
-
-    async def fork(self, message: Message, record: Callable[[], None], *, doubtful: bool) -> Asking:
-        """Have the agent freeze the prompt for a question beside the conversation; return what asks it.
-
-        Until that is called, nothing has been asked; it can be called while the conversation goes on.
+    async def fork(
+        self, message: Message, record: Callable[[], int], frozen: asyncio.Event, *, doubtful: bool
+    ) -> Answer:
+        """Have the agent freeze the prompt for a question beside the conversation, and then answer it.
 
         Args:
             message: The question.
-            record: Records that it goes out; called at the last moment.
+            record: Records that it goes out, and returns its tokens; called at the last moment.
+            frozen: Set as soon as the conversation can go on, whatever comes of the question.
             doubtful: Whether it went out before, so that the agent may get it twice.
         """
-        lost = self._lost(message) if doubtful else NOTHING
-        self._budget.lose(lost)
-        await self._guard(self.agent.settle(), message.turn)
-        recalled = await self._recalled(message)
-        held = await self._granted(message)  # until the answer is there: freezing can cost something, too
         try:
-            frozen = await self._guard(self.agent.fork(message), message.turn)
-        except BaseException:
-            self._budget.release(held)
-            raise
+            doubt, lost = self._looked_up(message, doubtful=doubtful)
+            recalled = await self._settled(message)
+            async with self._granted(message) as granted:
+                call = await self._guard(self.agent.fork(message), message.turn)
+                frozen.set()
+                asked = _Asked(message, "forked question", doubt, lost, recalled)
+                return await self._called(asked, call, record, granted)
         finally:
-            self._places.release()
+            frozen.set()
 
-        def begin() -> None:
-            record()
-            if doubtful:
-                self._doubt(message.turn, lost, "forked question")
+    def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
+        """Return what is known of a call that went out before, and charge it with what it may have cost."""
+        doubt = self._doubt_about(message.turn) if doubtful else NONE
+        lost = self._most(message) if doubt.unpaid else NOTHING
+        self._budget.lose(lost)
+        return doubt, lost
 
-        async def answer() -> Answer:
-            try:
-                await self._places.acquire()
-            except BaseException:
-                self._budget.release(held)
-                raise
-            try:
-                _, reply, seconds, heard = await self._asked(message, held, begin, frozen)
-            finally:
-                self._places.release()
-            return Answer(reply, 0, seconds, heard, recalled)
+    async def _settled(self, message: Message) -> Sequence[Memory] | None:
+        """Wait for the agent's indexers, and return what retrieval gives for a question."""
+        await self._pay_for(self.agent.settle(), message)
+        return await self._recalled(message)
 
-        return answer
+    @asynccontextmanager
+    async def _granted(self, message: Message) -> AsyncIterator[_Granted]:
+        """Wait for a place and for money, which are given back at the end.
 
-    async def _granted(self, message: Message) -> Decimal:
-        """Wait for a place, take it, and return what was set aside for this call.
-
-        Where the money is in forks that are under way, it waits for them: most of it comes back.
+        Where the money is in other calls of this conversation, it waits for them: most of it comes back.
         """
+        mark = partial(self._mark, message.turn)
         while True:
-            await self._places.acquire()
-            try:
-                return self._budget.hold(self.agent, message)
-            except BudgetReached:
-                self._places.release()
-                if not self.in_flight:
-                    raise
-            except BaseException:
-                self._places.release()
-                raise
-            await asyncio.wait(self.in_flight, return_when=asyncio.FIRST_COMPLETED)
+            async with self._places:
+                with ExitStack() as paying:
+                    try:
+                        payment = paying.enter_context(self._budget.paying(self.agent, message, mark))
+                    except BudgetReached:
+                        if not self._under_way:
+                            raise
+                    else:
+                        done = asyncio.get_running_loop().create_future()
+                        self._under_way.add(done)
+                        try:
+                            with listening() as heard:
+                                yield _Granted(payment, heard)
+                        finally:
+                            self._under_way.remove(done)
+                            paying.callback(done.set_result, None)  # once the money is back
+                        return
+            await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
 
-    async def _asked(
-        self, message: Message, held: Decimal, begin: Callable[[], T], call: Callable[[], Awaitable[Reply]]
-    ) -> tuple[T, Reply, float, Traffic]:
-        """Call the agent, with this much set aside; return what `begin` returned, the reply, seconds and traffic."""
+    async def _called(
+        self,
+        asked: _Asked,
+        call: Callable[[], Awaitable[Reply]],
+        record: Callable[[], int],
+        granted: _Granted,
+    ) -> Answer:
+        """Call the agent, and return what came of it."""
+        turn, (payment, heard) = asked.message.turn, granted
         begun = self._journal.clock()
-        with listening() as heard:
-            try:
-                first, begun = begin(), self._journal.clock()
-                reply = await self._guard(call(), message.turn)
-                seconds = self._journal.clock() - begun
-            except BaseException:  # whatever it is, what was held is given back
-                self._budget.release(held)
-                if heard.attempts:
-                    self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)
-                raise
-        if problem := _unusable(reply):
-            raise AgentError(f"the agent failed at turn {message.turn}: reply() returned {problem}")
-        self._budget.settle(reply.usage, free=self.agent.free, held=held)
-        return first, reply, seconds, heard
+        try:
+            sent, begun = record(), self._journal.clock()
+            if asked.doubt.unpaid or asked.doubt.asked:
+                self._doubt(turn, asked.lost, asked.what)
+            payment.calling()
+            reply = await self._guard(call(), turn)
+            if problem := _unusable(reply):
+                raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
+        except BaseException:  # whatever it is, it ends the call
+            payment.fail()
+            self._note(turn, "failed_after", self._journal.clock() - begun, heard)
+            raise
+        seconds, before = self._journal.clock() - begun, payment.charged
+        payment.settle(reply.usage)
+        return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before)
 
     def note_fork(self, number: int, answer: Answer) -> None:
         """Write down how long the answer to a fork took."""
-        self._note(number, "seconds", answer.seconds, answer.traffic)
+        self._note(number, "seconds", answer.seconds, answer.traffic, answer.charged)
 
     async def note(self, turn: int, answer: Answer) -> None:
         """Write down how long a reply took, once it is in the log, and have a paid one synced."""
-        self._note(turn, "seconds", answer.seconds, answer.traffic)
+        self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged)
         if not self.agent.free:
-            self._recorder.sync_soon()
+            self._recorder.sync_soon(self._journal.path)
             await asyncio.sleep(0)  # an agent that never waits would keep the sync from its turn
 
-    def paid_before(self, reply: Reply) -> None:
-        """Count what a logged reply cost."""
-        self._budget.settle(reply.usage, free=self.agent.free)
+    def replayed(self, turn: int, reply: Reply) -> None:
+        """Hear of a logged reply. What all of them cost was counted before; here it shows whether that is known."""
+        priced = reply.usage is not None and dollars(reply.usage) is not None
+        if not (priced or self.agent.free or (self._conversation, turn) in self._charged):
+            self._budget.unknown = True
 
     async def trace(self, question: Message, heard: Sequence[Turn], found: Sequence[Memory]) -> None:
         """Write down which needles were stored, and which were retrieved for a question that failed.
@@ -292,27 +297,32 @@ class Calls:
         except (NotImplementedError, AgentError):
             return None
 
-    def _lost(self, message: Message) -> Decimal:
-        """Return the upper bound for a call whose reply was lost.
-
-        It is nothing where the price is unknown, and where the provider is known to have refused.
-        """
-        if self.agent.free or refused(self._journal.path, self._where(message.turn)):
-            return NOTHING
-        most = self.agent.reserve(message)
+    def _most(self, message: Message) -> Decimal:
+        """Return the upper bound for a call whose reply was lost; nothing where the price is unknown."""
+        most = None if self.agent.free else self.agent.reserve(message)
         return (dollars(most) if most is not None else None) or NOTHING
 
+    def _doubt_about(self, turn: int) -> Doubt:
+        """Return what is known of a call whose message is in the log, and whose reply is not."""
+        return doubt_about(self._journal.path, self._where(turn))
+
     def _doubt(self, turn: int, lost: Decimal, what: str) -> None:
-        """Name a turn, or a fork, that went out and whose reply was lost: the agent now gets it once more."""
-        self._journal.put(self._where(turn) | {"doubtful": True} | ({"dollars": float(lost)} if lost else {}))
+        """Name a turn or a fork that the agent has heard, or may have heard, and now gets once more."""
+        self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
+
+    def _mark(self, turn: int, mark: Mark, charged: Decimal) -> None:
+        """Write down how an attempt stands, so that after a crash it is known whether it may have been paid for."""
+        self._journal.put(self._where(turn) | {mark: True} | _charged(charged))
+        if charged:
+            self._journal.sync()
 
     def _where(self, turn: int) -> dict[str, Any]:
         """Return how a side file says to which turn of which conversation a record belongs."""
         return {"turn": turn} | ({"conversation": self._conversation} if self._conversation else {})
 
-    def _note(self, turn: int, name: str, seconds: float, heard: Traffic) -> None:
-        record = self._where(turn) | {name: round(seconds, 6)}
+    def _note(self, turn: int, name: str, seconds: float, heard: Traffic, charged: Decimal = NOTHING) -> None:
+        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged)
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
@@ -327,29 +337,104 @@ class Calls:
         return result
 
 
-def refused(timings: Path, where: dict[str, Any]) -> bool:
-    """Whether the last thing known of a turn's call is that the provider answered with nothing but errors."""
-    last: dict[str, Any] = {}
+class Doubt(NamedTuple):
+    """What is known of a call whose message is in the log, and whose reply is not."""
+
+    asked: bool
+    """Whether the agent has heard the message, as far as anybody knows."""
+    unpaid: bool
+    """Whether it may have cost something that has not been counted."""
+
+
+NONE = Doubt(False, False)
+
+
+class _Asked(NamedTuple):
+    """What is asked, and what is known of it before."""
+
+    message: Message
+    what: str
+    """What it is called where it is in doubt."""
+    doubt: Doubt
+    lost: Decimal
+    """What was charged because it went out before."""
+    recalled: Sequence[Memory] | None
+
+
+class _Granted(NamedTuple):
+    """What a call may use."""
+
+    payment: Payment
+    heard: Traffic
+
+
+def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
+    """Return what the side file says of a call whose reply is not in the log.
+
+    Where it does not say when the conversation began, it tells nothing, and everything is in doubt.
+    """
+    told = asked = pending = False
     for record in records(timings):
-        same = all(record.get(key) == where.get(key) for key in ("turn", "conversation"))
-        if same and isinstance(record.get("attempts"), list):
-            last = record
-    statuses = [attempt.get("status") for attempt in last.get("attempts", ()) if isinstance(attempt, dict)]
+        if record.get("conversation") != where.get("conversation"):
+            continue
+        if record.get("begun") is True or record.get("resumed") is True:
+            told = True
+        if record.get("turn") != where.get("turn"):
+            continue
+        if record.get("sending") is True:
+            pending = True
+        elif "seconds" in record:  # a reply was there, and the log has lost it since
+            asked = pending = True
+        elif record.get("lost") is True or record.get("doubtful") is True:
+            asked, pending = True, pending and "dollars" in record and _dollars(record) is None
+        elif record.get("refused") is True or _all_refused(record):
+            pending = False
+    return Doubt(asked or pending, pending) if told else Doubt(True, True)
+
+
+def _all_refused(record: Mapping[str, Any]) -> bool:
+    """Whether a failed call's attempts did not reach the agent, or were all answered with an error."""
+    attempts = record.get("attempts")
+    if "failed_after" not in record or not isinstance(attempts, list) or not attempts:
+        return False
+    known = [attempt for attempt in attempts if isinstance(attempt, dict)]
+    statuses = [attempt.get("status") for attempt in known if attempt.get("unsent") is not True]
     errors = [isinstance(status, int) and status >= 400 for status in statuses]
-    return "failed_after" in last and bool(errors) and all(errors)
+    return len(known) == len(attempts) and all(errors)
 
 
-def lost_before(timings: Path) -> Decimal:
-    """Return the upper bound, as far as it is known, for the calls whose replies never got into the log."""
-    prices = (record.get("dollars") for record in records(timings))
-    return sum(
-        (
-            Decimal(str(price))
-            for price in prices
-            if isinstance(price, int | float) and math.isfinite(price) and price > 0
-        ),
-        Decimal(),
-    )
+class Before(NamedTuple):
+    """What a run's side file says of money that its log does not show."""
+
+    dollars: Decimal
+    """The upper bound, as far as it is known, for the attempts whose usage never came."""
+    replies: Set[tuple[str | None, int]]
+    """Logged replies that are among them, by conversation and turn."""
+
+
+def charged_before(timings: Path) -> Before:
+    """Read what was charged because no usage came, in all commands that have worked on a run."""
+    total, replies = Decimal(), set()
+    for record in records(timings):
+        price, turn = _dollars(record), record.get("turn")
+        if price is not None:
+            total += price
+            if "seconds" in record and isinstance(turn, int):
+                conversation = record.get("conversation")
+                replies.add((conversation if isinstance(conversation, str) else None, turn))
+    return Before(total, replies)
+
+
+def _dollars(record: Mapping[str, Any]) -> Decimal | None:
+    """Return what a record charges; None where it says nothing that makes sense."""
+    price = record.get("dollars")
+    if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
+        return None
+    return Decimal(str(price))
+
+
+def _charged(price: Decimal) -> dict[str, float]:
+    return {"dollars": float(price)} if price else {}
 
 
 def _among(needle: Turn, memories: Sequence[Memory]) -> bool:

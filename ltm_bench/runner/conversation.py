@@ -289,7 +289,7 @@ class Conversation:
         reply = replied.said
         live = self._plan.manifest.filler.mode == "live"
         if live:
-            self._calls.paid_before(reply)
+            self._calls.replayed(self._turn, reply)
         message = Message(sent.message, self._scheduler.clock.now, self._turn)
         turn = Turn(message, reply, "fill", answered="agent" if live else "script")
         self._take(_Exchange(sent.tokens, reply, replied.tokens))
@@ -310,12 +310,15 @@ class Conversation:
             sent = record()
             logged = self._recorder.logged
             if isinstance(logged, Replied) and logged.turn == message.turn:
-                self._calls.paid_before(logged.said)
+                self._calls.replayed(message.turn, logged.said)
                 return _Exchange(sent, logged.said, self._replied(logged.said))
             doubtful = True
-        await self._catch_up()
         answer = await self._calls.ask(
-            message, (lambda: sent) if doubtful else record, question=question, doubtful=doubtful
+            message,
+            (lambda: sent) if doubtful else record,
+            turns=self._turns,
+            question=question,
+            doubtful=doubtful,
         )
         tokens = self._replied(answer.reply)  # before all else: it was paid for
         await self._calls.note(message.turn, answer)

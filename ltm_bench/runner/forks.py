@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.core.messages import Message
 from ltm_bench.core.tokens import Counter
 from ltm_bench.log.events import Answered, Forked
 from ltm_bench.log.forks import ForkFile
-from ltm_bench.runner.calls import Answer, Asking, Calls
+from ltm_bench.runner.calls import Answer, Calls
 
 
 class Forks:
@@ -33,14 +32,13 @@ class Forks:
         self._counter = counter
         self._answers: dict[int, Answered] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
-        self._failures: dict[int, BaseException] = {}
 
     def known(self, forked: Forked) -> Answered | None:
         """Return the reply to a fork that came before the run was interrupted."""
         answered = self._file.answer_to(forked)
         if answered is not None:
             self._answers[forked.id] = answered
-            self._calls.paid_before(answered.said)
+            self._calls.replayed(forked.id, answered.said)
         return answered
 
     async def ask(self, forked: Forked, message: Message, then: Callable[[Answer], None]) -> None:
@@ -51,21 +49,24 @@ class Forks:
             message: What is asked.
             then: Told of the answer, once that is kept.
         """
-        asks = lambda: self._file.asks(forked)  # noqa: E731  # called at the last moment
-        try:
-            answering = await self._calls.fork(message, asks, doubtful=self._file.under_way(forked))
-        except LtmBenchError as error:  # the others go on; the run is incomplete
-            self._failures[forked.id] = error
-            return
-        task = asyncio.create_task(self._answer(forked, answering, then))
+        frozen = asyncio.Event()
+        task = asyncio.create_task(self._answer(forked, message, frozen, then))
         self._running[forked.id] = task
-        self._calls.in_flight.add(task)
-        task.add_done_callback(self._calls.in_flight.discard)
+        await frozen.wait()
         if self._calls.agent.forks == "barrier":
             await asyncio.wait([task])
+            if (failure := task.exception()) is not None:
+                raise failure  # it could not be asked later: the agent would have heard more by then
 
-    async def _answer(self, forked: Forked, answering: Asking, then: Callable[[Answer], None]) -> None:
-        answer = await answering()
+    async def _answer(
+        self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[Answer], None]
+    ) -> None:
+        def record() -> int:
+            self._file.asks(forked)
+            return forked.tokens
+
+        doubtful = self._file.under_way(forked)
+        answer = await self._calls.fork(message, record, frozen, doubtful=doubtful)
         reply = answer.reply
         answered = Answered(
             id=forked.id,
@@ -85,11 +86,8 @@ class Forks:
         """Wait for all answers, and return them in order of id. Raises what the first fork failed with, if one did."""
         if self._running:
             await asyncio.wait(self._running.values())
-        for number, task in self._running.items():
-            if (error := task.exception()) is not None:
-                self._failures[number] = error
-        if self._failures:
-            raise self._failures[min(self._failures)]
+        for _, task in sorted(self._running.items()):
+            task.result()
         return [self._answers[number] for number in sorted(self._answers)]
 
     async def settle(self, *, cancel: bool) -> None:

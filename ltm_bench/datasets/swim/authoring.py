@@ -53,17 +53,15 @@ async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
     """Ask a fresh agent one thing. Raises BudgetReached, and AgentError if it cannot answer."""
     message = Message(text, _AT, 0)
     agent = make()
-    held = budget.hold(agent, message)
     with tempfile.TemporaryDirectory() as home:
         try:
-            await agent.open(Path(home))
-            reply = await agent.reply(message)
-        except BaseException:  # whatever it is, what was held is given back
-            budget.release(held)
-            raise
+            with budget.paying(agent, message) as payment:
+                await agent.open(Path(home))
+                payment.calling()
+                reply = await agent.reply(message)
+                payment.settle(reply.usage)
         finally:
             await agent.close()
-    budget.settle(reply.usage, free=agent.free, held=held)
     return reply.text
 
 
