@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,
+    TEST,
     Interval,
     Paired,
     Spread,
@@ -71,7 +72,7 @@ class Cell(BaseModel):
 
 
 class Pair(BaseModel):
-    """Two entrants at one span, on the examples that both were given."""
+    """Two entrants at one span, in the order of their names, on the examples that both were given."""
 
     span: int
     first: str
@@ -85,14 +86,20 @@ class Pair(BaseModel):
     """Examples that only the first got entirely right."""
     only_second: list[str]
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def says(self) -> str:
-        """The result in a few words."""
+    def verdict(self) -> str:
+        """The result in words: who is better than whom, if the data shows it."""
         if self.paired.n == 0:
             return "no example in common"
         if self.paired.interval is None:
             return "too few examples to say"
-        return "difference" if self.paired.shown else "no difference shown"
+        if not self.paired.shown:
+            return "no difference shown"
+        better, worse = sorted(
+            (self.first, self.second), key=lambda name: (name == self.first) == (self.paired.difference < 0)
+        )
+        return f"{better} is better than {worse}"
 
 
 class Mark(BaseModel):
@@ -123,6 +130,8 @@ class Comparison(BaseModel):
     """Differences in how the runs were made that may explain differences in score."""
     cells: list[Cell]
     pairs: list[Pair]
+    test: str = TEST
+    """The name of the test of each pair's difference: of its interval and of its p-value."""
     rows: list[Row]
 
     def cell(self, entrant: str, span: int) -> Cell | None:
@@ -147,7 +156,7 @@ def compare(runs: Sequence[Scored]) -> Comparison:
     pairs: list[Pair] = []
     for span in spans:
         here = [name for name in known if (name, span) in grouped]
-        against = list(combinations(here, 2))
+        against = list(combinations(sorted(here, key=lambda name: (name.casefold(), name)), 2))
         found = [_pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
         pairs += found
         _rank([cells[name, span] for name in here], found)
@@ -277,14 +286,13 @@ def _pair(span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[S
         if gaps:
             clusters.append(gaps)
     found = paired(clusters)
-    strict = found if count < 2 else paired(clusters, 1 - (1 - CONFIDENCE) / count)
     return Pair(
         span=span,
         first=first,
         second=second,
         complete=all(run.results.complete for run in (*a, *b)),
         paired=found,
-        separated=strict.shown,
+        separated=found.p is not None and found.p < (1 - CONFIDENCE) / count,
         only_first=only_first,
         only_second=only_second,
     )
