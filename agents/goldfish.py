@@ -1,6 +1,6 @@
 """Goldfish: remembers nothing, and says so. The floor of every comparison."""
 
-from ltm_bench import Agent, Message, Reply
+from ltm_bench import Agent, Message, Reply, Turn
 
 
 class Goldfish(Agent):
@@ -12,3 +12,6 @@ class Goldfish(Agent):
         """Acknowledge statements; of questions, say that the answer is not known."""
         asked = "?" in message.text or "JSON" in message.text
         return Reply("I do not know: I remember nothing of our conversation." if asked else "Okay.")
+
+    async def observe(self, turn: Turn) -> None:
+        """Hear a turn, and forget it."""

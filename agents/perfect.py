@@ -1,6 +1,6 @@
 """Perfect: is told the ideal reply before every message. The ceiling of every comparison."""
 
-from ltm_bench import Agent, AgentError, Message, Reply
+from ltm_bench import Agent, AgentError, Message, Reply, Turn
 
 
 class Perfect(Agent):
@@ -14,3 +14,6 @@ class Perfect(Agent):
         if message.ideal is None:
             raise AgentError(f"perfect was not told the ideal reply to turn {message.turn}")
         return Reply(message.ideal)
+
+    async def observe(self, turn: Turn) -> None:
+        """Hear a turn; nothing has to be remembered."""

@@ -96,6 +96,9 @@ async def arun(
     seed: int = 0,
     isolated: bool = False,
     filler: str = "scripted",
+    questions: str = "in-line",
+    acknowledge: str = "live",
+    quick: bool = False,
     tokenizer: str = DEFAULT,
     settings: Mapping[str, Any] | None = None,
     base_url: str | None = None,
@@ -122,6 +125,9 @@ async def arun(
         seed: The same seed gives the same conversation.
         isolated: Every example in a conversation of its own, without filler.
         filler: `scripted` (the agent only observes it), `live` (it answers), `triviaqa:PATH`, or `live,triviaqa:PATH`.
+        questions: `in-line` (part of the conversation), or `forked` (each is asked beside it, all at once).
+        acknowledge: Who replies to needles: `live` (the agent), or `scripted` (a script; the agent observes them).
+        quick: Forked questions, scripted acknowledgements and scripted filler.
         tokenizer: The encoding that measures spans.
         settings: Of the agent.
         base_url: A compatible server for the agent's adapter.
@@ -154,6 +160,9 @@ async def arun(
         seed=seed,
         isolated=isolated,
         filler=filler,
+        questions=questions,
+        acknowledge=acknowledge,
+        quick=quick,
         tokenizer=tokenizer,
         settings=settings or {},
         base_url=base_url,

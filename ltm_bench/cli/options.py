@@ -128,6 +128,30 @@ FillerKind = Annotated[
         "file, and live,triviaqa:FILE is both.",
     ),
 ]
+Questions = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE",
+        envvar="LTM_BENCH_QUESTIONS",
+        help="in-line (questions are part of the conversation) or forked (each is asked beside it, all at once).",
+    ),
+]
+Acknowledge = Annotated[
+    str,
+    typer.Option(
+        metavar="WHO",
+        envvar="LTM_BENCH_ACKNOWLEDGE",
+        help="Who replies to needles: live (the agent) or scripted (a script; the agent observes them).",
+    ),
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        envvar="LTM_BENCH_QUICK",
+        help="Forked questions, scripted acknowledgements, scripted filler: minutes instead of hours.",
+    ),
+]
 Span = Annotated[
     str | None,
     typer.Option(

@@ -1,7 +1,7 @@
 """The system under test, as the benchmark sees it. An adapter subclasses `Agent` and writes `reply`.
 
 Everything else is optional. What an agent can do is said by attributes of the *instance*, since it often depends on
-the settings: `free`, `interactive`, `observes`, `forks`, `keeps_users`, `connections`.
+the settings: `free`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`, `connections`.
 """
 
 from __future__ import annotations
@@ -89,6 +89,12 @@ class Agent:
     """Whether `observe` does anything. True for classes that override it or `observe_session`.
 
     A turn that the agent observes costs no call. An adapter whose settings decide sets it on the instance.
+    """
+
+    writes_in_reply: bool = False
+    """Whether it decides what to remember while it replies, with memory tools or a scratchpad, say.
+
+    A message that such an agent only observes is not remembered as one that it answers.
     """
 
     forks: Forks = "no"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,6 +21,15 @@ MOST_EXAMPLES = 1_000_000
 
 _FEW = 2
 """Scenarios that stand for a suite, by their names."""
+
+IN_LINE = "in-line"
+"""The mode of a run in which the agent answers everything, in one conversation."""
+
+Questions = Literal["in-line", "forked"]
+"""Whether questions are part of the conversation, or are asked beside it, each on a fork."""
+
+Acknowledge = Literal["live", "scripted"]
+"""Who replies to needles: the agent, or a script, so that the agent only observes them."""
 
 
 class _Frozen(BaseModel):
@@ -90,8 +99,17 @@ class Manifest(_Frozen):
     suite: SuiteEntry
     agent: AgentEntry
     filler: FillerEntry
+    questions: Questions = "in-line"
+    """Where questions are asked."""
+    acknowledge: Acknowledge = "live"
+    """Who replies to needles."""
     scorers: dict[str, int]
     """The version of every matcher at the time of the run."""
+
+    @property
+    def mode(self) -> str:
+        """How the conversation was held; scores of different modes stand side by side only with this word."""
+        return self.questions + (", scripted acknowledgements" if self.acknowledge == "scripted" else "")
 
     def line(self) -> bytes:
         """Return the first line of a log."""

@@ -24,6 +24,9 @@ _SPELT = 24
 _AGENT = 40
 """Characters that an agent may take."""
 
+_WORDS = ("questions", "acknowledge", "mode")
+"""What differs from the usual run by a word that says enough: `forked`, `scripted` needles, `live` filler."""
+
 _BY_FILES = ("digest", "unvalidated")
 """Parameters that follow from the content of files."""
 
@@ -114,14 +117,12 @@ def _agent(manifest: Manifest, apart: dict[str, Any]) -> str:
 
 
 def _rest(apart: Mapping[str, Any]) -> str:
-    if not apart:
-        return ""
-    if set(apart) == {"mode"}:
-        return as_name(str(apart["mode"]))
-    spelt = "-".join(f"{key}-{value}" for key, value in apart.items())
-    if len(spelt) <= _SPELT and as_name(spelt) == spelt:
-        return spelt
-    return _digest(json.dumps(apart, sort_keys=True, default=str))
+    words = [str(apart[key]) for key in _WORDS if key in apart]
+    others = {key: value for key, value in apart.items() if key not in _WORDS}
+    spelt = "-".join(f"{key}-{value}" for key, value in others.items())
+    if len(spelt) > _SPELT or as_name(spelt) != spelt:
+        spelt = _digest(json.dumps(others, sort_keys=True, default=str))
+    return "-".join(filter(None, [*words, spelt]))
 
 
 def _digest(text: str) -> str:

@@ -25,6 +25,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
+from ltm_bench.plan.modes import Mode, check_mode, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import PLAIN, CallSettings, Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
@@ -78,6 +79,7 @@ def make_plan(request: Request) -> Plan:
     )
     resolved = _Resolved(suite, scenarios, chosen, span, bank.digest)
     manifest = _manifest(request, agent.entry, resolved)
+    check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
     usual = _manifest(request.plain, agent.entry.model_copy(update={"settings": agent.usual}), resolved)
     plan = Plan(
         manifest,
@@ -109,6 +111,7 @@ class _Resolved(NamedTuple):
 def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manifest:
     suite, scenarios, chosen, span, digest = resolved
     mode, origin = _parse_filler(request.filler)
+    how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
     return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -124,6 +127,8 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
         ),
         agent=agent,
         filler=FillerEntry(source=origin, digest=digest, mode=mode, max_tokens=filler.MAX_TOKENS),
+        questions=how.questions,
+        acknowledge=how.acknowledge,
         scorers={name: kind.version for name, kind in built_in().items()},
     )
 

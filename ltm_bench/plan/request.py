@@ -28,6 +28,12 @@ class Request:
     """Every example in a conversation of its own, without filler."""
     filler: str = "scripted"
     """`scripted`, `live`, `triviaqa:PATH`, or `live,triviaqa:PATH`."""
+    questions: str = "in-line"
+    """`in-line`: they are part of the conversation; `forked`: each is asked beside it."""
+    acknowledge: str = "live"
+    """Who replies to needles: `live`, the agent; `scripted`, a script, and the agent only observes them."""
+    quick: bool = False
+    """Forked questions, scripted acknowledgements and scripted filler."""
     tokenizer: str = DEFAULT
     """The encoding that measures spans."""
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -30,6 +30,12 @@ class Grid(BaseModel):
     examples: int | None = Field(default=None, ge=1)
     isolated: bool = False
     """Every example alone, without filler."""
+    questions: str = "in-line"
+    """As `--questions`."""
+    acknowledge: str = "live"
+    """As `--acknowledge`."""
+    quick: bool = False
+    """As `--quick`."""
     settings: list[str] = Field(default_factory=list)
     """For all agents, as `-A`."""
     parameters: list[str] = Field(default_factory=list)
@@ -50,6 +56,9 @@ class Grid(BaseModel):
                 examples=self.examples,
                 seed=seed,
                 isolated=self.isolated,
+                questions=self.questions,
+                acknowledge=self.acknowledge,
+                quick=self.quick,
                 settings=settings,
                 base_url=self.base_url,
                 parameters=parameters,

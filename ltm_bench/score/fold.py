@@ -193,7 +193,7 @@ class _Fold:
         if sent.kind == "fill":
             self.filler_tokens += sent.tokens + replied.tokens
             self.course.filled(sent, replied)
-        if sent.kind != "fill" or self._live_filler:
+        if replied.answered is None and (sent.kind != "fill" or self._live_filler):
             self.course.called(sent, replied.usage, self.books.add(replied.usage))
         if sent.example is None:
             return None
@@ -327,6 +327,7 @@ def score_run(
         suite=manifest.suite.name,
         span=manifest.span,
         seed=manifest.seed,
+        mode=manifest.mode,
         complete=complete,
         score=so_far if complete else None,
         score_so_far=so_far,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.statistics import Interval
@@ -201,6 +202,8 @@ class Results(Frozen):
     suite: str
     span: int
     seed: int
+    mode: str = IN_LINE
+    """How the conversation was held, in words: `in-line`, or `forked, scripted acknowledgements`."""
     complete: bool
     score: float | None
     """Sum over scenarios; None while the run is incomplete."""

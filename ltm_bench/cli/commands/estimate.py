@@ -10,7 +10,19 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.cli.console import err, out
-from ltm_bench.cli.options import AgentName, BaseUrl, Seed, Settings, Span, Suite, Tokenizer, examples_of
+from ltm_bench.cli.options import (
+    Acknowledge,
+    AgentName,
+    BaseUrl,
+    Questions,
+    Quick,
+    Seed,
+    Settings,
+    Span,
+    Suite,
+    Tokenizer,
+    examples_of,
+)
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.pricing import price_list
 from ltm_bench.core.tokens import DEFAULT
@@ -28,6 +40,9 @@ def estimate(
     agent: AgentName = "gpt-4o",
     suite: Suite = "standard",
     seed: Seed = 0,
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     tokenizer: Tokenizer = DEFAULT,
     setting: Settings = None,
     base_url: BaseUrl = None,
@@ -41,6 +56,9 @@ def estimate(
             agent=agent,
             suite=suite,
             seed=seed,
+            questions=questions,
+            acknowledge=acknowledge,
+            quick=quick,
             tokenizer=tokenizer,
             settings=parse_settings(setting or ()),
             base_url=base_url,

@@ -14,6 +14,7 @@ from ltm_bench.api import Run, compare, start
 from ltm_bench.cli.carrying_out import carry_out
 from ltm_bench.cli.console import out
 from ltm_bench.cli.options import (
+    Acknowledge,
     AgentName,
     Baseline,
     BaseUrl,
@@ -29,6 +30,8 @@ from ltm_bench.cli.options import (
     MaxRetries,
     Name,
     Parameters,
+    Questions,
+    Quick,
     Scenario,
     Seed,
     Settings,
@@ -66,6 +69,9 @@ def run(
     ] = 1,
     isolated: Isolated = False,
     filler: FillerKind = "scripted",
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     tokenizer: Tokenizer = DEFAULT,
     name: Name = None,
     fresh: Fresh = False,
@@ -91,6 +97,9 @@ def run(
         seed=seed,
         isolated=isolated,
         filler=filler,
+        questions=questions,
+        acknowledge=acknowledge,
+        quick=quick,
         tokenizer=tokenizer,
         settings=parse_settings(setting or ()),
         base_url=base_url,
@@ -139,6 +148,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples_of(
             "run",
             "run --span 120k --agent gpt-4o --max-cost 40",
+            "run --span 120k --agent gpt-4o --quick",
             "run --span 2k --scenario colours --scenario jokes --examples 10",
             "run --span 32k --agent gpt-4o --repeats 3 --baseline standard-32k-gpt-4o-seed0",
             "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",

@@ -19,6 +19,7 @@ from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.options import (
+    Acknowledge,
     BaseUrl,
     Cache,
     Fresh,
@@ -27,6 +28,8 @@ from ltm_bench.cli.options import (
     MaxRetries,
     Name,
     Parameters,
+    Questions,
+    Quick,
     Settings,
     Timeout,
     examples_of,
@@ -106,6 +109,9 @@ def sweep(
         ),
     ] = None,
     isolated: Isolated = False,
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     connections: Annotated[
         int,
         typer.Option(
@@ -187,6 +193,9 @@ def sweep(
         "suites": suite,
         "examples": examples,
         "isolated": isolated,
+        "questions": questions if questions != "in-line" else None,
+        "acknowledge": acknowledge if acknowledge != "live" else None,
+        "quick": quick,
         "settings": setting,
         "parameters": parameter,
         "base_url": base_url,
