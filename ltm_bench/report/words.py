@@ -12,7 +12,6 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.score.course import Course
 from ltm_bench.score.results import ExampleResult
 
-
 _LEVEL = 0.05
 """Below it a p-value shows a difference."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE, Manifest
+from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,
@@ -157,14 +158,17 @@ def compare(runs: Sequence[Scored]) -> Comparison:
     for span in spans:
         here = [name for name in known if (name, span) in grouped]
         against = list(combinations(sorted(here, key=lambda name: (name.casefold(), name)), 2))
-        found = [_pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
+        found = [pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
         pairs += found
         _rank([cells[name, span] for name in here], found)
         _mark_frontier([cells[name, span] for name in here])
     return Comparison(
         entrants=known,
         spans=spans,
-        warnings=list(_warnings(runs)),
+        warnings=[
+            *scored_otherwise([run.results for run in runs]),
+            *made_otherwise({run.results.run: run.manifest for run in runs}),
+        ],
         cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,
         rows=list(_rows(grouped)),
@@ -273,7 +277,19 @@ def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, float]]:
     }
 
 
-def _pair(span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int) -> Pair:
+def pair(
+    span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int = 1
+) -> Pair:
+    """Compare the runs of two entrants at one span, by the examples that both were given.
+
+    Args:
+        span: Of the runs.
+        first: The name of the first entrant.
+        second: The name of the second one.
+        a: The runs of the first entrant.
+        b: The runs of the second one.
+        count: How many pairs are compared at this span, for the correction of `separated`.
+    """
     ours, theirs = _asked(a), _asked(b)
     seeds = [seed for seed in ours if seed in theirs]
     clusters: list[dict[str, list[float]]] = []
@@ -358,57 +374,3 @@ def _rows(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
                     row.marks[entrant] = mark
     order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in rows))}
     yield from (rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1], order[key[2]])))
-
-
-_WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
-    "token counter": lambda m: m.tokenizer,
-    "ltm-bench version": lambda m: m.version,
-    "mode": lambda m: m.mode,
-    "isolation": lambda m: m.suite.isolated,
-    "stagger": lambda m: m.suite.stagger,
-    "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
-    "longest filler message": lambda m: m.filler.max_tokens,
-}
-
-
-def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
-    """Yield differences in how the runs were made and scored, beyond agent, span and seed."""
-    for remark in dict.fromkeys(remark for run in runs for remark in run.results.remarks):
-        of = [run.results.run for run in runs if remark in run.results.remarks]
-        yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
-    shown: dict[str, dict[str, str]] = defaultdict(dict)
-    having: dict[str, list[str]] = defaultdict(list)
-    for manifest, results in runs:
-        for what, get in _WATCHED.items():
-            shown[what][results.run] = str(get(manifest))
-        judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
-        shown["judges"][results.run] = ", ".join(judged) or "no judge"
-        shown["number of manual verdicts"][results.run] = str(results.overridden)
-        for name, version in manifest.scorers.items():
-            shown[f"version of scorer {name}"][results.run] = str(version)
-        for entry in manifest.suite.scenarios:
-            what = f"scenario {entry.name}"
-            shown[f"number of examples of {what}"][results.run] = str(entry.examples)
-            shown[f"version of {what}"][results.run] = str(entry.version)
-            shown[f"content of {what}"][results.run] = entry.hash[:8]
-            own = {
-                key: value for key, value in entry.parameters.items() if key != "span"
-            }  # the span is the run's
-            shown[f"parameters of {what}"][results.run] = json.dumps(own, default=str)
-            having[what].append(results.run)
-    for what, values in shown.items():
-        by_value: dict[str, list[str]] = defaultdict(list)
-        for run, value in values.items():
-            by_value[value].append(run)
-        if len(by_value) > 1:
-            yield f"different {what}: " + "; ".join(
-                f"{value} in {_some(names)}" for value, names in by_value.items()
-            )
-    for what, names in having.items():
-        if lacking := [results.run for _, results in runs if results.run not in names]:
-            yield f"{what} is not in {_some(lacking)}"
-
-
-def _some(names: Sequence[str], most: int = 3) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

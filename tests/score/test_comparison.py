@@ -94,7 +94,7 @@ def test_a_suite_may_be_called_after_its_span(make: Make) -> None:
 
 def test_runs_of_different_seeds_have_no_example_in_common(make: Make) -> None:
     pair = only(compare([make("a", seed=0), make("b", [WRONG], seed=1)]))
-    assert pair.says == "no example in common"
+    assert pair.verdict == "no example in common"
     assert not pair.separated
 
 

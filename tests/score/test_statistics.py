@@ -241,5 +241,6 @@ def test_whoever_is_named_first_a_paired_difference_is_the_same(runs: list[dict[
         (-found.interval.high, -found.interval.low)
     )
     assert turned.p == pytest.approx(found.p, abs=1e-6)
+    assert found.p is not None
     assert (found.p < 0.05) == found.shown
     assert found.interval.low - 1e-9 <= found.difference <= found.interval.high + 1e-9
