@@ -124,8 +124,8 @@ FillerKind = Annotated[
         "--filler",
         metavar="KIND",
         envvar="LTM_BENCH_FILLER",
-        help="scripted (the agent only observes filler) or live (it answers); triviaqa:FILE takes the trivia from a "
-        "file, and live,triviaqa:FILE is both.",
+        help="scripted (the agent observes filler, or is asked it if it cannot) or live (it is asked); triviaqa:FILE "
+        "takes the trivia from a file, and live,triviaqa:FILE is both.",
     ),
 ]
 Questions = Annotated[
@@ -249,6 +249,15 @@ Name = Annotated[
         envvar="LTM_BENCH_NAME",
         help="Name of the folder in reports/; named after what the run is if left out. Of several runs: what each "
         "name begins with.",
+    ),
+]
+Repeats = Annotated[
+    int,
+    typer.Option(
+        metavar="R",
+        parser=whole("--repeats", 1),
+        envvar="LTM_BENCH_REPEATS",
+        help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
     ),
 ]
 Fresh = Annotated[

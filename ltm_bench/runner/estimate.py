@@ -52,6 +52,8 @@ class Estimate:
     """Sums over one run."""
 
     calls: int = 0
+    filler: int = 0
+    """Calls of these that ask the agent filler."""
     turns: int = 0
     prompt: int = 0
     """Tokens of all prompts; 0 where the agent is no chat model in a window."""
@@ -63,7 +65,7 @@ class Estimate:
     overruns: int = 0
     """Examples whose last question would come after their span."""
     dollars: Decimal | None = Decimal()
-    """With the provider's prompt cache; None where a price is unknown."""
+    """With the provider's prompt cache; None where a price, or the agent's use, is unknown."""
     dollars_uncached: Decimal | None = Decimal()
     """Without the cache; for an agent that is no chat model in a window, the same as `dollars`."""
     bounded: bool = False
@@ -76,6 +78,19 @@ class Estimate:
     def minutes(self) -> float | None:
         """How long the calls take."""
         return None if self.seconds is None else self.seconds / 60
+
+
+class _Talking(Agent):
+    """Counts its replies, and no more."""
+
+    def __init__(self, reply_tokens: int, estimate: Estimate) -> None:
+        self._reply, self._output = (_WORDS * reply_tokens).strip(), reply_tokens
+        self._estimate = estimate
+
+    async def reply(self, message: Message) -> Reply:
+        self._estimate.calls += 1
+        self._estimate.output += self._output
+        return Reply(self._reply)
 
 
 class _Counting(Agent):
@@ -132,19 +147,6 @@ class _Counting(Agent):
         estimate.dollars_uncached = _plus(estimate.dollars_uncached, whole)
 
 
-class _Calls(Agent):
-    """Counts its calls."""
-
-    def __init__(self, observes: bool, reply_tokens: int, estimate: Estimate) -> None:
-        self.observes = observes
-        self._tokens, self._estimate = reply_tokens, estimate
-
-    async def reply(self, message: Message) -> Reply:
-        self._estimate.calls += 1
-        self._estimate.output += self._tokens
-        return Reply((_WORDS * self._tokens).strip())
-
-
 def _common(last: Prompt, prompt: Prompt, frame: int) -> int:
     """Return how many tokens of a prompt the one before it began with."""
     before = len(last.history)
@@ -167,6 +169,7 @@ class _Tally:
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         self.estimate.turns += 1
+        self.estimate.filler += turn.kind == "fill" and turn.answered == "agent"
         self.estimate.tokens += tokens
 
     def verdict(self, example: Example, verdict: Verdict) -> None:
@@ -178,6 +181,11 @@ class _Tally:
 
 
 def estimate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None) -> Estimate:
+    """Run a plan's conversation with an agent that only counts; nothing of it is kept. As `simulate`."""
+    return asyncio.run(simulate(plan, reply_tokens, latency))
+
+
+async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None) -> Estimate:
     """Run a plan's conversation with an agent that only counts; nothing of it is kept.
 
     Args:
@@ -188,21 +196,16 @@ def estimate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = Non
     agent = plan.agents.sample
     model = agent.usage_model()
     found = Estimate()
+
+    def made() -> Agent:
+        if model is None:
+            return _Talking(reply_tokens, found)
+        return _Counting(model, reply_tokens, plan.counter, found)
+
     with tempfile.TemporaryDirectory() as folder:
         start_run(Path(folder), plan.manifest)
-        asyncio.run(
-            run_conversations(
-                plan,
-                lambda: (
-                    _Calls(agent.observes, reply_tokens, found)
-                    if model is None
-                    else _Counting(model, reply_tokens, plan.counter, found)
-                ),
-                Path(folder),
-                budget=Budget(),
-                observer=_Tally(found),
-                clock=lambda: 0.0,
-            )
+        await run_conversations(
+            plan, made, Path(folder), budget=Budget(), observer=_Tally(found), clock=lambda: 0.0
         )
     if model is None:
         found.dollars = found.dollars_uncached = _most(agent, found.calls)
@@ -216,21 +219,21 @@ def estimate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = Non
     return found
 
 
-def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:
+async def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:
     """Estimate a run in the moment before it starts; None for one that is too long to be simulated meanwhile."""
     rounds = max((example.index for example in plan.examples), default=0) + 1
     if not plan.manifest.suite.isolated and rounds * plan.manifest.span > MOST_SIMULATED:
         return None
-    return estimate(plan, latency=latency)
+    return await simulate(plan, latency=latency)
+
+
+_HELLO = Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0)
 
 
 def _most(agent: Agent, calls: int) -> Decimal | None:
     """Return the most that so many calls can cost, by what the agent reserves for a short message."""
-    if agent.free and not agent.reserve(_HELLO):
+    if agent.free:
         return Decimal()
     most = agent.reserve(_HELLO)
     price = None if most is None else dollars(most)
     return None if price is None else price * calls
-
-
-_HELLO = Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0)

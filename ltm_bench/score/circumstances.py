@@ -16,7 +16,7 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "mode": lambda m: m.mode,
     "isolation": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,
-    "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
+    "filler": lambda m: f"{m.filler.source} ({m.filler.digest[:8]})",
     "longest filler message": lambda m: m.filler.max_tokens,
 }
 
@@ -45,12 +45,13 @@ def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
 
 
 def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
-    """Yield what a reader must know of each run, and a line for each difference in who had a say in its verdicts."""
+    """Yield what a reader must know of each run, and a line for each difference in what it heard or who judged."""
     for remark in dict.fromkeys(remark for each in runs for remark in each.remarks):
         of = [each.run for each in runs if remark in each.remarks]
         yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
     shown: dict[str, dict[str, str]] = defaultdict(dict)
     for each in runs:
+        shown["way in which filler reached the agent"][each.run] = each.filler_heard
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in each.judges)
         shown["judges"][each.run] = ", ".join(judged) or "no judge"
         shown["number of manual verdicts"][each.run] = str(each.overridden)

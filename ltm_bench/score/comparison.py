@@ -87,7 +87,7 @@ class Pair(BaseModel):
     """Examples that only the first got entirely right."""
     only_second: list[str]
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def verdict(self) -> str:
         """The result in words: who is better than whom, if the data shows it."""
