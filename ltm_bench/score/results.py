@@ -278,6 +278,7 @@ class Results(Frozen):
         how = f", filler {self.filler_heard}" if self.filler_tokens else ""
         return f"{self.heard.tokens:,} of {self.heard.whole:,} tokens{how}"
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def verdict(self) -> str:
         """The headline in words: what the score shows, compared with guessing."""

@@ -117,7 +117,7 @@ def test_a_sweep_has_a_page_under_its_name(command: "Command") -> None:
 def test_what_a_score_shows_stands_in_terminal_page_and_json(
     command: "Command", agent: str, verdict: str
 ) -> None:
-    done = command(*RUN, "--agent", agent, "--examples", "8", "--name", "r")
+    done = command(*RUN, "--agent", agent, "--examples", "4", "--name", "r")
     assert f"): {verdict}\n" in done.out
     assert json.loads(Path("reports/r/results.json").read_text())["verdict"] == verdict
     assert f"{verdict[0].upper()}{verdict[1:]}</strong>; guessing would score" in Path(
