@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Annotated
 
 import typer
 
@@ -32,6 +31,7 @@ from ltm_bench.cli.options import (
     Parameters,
     Questions,
     Quick,
+    Repeats,
     Scenario,
     Seed,
     Settings,
@@ -40,7 +40,6 @@ from ltm_bench.cli.options import (
     Timeout,
     Tokenizer,
     examples_of,
-    whole,
 )
 from ltm_bench.cli.thresholds import Thresholds
 from ltm_bench.core.budget import Budget
@@ -59,15 +58,7 @@ def run(
     scenario: Scenario = None,
     examples: Examples = None,
     seed: Seed = 0,
-    repeats: Annotated[
-        int,
-        typer.Option(
-            metavar="R",
-            parser=whole("--repeats", 1),
-            envvar="LTM_BENCH_REPEATS",
-            help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
-        ),
-    ] = 1,
+    repeats: Repeats = 1,
     isolated: Isolated = False,
     filler: FillerKind = "scripted",
     questions: Questions = "in-line",
