@@ -17,8 +17,8 @@ def error(seen: Seen, judge: Measured | None) -> tuple[float, float, float]:
 
 
 def test_a_hundred_cases_without_a_fault_still_allow_three_percent() -> None:
-    assert error(Seen(0.0, 100, 0.6), None) == (0, 0, pytest.approx(0.030, abs=0.001))
-    assert error(Seen(0.0, 300, 0.6), None) == (0, 0, pytest.approx(0.010, abs=0.001))
+    assert error(Seen(0.0, 100, 0.6), None) == pytest.approx((0, 0, 0.030), abs=0.001)
+    assert error(Seen(0.0, 300, 0.6), None) == pytest.approx((0, 0, 0.010), abs=0.001)
 
 
 def test_a_judge_of_whom_no_error_is_known_allows_more_than_one_who_makes_none() -> None:
@@ -27,7 +27,7 @@ def test_a_judge_of_whom_no_error_is_known_allows_more_than_one_who_makes_none()
 
 def test_disagreements_that_the_judge_causes_by_itself_are_taken_off() -> None:
     by_itself = 0.6 * (1 - 144 / 150) + 0.4 * (1 - 141 / 150)
-    assert error(Seen(by_itself, 300, 0.6), GOOD)[:2] == (pytest.approx(0, abs=1e-9), 0)
+    assert error(Seen(by_itself, 300, 0.6), GOOD)[:2] == pytest.approx((0, 0), abs=1e-9)
     share, low, high = error(Seen(by_itself + 0.1, 300, 0.6), GOOD)
     assert share == pytest.approx(0.1 / GOOD.informative)
     assert 0 < low < share < high < 0.2

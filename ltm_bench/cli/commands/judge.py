@@ -126,9 +126,8 @@ def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) ->
     )
     heard = asyncio.run(ask_all([judge], [each.case for each in drawn], memory, budget))
     said = [opinion.outcome for (opinion,) in heard]
-    table = _table(
-        "the reply is", "n", "judged right", "95 %", "not readable", "stored votes", "of all stored votes"
-    )
+    table = _table("the reply is", "n", "judged right", "95 %", "not readable", "stored votes")
+    stored = []
     short = []
     for kind in dict.fromkeys(each.kind for each in bank.cases):
         of = [(outcome, each) for outcome, each in zip(said, drawn, strict=True) if each.kind == kind]
@@ -139,27 +138,31 @@ def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) ->
         )
         interval = wilson(right / len(of), len(of))
         everyone = [each.passed for each in bank.cases if each.kind == kind]
+        stored.append(f"{_percent(sum(everyone) / len(everyone))} of all {len(everyone)} that are {kind}")
         table.add_row(
             kind,
             str(len(of)),
-            f"{right} ({100 * right / len(of):.1f} %)",
-            f"{100 * interval.low:.1f} – {100 * interval.high:.1f} %",
+            _percent(right / len(of)),
+            f"{100 * interval.low:.1f} – {_percent(interval.high)}",
             str(lost),
-            f"{100 * sum(each.passed for _, each in of) / len(of):.1f} %",
-            f"{100 * sum(everyone) / len(everyone):.1f} % of {len(everyone)}",
+            _percent(sum(each.passed for _, each in of) / len(of)),
         )
         specificity = (len(of) - right - lost) / len(of)
         if kind == VAGUE and specificity < THRESHOLD:
             short.append(f"specificity {specificity:.3f} on answers that are {kind}, {THRESHOLD} is needed")
     out().print(table)
     out().print(
-        "“stored votes” is the share that the published judge called right: of the same answers, and of all. "
-        "Every one of them counts as a false acceptance."
+        "None of these replies is right. The stored votes, a published judge's, call the same replies right as often as "
+        f"the last column says, and {' and '.join(stored)}."
     )
     if not short:
         out().print(safe(f"{judge.name} passed on {bank.name}."))
         return []
     return [f"judge {judge.name} falls short on {bank.name}: {', '.join(short)}"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _table(first: str, *others: str) -> Table:
