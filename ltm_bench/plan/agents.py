@@ -38,6 +38,8 @@ class Resolved(NamedTuple):
 
     entry: AgentEntry
     source: AgentSource
+    usual: Mapping[str, Any]
+    """The settings that its name alone gives it."""
 
 
 def resolve_agent(
@@ -85,6 +87,7 @@ def resolve_agent(
             f"--{role} {name}: there is none{nearest(name, known)} (known: {', '.join(known)}; "
             f"or put your own into ./agents/{name}.py)"
         )
+    usual = dict(values)
     values |= settings or {}
     if base_url is not None:
         values["base_url"] = base_url
@@ -97,8 +100,9 @@ def resolve_agent(
         hash=catalogue.hash(adapter, "agents"),
         settings=values,
         free=source.sample.free,
+        observes=source.sample.observes,
     )
-    return Resolved(entry, source)
+    return Resolved(entry, source, usual)
 
 
 def source_of(entry: AgentEntry, calls: CallSettings = PLAIN) -> AgentSource:

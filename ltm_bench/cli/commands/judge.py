@@ -152,8 +152,8 @@ def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) ->
             short.append(f"specificity {specificity:.3f} on answers that are {kind}, {THRESHOLD} is needed")
     out().print(table)
     out().print(
-        "None of these replies is right. The stored votes, a published judge's, call the same replies right as often as "
-        f"the last column says, and {' and '.join(stored)}."
+        "None of these replies is right. The last column is what the stored votes, a published judge's, call right of "
+        f"the same replies; they call right {' and '.join(stored)}."
     )
     if not short:
         out().print(safe(f"{judge.name} passed on {bank.name}."))

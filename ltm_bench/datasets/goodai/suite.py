@@ -14,7 +14,7 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Tell
 from ltm_bench.datasets.goodai.expectations import READERS, expected_of
-from ltm_bench.datasets.goodai.files import Definition, OnBad, definitions
+from ltm_bench.datasets.goodai.files import Definition, OnBad, definitions, span_of
 from ltm_bench.datasets.goodai.importing import digest
 from ltm_bench.script.scenario import Scenario, Script
 
@@ -76,6 +76,11 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
         name: Recipe(_scenario(name, list(examples.values()), known), len(examples), digest(known, name))
         for name, examples in sorted(by_scenario.items())
     }
+
+
+def spans(folder: Path) -> list[int]:
+    """Return the spans in tokens that the definitions in a folder were made for, as far as their names say so."""
+    return sorted({span for each in definitions(folder, lambda _: None) if (span := span_of(each.benchmark))})
 
 
 def plays(folder: Path) -> int:
