@@ -1,4 +1,4 @@
-"""Long-term memory in a vector store: everything that was said, in passages, in Chroma; the nearest ones are recalled.
+"""Long-term memory in a vector store: everything that was said, in passages; the nearest ones are recalled.
 
 Works without a network and without keys: a local embedder, and an extractive core that answers by quoting what it
 recalled. With `core="openai_chat:gpt-4o"` a model answers instead, from one bounded prompt per turn. Replies depend on
@@ -120,7 +120,7 @@ class VectorMemory(Agent):
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
         self.store.open(home)
-        if not self.free:  # a Chroma that does not work is found before anything is paid for
+        if not self.free:  # a store that does not work is found before anything is paid for
             self.store.connect()
         self._home = home
         if self._pad is not None:
@@ -136,7 +136,7 @@ class VectorMemory(Agent):
             passages += own
             self._recent.append(turn)
             said = turn.message.turn + 1
-            if turn.answered == "agent":  # what came before was counted with this reply
+            if turn.billed:  # what came before was counted with this reply
                 self._owed = 0
             self._owe(own)
         if self._pad is not None:
@@ -150,7 +150,7 @@ class VectorMemory(Agent):
         """Remember a turn."""
         if not self._restored:  # a new conversation in a folder where an older one was broken off
             await self.restore(())
-        if turn.answered == "agent":  # a run that is resumed: this reply has been counted, with all before it
+        if turn.billed:  # a run that is resumed: this reply has been counted, with all before it
             self._owed = 0
         self._remember(turn)
         await self._catch_up()

@@ -40,7 +40,7 @@ What there is, by module:
   `retrying`, `scrubbed`.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model.
-- `passages`, `vector_store`: turns cut into passages; Chroma with an exact ranking.
+- `passages`, `vector_store`: turns cut into passages, and an exact ranking of them.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.

@@ -109,7 +109,7 @@ class MemoryProduct(Agent):
     async def observe(self, turn: Turn) -> None:
         """Tell the product of a turn."""
         await self._hear(turn)
-        if turn.answered == "agent":  # a run that is resumed: this reply has been billed, with all before it
+        if turn.billed:  # a run that is resumed: this reply has been billed, with all before it
             self.billed(None)
 
     async def _hear(self, turn: Turn) -> None:

@@ -122,6 +122,11 @@ class Turn:
     forked: bool = False
     """Whether it is a question that was asked beside the conversation, which therefore knows nothing of it."""
 
+    @property
+    def billed(self) -> bool:
+        """Whether the agent replied itself, so that what it had used until then was counted with this reply."""
+        return self.answered == "agent" and (self.kind != "fill" or self.reply.usage is not None)
+
 
 class Outcome(StrEnum):
     """What became of a question (DESIGN: outcomes and statistics)."""

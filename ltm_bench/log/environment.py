@@ -13,7 +13,6 @@ PACKAGES = (
     "ltm-bench",
     "openai",
     "anthropic",
-    "chromadb",
     "tiktoken",
     "rapidfuzz",
     "json-repair",
