@@ -21,7 +21,6 @@ from ltm_bench.adapters import (
     EmbeddingModel,
     Endpoint,
     MemoryProduct,
-    Tally,
     at_least,
     embedder_of,
     hashing,
@@ -84,7 +83,6 @@ class LangMem(MemoryProduct):
         self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
         self._looked_at, self._deletes = looked_at, deletes
         self._told: dict[str, tuple[int, datetime]] = {}
-        self._tally = Tally()
         self._failures: list[BaseException] = []
         self._http: Any = None
 

@@ -100,7 +100,6 @@ class Mem0(MemoryProduct):
         self._embedder, self._own = embedder, is_local(embedder)
         self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
         self._reasoning = reasoning
-        self._tally = Tally()
         self._calls = _Calls(endpoint, self._tally)
         self._memory: Any = None
         self._client: Any = None

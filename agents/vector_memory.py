@@ -36,6 +36,7 @@ from ltm_bench.adapters import (
     counter,
     embedder_of,
     hashing,
+    operating,
     read_queries,
     split_turn,
 )
@@ -164,9 +165,13 @@ class VectorMemory(Agent):
 
     async def _catch_up(self) -> None:
         """Embed what has not been embedded yet."""
-        passages, vectors = self._late, await self._embed([passage.text for passage in self._late])
-        self._late = []
-        self.store.add(passages, vectors)
+        if not self._late:
+            return
+        with operating("write") as done:
+            passages, vectors = self._late, await self._embed([passage.text for passage in self._late])
+            self._late = []
+            self.store.add(passages, vectors)
+            done.used(*self._embedding(passage.text for passage in passages))
 
     def _owe(self, passages: Sequence[Passage]) -> None:
         if self._remote is not None:
@@ -180,6 +185,10 @@ class VectorMemory(Agent):
         """
         owed, self._owed = self._owed, 0
         return self._used(queries, owed)
+
+    def _embedding(self, texts: Iterable[str]) -> list[Usage]:
+        """Return what embedding these texts uses; nothing where nobody is paid for it."""
+        return [] if self._remote is None else [self._remote.usage(sum(map(counter().count, texts)))]
 
     def _used(self, queries: Iterable[str], owed: int = 0) -> Usage | None:
         """Return what embedding these queries uses, and what is owed; None where nobody is paid for it."""
@@ -243,12 +252,18 @@ class VectorMemory(Agent):
         if self._rewrites:
             text = core.fitting(WRITE_QUERIES, message.text)
             queries = [*queries, *read_queries((await ask(text)).text)]
-        found = await self._search_all(queries, state.held)
-        reply = await ask(core.prompt(message, found, state.recent, state.pad))
+        with operating("retrieve") as done:
+            found = await self._search_all(queries, state.held)
+            done.used(*usage, *self._embedding(queries))
+        with operating("answer") as done:
+            reply = await ask(core.prompt(message, found, state.recent, state.pad))
+            done.used(usage[-1])
         pad = None
         if self._pad is not None and not apart and reply.text.strip():
             noted = f"{state.pad or '{}'}\n\nUser: {message.text}\nYou: {reply.text}"
-            pad = (await ask(core.fitting(WRITE_NOTES, noted))).text
+            with operating("write") as done:
+                pad = (await ask(core.fitting(WRITE_NOTES, noted))).text
+                done.used(usage[-1])
         known = [each for each in usage if each is not None]
         total = sum(known[1:], known[0]) if len(known) == len(usage) else None
         return _Said(replace(reply, usage=total), queries, pad)
@@ -265,13 +280,16 @@ class VectorMemory(Agent):
         question = question_in(message.text)
         if not question:
             return "Noted."
-        found = await self._search(question, self._limit, held)
-        spoken_of = time_spoken_of(question, message.at)
-        if spoken_of is not None:
-            known = {each.passage for each in found}
-            around = held.around(spoken_of, self._limit)
-            found += [Found(passage, 0.0) for passage in around if passage not in known]
-        return answer(message, [each.passage for each in found])
+        with operating("retrieve") as done:
+            found = await self._search(question, self._limit, held)
+            spoken_of = time_spoken_of(question, message.at)
+            if spoken_of is not None:
+                known = {each.passage for each in found}
+                around = held.around(spoken_of, self._limit)
+                found += [Found(passage, 0.0) for passage in around if passage not in known]
+            done.used(*self._embedding([question]))
+        with operating("answer"):
+            return answer(message, [each.passage for each in found])
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the passages nearest to `query`, the nearest first."""

@@ -44,6 +44,7 @@ What there is, by module:
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
+- `operating`: says how long a memory writes, retrieves and answers, and what that uses.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function, or an object that can be called, as an agent.
 - `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.http.shared import attempt, client, read
     from ltm_bench.adapters.http.traffic import Attempt, begin, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
+    from ltm_bench.adapters.operations import operating
     from ltm_bench.adapters.passages import Passage, split_turn
     from ltm_bench.adapters.product import MemoryProduct
     from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
@@ -100,6 +102,7 @@ else:
             "ltm_bench.adapters.http.scrubbing": "scrubbed",
             "ltm_bench.adapters.http.traffic": "Attempt begin tell",
             "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
+            "ltm_bench.adapters.operations": "operating",
             "ltm_bench.adapters.passages": "Passage split_turn",
             "ltm_bench.adapters.product": "MemoryProduct",
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
@@ -179,6 +182,7 @@ __all__ = [
     "make_agent",
     "name_in",
     "need",
+    "operating",
     "passing",
     "pieces",
     "provider_at",

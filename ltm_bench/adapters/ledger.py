@@ -113,10 +113,13 @@ class Tally:
     def __init__(self) -> None:
         self._owed: list[Usage | None] = []
         self._turn: list[Usage | None] = []
+        self.calls: list[Usage | None] = []
+        """All of them, in order."""
 
     def add(self, usage: Usage | None) -> None:
         """Count one call; None: it is unknown what it used."""
         self._turn.append(usage)
+        self.calls.append(usage)
 
     def turn(self) -> list[dict[str, Any] | None]:
         """Return what the turn that is now heard has used, for the ledger."""

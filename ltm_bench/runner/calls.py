@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
+from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.events import is_usage
+from ltm_bench.log.events import is_usage, usage_data
 from ltm_bench.log.journal import Journal, retrieval_trace_of
 from ltm_bench.log.lines import records
 from ltm_bench.log.reader import read_turns
@@ -46,6 +47,8 @@ class Answer:
     """What retrieval gave for a question, before it was asked; None where nobody can tell."""
     charged: Decimal = NOTHING
     """What was charged because the reply does not say what it used."""
+    operations: Sequence[Done] = ()
+    """What the agent did for it."""
 
 
 class Calls:
@@ -114,7 +117,12 @@ class Calls:
         """Let the agent take a turn as having happened."""
         self._turn = turn.message.turn
         heard = replace(turn.message, text=f"{turn.message.text}\n{turn.reply.text}")
-        await self._pay_for(self.agent.observe(turn), heard)
+        begun = self._journal.clock()
+        with noting() as noted:
+            await self._pay_for(self.agent.observe(turn), heard)
+        if self.live and self.agent.observes:
+            done = noted or [Done("write", self._journal.clock() - begun)]
+            self._journal.put(self._where(turn.message.turn) | _operations(done))
 
     async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
         """Make a call that brings no reply, with money reserved for each attempt; its usage comes with the next one."""
@@ -182,9 +190,10 @@ class Calls:
             doubt, lost = self._looked_up(message, doubtful=doubtful)
             recalled = await self._settled(message)
             async with self._granted(message) as granted:
-                call = await self._guard(self.agent.fork(message), message.turn)
+                with noting() as noted:
+                    call = await self._guard(self.agent.fork(message), message.turn)
                 frozen.set()
-                asked = _Asked(message, "forked question", doubt, lost, recalled)
+                asked = _Asked(message, "forked question", doubt, lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
         finally:
             frozen.set()
@@ -198,7 +207,11 @@ class Calls:
 
     async def _settled(self, message: Message) -> Sequence[Memory] | None:
         """Wait for the agent's indexers, and return what retrieval gives for a question."""
+        begun = self._journal.clock()
         await self._pay_for(self.agent.settle(), message)
+        if type(self.agent).settle is not Agent.settle:
+            settled = Done("settle", self._journal.clock() - begun)
+            self._journal.put(self._where(message.turn) | _operations([settled]))
         return await self._recalled(message)
 
     @asynccontextmanager
@@ -243,7 +256,8 @@ class Calls:
             if asked.doubt.unpaid or asked.doubt.asked:
                 self._doubt(turn, asked.lost, asked.what)
             payment.calling()
-            reply = await self._guard(call(), turn)
+            with noting() as noted:
+                reply = await self._guard(call(), turn)
             if problem := _unusable(reply):
                 raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
         except BaseException:  # whatever it is, it ends the call
@@ -252,15 +266,19 @@ class Calls:
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
         payment.settle(reply.usage)
-        return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before)
+        done = [
+            *asked.frozen,
+            *(noted or [Done("answer", seconds, [reply.usage] if not self.agent.free else [])]),
+        ]
+        return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
 
     def note_fork(self, number: int, answer: Answer) -> None:
         """Write down how long the answer to a fork took."""
-        self._note(number, "seconds", answer.seconds, answer.traffic, answer.charged)
+        self._note(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
 
     async def note(self, turn: int, answer: Answer) -> None:
         """Write down how long a reply took, once it is in the log, and have a paid one synced."""
-        self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged)
+        self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
         if not self.agent.free:
             self._recorder.sync_soon(self._journal.path)
             await asyncio.sleep(0)  # an agent that never waits would keep the sync from its turn
@@ -321,8 +339,16 @@ class Calls:
         """Return how a side file says to which turn of which conversation a record belongs."""
         return {"turn": turn} | ({"conversation": self._conversation} if self._conversation else {})
 
-    def _note(self, turn: int, name: str, seconds: float, heard: Traffic, charged: Decimal = NOTHING) -> None:
-        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged)
+    def _note(
+        self,
+        turn: int,
+        name: str,
+        seconds: float,
+        heard: Traffic,
+        charged: Decimal = NOTHING,
+        operations: Sequence[Done] = (),
+    ) -> None:
+        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged) | _operations(operations)
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
@@ -359,6 +385,8 @@ class _Asked(NamedTuple):
     lost: Decimal
     """What was charged because it went out before."""
     recalled: Sequence[Memory] | None
+    frozen: Sequence[Done] = ()
+    """What the agent did before, to freeze its prompt."""
 
 
 class _Granted(NamedTuple):
@@ -431,6 +459,15 @@ def _dollars(record: Mapping[str, Any]) -> Decimal | None:
     if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
         return None
     return Decimal(str(price))
+
+
+def _operations(done: Sequence[Done]) -> dict[str, Any]:
+    """Return what the side file says of operations: name, seconds, and the usage of each call to a model."""
+    rows = [
+        [each.name, round(each.seconds, 6), [usage and usage_data(usage) for usage in each.usage]]
+        for each in done
+    ]
+    return {"operations": rows} if rows else {}
 
 
 def _charged(price: Decimal) -> dict[str, float]:

@@ -36,6 +36,7 @@ from ltm_bench.score.headline import (
     worth_of_undecided,
 )
 from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides
+from ltm_bench.score.operations import operations
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
     ExampleResult,
@@ -144,8 +145,10 @@ class _Fold:
         self._open: dict[str, _Open] = {}
         self._trace: Mapping[int, Retrieval] = {}
         self.done: dict[str, ExampleResult] = {}
+        self.positions: dict[int, int] = {}
         self.turns = self.tokens = self.filler_tokens = self.forks = self.fork_tokens = 0
         self.asked_tokens = self.scripted_tokens = 0
+        self._isolated = manifest.suite.isolated
         self.time = timedelta()
         self.books = Bookkeeping(free=manifest.agent.free, on=on)
         self.course = CourseFold(isolated=manifest.suite.isolated)
@@ -166,6 +169,8 @@ class _Fold:
         for event in events:
             if isinstance(event, Sent):
                 sent = last = event
+                if not self._isolated:
+                    self.positions[event.turn] = event.position
                 now = event.at
                 begun = begun or now
                 self.tokens += event.tokens
@@ -252,6 +257,8 @@ class _Fold:
 
     def _fork(self, sent: Sent, replied: Replied | None) -> Question:
         """Take a question beside the conversation: neither it nor its reply is a turn."""
+        if not self._isolated:
+            self.positions[sent.turn] = sent.position
         example = self._example(sent)
         self.forks += 1
         if replied is not None:
@@ -418,6 +425,13 @@ def score_run(
         scenarios=scenarios,
         examples=examples,
         course=fold.course.course(run / "timings.jsonl"),
+        operations=operations(
+            run / "timings.jsonl",
+            fold.positions,
+            [opinion for e in examples for q in e.questions for opinion in q.opinions],
+            free=manifest.agent.free,
+            on=begun_at(run),
+        ),
         environment=environment_of(run),
     )
 
