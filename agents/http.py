@@ -1,7 +1,6 @@
 """HTTP: an agent behind an endpoint that takes JSON and answers with JSON."""
 
 import json
-import os
 import re
 import ssl
 import uuid
@@ -14,13 +13,16 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.adapters import Again, ConfigError, attempt, bare, retrying, scrubbed
+from ltm_bench.adapters import Again, ConfigError, attempt, read_key, retrying, scrubbed
 
 _PAUSE = 1.0
 """Seconds before the first retry."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A header's (RFC 9110, section 5.6.2)."""
+
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
 
 
 class Http(Agent):
@@ -59,17 +61,19 @@ class Http(Agent):
         max_retries: int = 4,
     ) -> None:
         if not _is_url(url):
-            shown = "" if "@" in url else f"={url!r}"  # what cannot be read may hold a password anywhere
+            shown = (
+                "" if "@" in url else f"={scrubbed(url)!r}"
+            )  # what cannot be read may hold a password anywhere
             raise ValueError(f"url{shown} is not a URL; it looks like https://host/path")
-        self._url, self._place = url, bare(url)
+        self._url, self._place = url, scrubbed(url)
         self.connections = self._place
         self._request, self._reply, self._session, self._time = request, reply, session, time
         try:
             self._extra = json.loads(extra)
         except ValueError as error:
-            raise ValueError(f"extra={extra!r} is not JSON: {error}") from error
+            raise ValueError(f"extra={scrubbed(extra)!r:.300} is not JSON: {error}") from error
         if not isinstance(self._extra, dict):
-            raise ValueError(f"extra={extra!r} is not a JSON object")
+            raise ValueError(f"extra={scrubbed(extra)!r:.300} is not a JSON object")
         self._headers = dict(_from_environment(headers))
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
@@ -220,10 +224,17 @@ def _from_environment(headers: str) -> list[tuple[str, str]]:
     for each in filter(None, map(str.strip, headers.split(","))):
         name, equals, variable = (part.strip() for part in each.partition("="))
         if not equals or not _NAME.fullmatch(name):
-            raise ValueError(f"headers={headers!r}: write Name=VARIABLE, the variable's value is sent")
-        if variable not in os.environ:
-            raise ValueError(f"headers={headers!r}: the variable {variable} is not set")
-        value = os.environ[variable].strip()
+            raise ValueError(
+                f"headers={scrubbed(headers)!r}: write Name=VARIABLE, the variable's value is sent"
+            )
+        if not _VARIABLE.fullmatch(variable):
+            raise ValueError(
+                f"headers: what stands behind {name}= is no name of a variable (it is not shown here); write "
+                f"{name}=VARIABLE, the variable's value is sent"
+            )
+        value = read_key(variable)
+        if not value:
+            raise ValueError(f"headers={scrubbed(headers)!r}: the variable {scrubbed(variable)} is not set")
         if not value.isascii() or not value.isprintable():
             raise ValueError(
                 f"headers={headers!r}: {variable} holds characters that no header can (its value is not shown here)"

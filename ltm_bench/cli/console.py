@@ -7,6 +7,8 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ltm_bench.core.keys import scrubbed
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -29,7 +31,7 @@ def err() -> Console:
 
 def complain(message: str) -> None:
     """Print an error as one line."""
-    line = " ".join(safe(message).split())
+    line = " ".join(safe(scrubbed(message, random=False)).split())
     sys.stderr.write(f"ltm-bench: {line}\n")
 
 
