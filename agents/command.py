@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench import Agent, AgentError, Message, Reply, Turn
-from ltm_bench.adapters import scrubbed
+from ltm_bench.adapters import json_of, scrubbed
 
 _PATIENCE = 5.0
 """Seconds that a program has to end once its input is closed."""
@@ -138,7 +138,7 @@ class Command(Agent):
         if not answer.endswith(b"\n"):
             raise EOFError
         try:
-            content = json.loads(answer)
+            content = json_of(answer)
         except ValueError:
             raise AgentError(
                 f"{self._words[0]} answered with a line that is not JSON: {_start_of(answer)!r}"

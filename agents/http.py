@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.adapters import Again, ConfigError, attempt, read_key, retrying, scrubbed
+from ltm_bench.adapters import Again, ConfigError, attempt, json_of, read_key, retrying, scrubbed
 
 _PAUSE = 1.0
 """Seconds before the first retry."""
@@ -69,7 +69,7 @@ class Http(Agent):
         self.connections = self._place
         self._request, self._reply, self._session, self._time = request, reply, session, time
         try:
-            self._extra = json.loads(extra)
+            self._extra = json_of(extra)
         except ValueError as error:
             raise ValueError(f"extra={scrubbed(extra)!r:.300} is not JSON: {error}") from error
         if not isinstance(self._extra, dict):
@@ -114,7 +114,7 @@ class Http(Agent):
         if answer is None:
             return Reply("", finish=Finish.OVERFLOW)
         try:
-            content = json.loads(answer)
+            content = json_of(answer)
         except ValueError as error:
             raise AgentError(
                 f"{self._place} answered with something that is not JSON: {self._clean(repr(answer))[:120]}"

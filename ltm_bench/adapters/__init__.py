@@ -38,6 +38,7 @@ What there is, by module:
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold.
 - `http`: a shared client whose attempts are timed, whose answers are bounded in time and size and can be kept;
   `retrying`.
+- `json_of` reads JSON that somebody else wrote, and raises nothing but ValueError.
 - `read_key` reads a key from the environment, and `scrubbed` takes it and all others out of a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model.
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.errors import ConfigError, LtmBenchError
     from ltm_bench.core.extras import installed, need
     from ltm_bench.core.keys import read_key, scrubbed
+    from ltm_bench.core.limits import json_of
     from ltm_bench.core.pricing import provider_at
     from ltm_bench.core.tokens import Counter, counter
     from ltm_bench.plugins.agents import agent_class, make_agent
@@ -97,6 +99,7 @@ else:
             "ltm_bench.adapters.http.shared": "attempt client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.core.keys": "read_key scrubbed",
+            "ltm_bench.core.limits": "json_of",
             "ltm_bench.adapters.http.traffic": "Attempt begin tell",
             "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
             "ltm_bench.adapters.passages": "Passage split_turn",
@@ -171,6 +174,7 @@ __all__ = [
     "hashing",
     "installed",
     "is_local",
+    "json_of",
     "make_agent",
     "name_in",
     "need",

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from ltm_bench.cli.app import app
 from ltm_bench.cli.console import complain
 from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.limits import last_read
 
 __all__ = ["app", "main"]
 
@@ -50,6 +51,23 @@ def _warn(
         complain(str(message))
 
 
+def _caught(error: BaseException) -> int:
+    """Say what nobody expected in one line, with the file that was read last; return the exit code.
+
+    This is the last net: what reaches it is a fault of ours. With LTM_BENCH_TRACEBACK=1, the traceback is shown.
+    """
+    if os.environ.get("LTM_BENCH_TRACEBACK"):
+        raise error
+    path = last_read()
+    where = f" ({path} was read last)" if path is not None else ""
+    said = f"{error:.300}" if not isinstance(error, RecursionError | MemoryError) else ""
+    complain(
+        f"{type(error).__name__}{f': {said}' if said else ''}{where}; this is a fault of ltm-bench: please report it, "
+        "with what LTM_BENCH_TRACEBACK=1 shows"
+    )
+    return 1
+
+
 def main() -> None:
     """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
     warnings.showwarning = _warn
@@ -79,7 +97,7 @@ def main() -> None:
             where = f"{error.filename}: " if error.filename else ""
             complain(f"{where}{error.strerror or error}")
             sys.exit(1)
-        raise
+        sys.exit(_caught(error))
     if code == _INTERRUPTED:
         complain("interrupted")
     sys.exit(code if isinstance(code, int) else 0)

@@ -103,7 +103,9 @@ def _check_keys(given: Mapping[str, object]) -> None:
     """Raise ConfigError where something that would stand in the log for ever holds a key."""
     for option, value in given.items():
         if key_in(value) is not None:
-            raise ConfigError(f"{option} holds what looks like a key (not shown here), and would be logged; leave it out")
+            raise ConfigError(
+                f"{option} holds what looks like a key (not shown here), which would be logged; leave it out"
+            )
 
 
 class _Resolved(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
 from ltm_bench.report.words import short_tokens
 
@@ -106,7 +106,7 @@ def state_of(run: Path) -> RunState:
 
 def _score(path: Path) -> str:
     try:
-        results = json.loads(path.read_bytes())
+        results = json_of(content_of(path))
         return f"{results['score']:.2f} / {results['out_of']}" if results["complete"] else "incomplete"
     except (OSError, ValueError, LookupError, TypeError):
         return ""

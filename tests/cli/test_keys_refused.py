@@ -79,7 +79,9 @@ def test_what_is_refused_says_which_variable_to_use(
     assert instead in command(*TINY, *words).err
 
 
-def test_a_reply_that_repeats_a_key_is_kept_without_it(place: Path, command: "Command", server: Provider) -> None:
+def test_a_reply_that_repeats_a_key_is_kept_without_it(
+    place: Path, command: "Command", server: Provider
+) -> None:
     server.answer = lambda messages: f"Your key is {OURS}, I see."
     done = command(*TINY, *OPENAI, "--base-url", server.openai_url, "--name", "r")
     assert done.exit_code == 0, done.err
