@@ -7,6 +7,7 @@ class Goldfish(Agent):
     """Answers every message as if it were the first one."""
 
     free = True
+    observes = True  # what it observes it has forgotten, as it has what it is asked
 
     async def reply(self, message: Message) -> Reply:
         """Acknowledge statements; of questions, say that the answer is not known."""

@@ -7,6 +7,7 @@ class Parrot(Agent):
     """Echoes."""
 
     free = True
+    observes = True  # it remembers nothing, so there is nothing that observing could add
 
     async def reply(self, message: Message) -> Reply:
         """Return the message's own text."""

@@ -7,6 +7,7 @@ class Perfect(Agent):
     """The one agent whose messages carry the ideal reply."""
 
     free = True
+    observes = True  # it remembers nothing, so there is nothing that observing could add
     told_ideal = True
 
     async def reply(self, message: Message) -> Reply:

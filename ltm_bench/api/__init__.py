@@ -124,7 +124,8 @@ async def arun(
         examples: Examples per scenario, instead of the suite's.
         seed: The same seed gives the same conversation.
         isolated: Every example in a conversation of its own, without filler.
-        filler: `scripted` (the agent only observes it), `live` (it answers), `triviaqa:PATH`, or `live,triviaqa:PATH`.
+        filler: `scripted` (the agent observes it, or is asked it if it cannot), `live` (it is asked), `triviaqa:PATH`,
+            or `live,triviaqa:PATH`.
         questions: `in-line` (part of the conversation), or `forked` (each is asked beside it, all at once).
         acknowledge: Who replies to needles: `live` (the agent), or `scripted` (a script; the agent observes them).
         quick: Forked questions, scripted acknowledgements and scripted filler.

@@ -25,6 +25,7 @@ from ltm_bench.plan.planning import Plan, make_plan, reference_examples
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
+from ltm_bench.runner.estimate import price_of_asking
 from ltm_bench.runner.holding import Held, hold
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
@@ -82,6 +83,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     judges = find_judges(options.judges)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
+    if not (folder / "events.jsonl").exists() and (price := await price_of_asking(plan)):
+        options.notify(price)
     failure: LtmBenchError | None = None
     held = Held(False, {})
 

@@ -124,8 +124,8 @@ FillerKind = Annotated[
         "--filler",
         metavar="KIND",
         envvar="LTM_BENCH_FILLER",
-        help="scripted (the agent only observes filler) or live (it answers); triviaqa:FILE takes the trivia from a "
-        "file, and live,triviaqa:FILE is both.",
+        help="scripted (the agent observes filler, or is asked it if it cannot) or live (it is asked); triviaqa:FILE "
+        "takes the trivia from a file, and live,triviaqa:FILE is both.",
     ),
 ]
 Questions = Annotated[

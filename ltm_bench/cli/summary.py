@@ -24,6 +24,7 @@ def print_run(run: Run) -> None:
         )
     if results.mode != IN_LINE:
         out().print(f"mode: {results.mode}; compare this score with those of the same mode")
+    out().print(f"heard: {results.hearing}")
     if results.overruns:
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.undecided:

@@ -86,9 +86,11 @@ class Agent:
     """True for `perfect` alone: its messages carry the ideal reply."""
 
     observes: bool = False
-    """Whether `observe` does anything. True for classes that override it or `observe_session`.
+    """Whether a turn reaches the agent that it is not asked to answer. True for classes that override `observe` or
+    `observe_session`.
 
-    A turn that the agent observes costs no call. An adapter whose settings decide sets it on the instance.
+    What the agent observes costs no call; an agent that does not observe is asked everything, filler included. An
+    adapter whose settings decide sets it on the instance, and one that remembers nothing may set it, too.
     """
 
     metered: bool = False
@@ -131,6 +133,10 @@ class Agent:
 
     async def observe(self, turn: Turn) -> None:
         """Take a turn as having happened, without being asked (scripted filler, replay)."""
+        if (
+            type(self).observe_session is not Agent.observe_session
+        ):  # it stores sessions: this one has a single turn
+            await self.observe_session((turn,))
 
     async def observe_session(self, turns: Sequence[Turn]) -> None:
         """Take a whole session at once, for memories that store sessions. The default observes turn by turn."""
@@ -177,6 +183,11 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 
     # What the benchmark asks about it
+
+    @property
+    def can_be_told(self) -> bool:
+        """Whether a run that was interrupted can tell it what was said before."""
+        return self.observes or type(self).restore is not Agent.restore
 
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that replying to `message` could use, for --max-cost; None where it is unknown."""

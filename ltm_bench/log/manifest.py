@@ -76,6 +76,8 @@ class AgentEntry(_Frozen):
     settings: dict[str, Any]
     free: bool
     """Whether it costs nothing; otherwise a missing usage is an unknown cost."""
+    observes: bool | None = None
+    """Whether scripted filler reached it; None in runs of version 0.1.0, which did not say."""
 
 
 class FillerEntry(_Frozen):
@@ -84,6 +86,7 @@ class FillerEntry(_Frozen):
     source: str
     digest: str
     mode: str
+    """`live`: the agent was asked; `scripted`: it observed filler with its answers, if it observes."""
     max_tokens: int = Field(ge=0, le=LARGEST)
 
 
@@ -117,4 +120,6 @@ class Manifest(_Frozen):
 
     def identity(self) -> dict[str, Any]:
         """Return what determines the conversation, as JSON values; versions are kept as provenance alone."""
-        return self.model_dump(mode="json", exclude={"version", "scorers"})
+        return self.model_dump(
+            mode="json", exclude={"version": True, "scorers": True, "agent": {"observes": True}}
+        )

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.limits import json_of, opened
+from ltm_bench.core.limits import is_ordinary, json_of, opened
 from ltm_bench.core.messages import AnsweredBy, Turn
 from ltm_bench.log.events import Ended, Event, NotAnEvent, Published, Replied, Sent, decode
 from ltm_bench.log.manifest import FORMAT, Manifest
@@ -137,13 +137,18 @@ def logs(run: Path, manifest: Manifest | None = None) -> list[Path]:
 
 
 def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise LogError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise LogError(f"{path}: {error}") from error
 
 
 def is_finished(path: Path) -> bool:
     """Whether a conversation came to its end. Reads the last line only."""
-    if not path.exists():
+    if not path.exists() or not is_ordinary(path):
         return False
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 400))

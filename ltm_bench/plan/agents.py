@@ -100,6 +100,7 @@ def resolve_agent(
         hash=catalogue.hash(adapter, "agents"),
         settings=values,
         free=source.sample.free,
+        observes=source.sample.observes,
     )
     return Resolved(entry, source, usual)
 

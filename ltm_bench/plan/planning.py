@@ -124,6 +124,9 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
     suite, scenarios, chosen, span, digest = resolved
     mode, origin = _parse_filler(request.filler)
     how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
+    isolated = request.isolated or suite.isolated
+    if not agent.observes and not isolated:
+        mode = "live"  # of filler that it is not asked to answer it would never hear
     return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -134,7 +137,7 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
             name=request.suite,
             start=suite.start,
             stagger=suite.stagger,
-            isolated=request.isolated or suite.isolated,
+            isolated=isolated,
             scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
         ),
         agent=agent,

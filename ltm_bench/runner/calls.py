@@ -131,7 +131,8 @@ class Calls:
         if self.live:
             return
         self.live = True
-        self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True})
+        untold = {} if self.agent.can_be_told or not turn else {"untold": True}
+        self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True} | untold)
         if not self.opened:
             await self.open()
             if turn:

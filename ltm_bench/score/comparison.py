@@ -358,7 +358,7 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "mode": lambda m: m.mode,
     "isolation": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,
-    "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
+    "filler": lambda m: f"{m.filler.source} ({m.filler.digest[:8]})",
     "longest filler message": lambda m: m.filler.max_tokens,
 }
 
@@ -373,6 +373,7 @@ def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
     for manifest, results in runs:
         for what, get in _WATCHED.items():
             shown[what][results.run] = str(get(manifest))
+        shown["way in which filler reached the agent"][results.run] = results.filler_heard
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
         shown["judges"][results.run] = ", ".join(judged) or "no judge"
         shown["number of manual verdicts"][results.run] = str(results.overridden)

@@ -315,6 +315,7 @@ def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
     monkeypatch.setattr("ltm_bench.log.recorder.SYNC_SECONDS", seconds)
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file}")))
     assert run(agent).exit_code == 0
+    synced = [name for name in synced if name.startswith(str(place))]
     assert least <= len(synced) <= most  # besides the files, the folder that they stand in
     side = [name for name in synced if name.endswith("timings.jsonl")]
     log = [name for name in synced if name.endswith("events.jsonl")]
@@ -324,8 +325,9 @@ def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
 
 def _scripted(place: Path) -> int:
     lines = (place / "reports" / "r" / "events.jsonl").read_text("utf-8").splitlines()
-    fills = {e["turn"] for e in map(json.loads, lines) if e.get("kind") == "fill"}
-    return len(fills & set(turns(place, "replied")))
+    events = [json.loads(line) for line in lines]
+    fills = {e["turn"] for e in events if e.get("kind") == "fill"}
+    return sum(e["event"] == "replied" and e["turn"] in fills and "usage" not in e for e in events)
 
 
 def test_an_unknown_price_is_unknown_and_no_budget_can_be_held_with_it(place: Path, run: Run) -> None:
@@ -402,10 +404,10 @@ class Indexer(Agent):
         self.pending = False
 
     async def reply(self, message: Message) -> Reply:
-        if "colour?" in message.text and self.pending:
+        if "colour" in message.text and "?" in message.text and self.pending:
             raise AgentError("asked before the index was ready")
         self.pending = True
-        if "colour?" in message.text and not Path("asked").exists():
+        if "colour" in message.text and "?" in message.text and not Path("asked").exists():
             Path("asked").touch()
             raise AgentError("killed at the question")
         return Reply("Noted.")

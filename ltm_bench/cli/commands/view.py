@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from secrets import token_urlsafe
 from typing import Annotated
 
 import typer
@@ -26,13 +28,14 @@ def view(
         ),
     ] = "127.0.0.1",
     token: Annotated[
-        str | None,
+        bool,
         typer.Option(
-            metavar="TEXT",
-            envvar="LTM_BENCH_TOKEN",
-            help="What visitors must bring, as ?token=TEXT; best given through the variable.",
+            "--token",
+            envvar="LTM_BENCH_VIEW_WITH_TOKEN",
+            help="Visitors must bring a token, as ?token=…: that of the variable LTM_BENCH_TOKEN, or else one that is "
+            "made and shown now. It is no argument, because all users of a machine can read those.",
         ),
-    ] = None,
+    ] = False,
 ) -> None:
     """Show the runs in reports/ in a browser, with live progress and search. Needs the extra `view`."""
     try:
@@ -41,14 +44,13 @@ def view(
         from ltm_bench.viewer.access import is_free, is_loopback
         from ltm_bench.viewer.server import application
 
-        app = application(REPORTS, token)
+        secret = _token() if token or "LTM_BENCH_TOKEN" in os.environ else None
+        app = application(REPORTS, secret)
     except ImportError as error:
         raise ConfigError(
             "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
         ) from error
-    if token is not None and len(token) < _SHORTEST:
-        raise ConfigError(f"--token: it has {len(token)} characters; take at least {_SHORTEST}")
-    if not is_loopback(host) and token is None:
+    if not is_loopback(host) and secret is None:
         raise ConfigError(
             f"--host {host}: others could read all runs there; set --token, or serve this machine alone"
         )
@@ -57,9 +59,20 @@ def view(
             f"--host {host} --port {port}: somebody listens there already, or it is no address of this machine"
         )
     shown = f"[{host}]" if ":" in host else host
-    ask = "?token=…" if token is not None else ""
+    made = secret is not None and "LTM_BENCH_TOKEN" not in os.environ
+    ask = "" if secret is None else f"?token={secret}" if made else "?token=…"
     out().print(f"http://{shown}:{port}/{ask} shows {REPORTS.resolve()}; stop with Ctrl-C")
     uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
+
+
+def _token() -> str:
+    """Return the token of the environment, or a new one. Raises ConfigError."""
+    given = os.environ.get("LTM_BENCH_TOKEN")
+    if given is None:
+        return token_urlsafe(18)
+    if len(given) < _SHORTEST:
+        raise ConfigError(f"LTM_BENCH_TOKEN has {len(given)} characters; take at least {_SHORTEST}")
+    return given
 
 
 _SHORTEST = 12
