@@ -8,9 +8,8 @@ from types import FrameType
 from typing import Any, TextIO
 
 from ltm_bench.cli.app import app
-from ltm_bench.cli.console import complain
+from ltm_bench.cli.console import complain, show_everything
 from ltm_bench.core.errors import LtmBenchError
-from ltm_bench.core.limits import last_read
 
 __all__ = ["app", "main"]
 
@@ -58,9 +57,11 @@ def _caught(error: BaseException) -> int:
     """
     if os.environ.get("LTM_BENCH_TRACEBACK"):
         raise error
+    from ltm_bench.core.limits import last_read
+
     path = last_read()
     where = f" ({path} was read last)" if path is not None else ""
-    said = f"{error:.300}" if not isinstance(error, RecursionError | MemoryError) else ""
+    said = f"{error!s:.300}" if not isinstance(error, RecursionError | MemoryError) else ""
     complain(
         f"{type(error).__name__}{f': {said}' if said else ''}{where}; this is a fault of ltm-bench: please report it, "
         "with what LTM_BENCH_TRACEBACK=1 shows"
@@ -71,6 +72,7 @@ def _caught(error: BaseException) -> int:
 def main() -> None:
     """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
     warnings.showwarning = _warn
+    show_everything()
     # By a supervisor, by a terminal that is closed. What the keyboard sends is asyncio's: once, it waits until an agent
     # lets go, as a function does that blocks; twice, it does not.
     for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):

@@ -11,8 +11,9 @@ import re
 import stat
 import tomllib
 from errno import EISDIR
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -137,7 +138,7 @@ def content_of(path: Path, most: int = FILE) -> bytes:
     return content
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedReader:
     """Open a file for reading. Raises OSError, and ValueError where it is no ordinary file, but a pipe or a device."""
     global _reading
     _reading = path

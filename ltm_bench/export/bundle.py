@@ -62,6 +62,8 @@ def unpack(bundle: Path, into: Path) -> Path:
             paths = [PurePosixPath(entry.filename) for entry in entries]
             if any(path.is_absolute() or ".." in path.parts or "\\" in str(path) for path in paths):
                 raise NotVerified(f"{bundle}: has a file outside its folder; this is not a bundle")
+            if not all(entry.filename.isprintable() for entry in entries):
+                raise NotVerified(f"{bundle}: has a file whose name cannot be shown; this is not a bundle")
             check_zip(archive, bundle.stat().st_size)
             if len({path.parts[0] for path in paths}) != 1:
                 raise NotVerified(

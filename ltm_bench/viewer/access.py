@@ -90,8 +90,8 @@ class HostGate:
 def _host_of(header: str) -> str:
     """Return the name in a Host header, an IPv6 address without its brackets."""
     if header.startswith("["):
-        name, _, port = header[1:].partition("]")
-        return name if not port or port.startswith(":") else ""
+        name, closed, port = header[1:].partition("]")
+        return name if closed and (not port or port.startswith(":")) else ""
     return header.partition(":")[0].lower()
 
 

@@ -61,11 +61,7 @@ class Watch:
 
     def states(self) -> list[RunState]:
         """Return all runs, the newest first."""
-        runs = {
-            path.parent: _changed(path.parent)
-            for path in self.reports.glob("*/events.jsonl")
-            if _is_there(path)
-        }
+        runs = {path.parent: _changed(path.parent) for path in self.reports.glob("*/events.jsonl")}
         with self._lock:
             return [self._state(run, runs[run]) for run in sorted(runs, key=runs.__getitem__, reverse=True)]
 
@@ -76,14 +72,6 @@ class Watch:
         now = time.time()  # noqa: TID251  # files are dated by the wall clock
         lively = known.state.state == "unfinished" and now - changed.at < LIVELY
         return replace(known.state, state="running") if lively else known.state
-
-
-def _is_there(path: Path) -> bool:
-    """Whether anything stands there, were it a link that leads nowhere or in a circle."""
-    try:
-        return path.is_symlink() or path.exists()
-    except OSError:
-        return False
 
 
 def _changed(run: Path) -> _Changed:
