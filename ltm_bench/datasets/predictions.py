@@ -2,12 +2,12 @@
 
 import gzip
 import io
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import json_of
 
 OnBad = Callable[[str], None]
 """Is told of each line that is skipped: the file, the line's number, and what is wrong."""
@@ -46,7 +46,7 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
         yield from _lines(path, text, on_bad, keep_cut=keep_cut)
         return
     try:
-        yield from map(Entry._make, enumerate(json.loads(text), start=1))
+        yield from map(Entry._make, enumerate(json_of(text), start=1))
     except ValueError as error:
         raise ConfigError(f"{path}: not JSON: {error}") from error
 
@@ -64,7 +64,7 @@ def _lines(path: Path, text: str, on_bad: OnBad, *, keep_cut: bool) -> Iterator[
             yield line
 
     # Left to itself, it reads with whichever JSON library is installed; they differ on NaN and on large numbers.
-    with jsonlines.Reader(numbered(), loads=json.loads) as reader:
+    with jsonlines.Reader(numbered(), loads=json_of) as reader:
         while True:
             try:
                 value = reader.read(skip_empty=True, allow_none=True)
