@@ -64,7 +64,7 @@ _NO_WORDS = re.compile(r"\d.*\d|[a-z][A-Z]", re.DOTALL)
 """What words do not have that are joined with hyphens."""
 
 _read: dict[str, str] = {}
-"""Values that were read from the environment for keys, by their variables."""
+"""Values that were read from the environment for keys, and their variables."""
 
 
 def looks_secret(name: str) -> bool:
@@ -76,21 +76,22 @@ def read_key(variable: str) -> str:
     """Return what a variable of the environment holds, and remember it as a secret; empty where it is not set."""
     value = os.environ.get(variable, "").strip()
     if value:
-        _read[variable] = value
+        _read[value] = variable
     return value
 
 
 def known_values() -> dict[str, str]:
-    """Return the secrets of the environment by their variables: those that were read, and those named like one."""
+    """Map the secrets of the environment to their variables: those that were read, and those named like one."""
     named = {name: value.strip() for name, value in os.environ.items() if _NAMES_INSIDE.search(name)}
     places = ("/", "~", ".", "http:", "https:")  # of a key, not the key
     named = {name: value for name, value in named.items() if not value.startswith(places)}
-    return {name: value for name, value in {**named, **_read}.items() if len(value) >= SHORTEST}
+    known = {value: name for name, value in named.items()} | _read
+    return {value: name for value, name in known.items() if len(value) >= SHORTEST}
 
 
 def read_values() -> list[str]:
     """Return the values that were read for keys."""
-    return [value for value in _read.values() if len(value) >= SHORTEST]
+    return [value for value in _read if len(value) >= SHORTEST]
 
 
 class Key(NamedTuple):
@@ -111,7 +112,7 @@ def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> l
         random: Whether a word that looks random is one.
     """
     found = []
-    for variable, value in [*known_values().items(), *(("", secret) for secret in secrets if secret)]:
+    for value, variable in [*known_values().items(), *((secret, "") for secret in secrets if secret)]:
         for form in _forms(value):
             found += [Key(start, end, variable) for start, end in _parts(text, form)]
     known = (match for match in _KNOWN.finditer(text) if _NO_WORDS.search(match[0]))

@@ -6,12 +6,14 @@ OverflowError, which no reader expects.
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import stat
 import tomllib
+import zlib
 from errno import EISDIR
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +138,18 @@ def content_of(path: Path, most: int = FILE) -> bytes:
     if len(content) > most:
         raise ValueError(f"it has more than {most:,} bytes")
     return content
+
+
+def unpacked(content: bytes, most: int = FILE) -> bytes:
+    """Return what was packed with gzip. Raises ValueError where it is damaged, or unpacks to more."""
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(content)) as file:
+            plain = file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"it is damaged: {error}") from error
+    if len(plain) > most:
+        raise ValueError(f"it unpacks to more than {most:,} bytes")
+    return plain
 
 
 def opened(path: Path) -> BufferedReader:
