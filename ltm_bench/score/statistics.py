@@ -261,6 +261,16 @@ def paired(clusters: Clusters, confidence: float = CONFIDENCE) -> Paired:
     )
 
 
+def above_zero(differences: Sequence[float], confidence: float = CONFIDENCE) -> bool:
+    """Whether the mean of differences lies above 0, by Student's one-sided test; they are at least four.
+
+    Differences that are all alike have no spread to be tested against: their sign decides.
+    """
+    mean = sum(differences) / len(differences)
+    error = math.sqrt(_variance(differences) / len(differences))
+    return mean > max(1e-9, student(len(differences) - 1, 2 * confidence - 1) * error)
+
+
 def _normal(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
