@@ -91,13 +91,13 @@ KNOWN = {
         "alone",
         "reciter",
         HEAP,
-    ): "conflicting_facts counting_stars delayed_recall locations name_list niah spy_meeting",
-    ("alone", "echo", HEAP): "prospective_memory sally_anne",
-    ("alone", "echo", FOUND): "colours conflicting_facts delayed_recall niah",
-    ("together", "reciter", HEAP): "counting_stars restaurant",
-    ("together", "reciter of scenarios", HEAP): "colours counting_stars locations name_list",
+    ): "colours conflicting_facts counting_stars delayed_recall name_list niah spy_meeting",
+    ("alone", "echo", HEAP): "sally_anne",
+    ("alone", "echo", FOUND): "colours conflicting_facts delayed_recall name_list niah",
+    ("together", "reciter", HEAP): "counting_stars restaurant spy_meeting",
+    ("together", "reciter of scenarios", HEAP): "colours counting_stars name_list spy_meeting",
     ("together", "echo", HEAP): "counting_stars",
-    ("together", "echo", FOUND): "colours conflicting_facts delayed_recall niah",
+    ("together", "echo", FOUND): "colours conflicting_facts delayed_recall name_list niah",
 }
 """What does not hold yet. Whoever mends one takes it out: an unexpected pass fails."""
 

@@ -42,8 +42,10 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import PLAIN, CallSettings
+from ltm_bench.plan.values import spell_span
 from ltm_bench.report.publishing import DERIVED
 from ltm_bench.runner import ray as clusters
+from ltm_bench.runner.estimate import price_of_asking
 from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
 from ltm_bench.runner.sweep import Done, Job
 from ltm_bench.runner.sweep import sweep as hold_all
@@ -208,6 +210,7 @@ def sweep(
     try:
         if cluster is None:
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
+            _print_prices(jobs)
             with caching(REPORTS / CACHE if cache else None), SweepDisplay(jobs, budget) as display:
                 ended = asyncio.run(hold_all(jobs, budget, display, connections=connections))
         else:
@@ -222,6 +225,21 @@ def sweep(
         [run for run in runs.values() if run.complete], output or reports / f"{name or 'sweep'}.html"
     )
     _raise_if_unfinished(ended, max_cost)
+
+
+def _print_prices(jobs: Sequence[Job]) -> None:
+    """Print what it takes to ask agents everything, once for all runs of an agent that differ in the seed alone."""
+    alike: dict[str, list[Job]] = {}
+    for job in jobs:
+        if not (job.folder / "events.jsonl").exists():
+            manifest = job.plan.manifest
+            key = f"{manifest.agent.model_dump_json()} {manifest.suite.name} {manifest.span}"
+            alike.setdefault(key, []).append(job)
+    for same in alike.values():
+        if line := asyncio.run(price_of_asking(same[0].plan)):
+            manifest = same[0].plan.manifest
+            where = f"{manifest.suite.name} at {spell_span(manifest.span)}"
+            err().print(f"{where}: {line}" + f", in each of {len(same)} runs" * (len(same) > 1))
 
 
 def _begun(done: Done) -> bool:
