@@ -46,9 +46,10 @@ class _Talk:
         self._scores: list[float] = []
         self._chances: list[float] = []
 
-    async def ask(self, agent: Agent, line: Line, text: str, at: datetime, turn: int) -> Reply:
-        message = Message(text, at, turn, ideal_reply(line) if agent.told_ideal else None)
-        reply = replace(await agent.reply(message), at=at)
+    async def ask(self, agent: Agent, line: Line, message: Message) -> Reply:
+        if agent.told_ideal:
+            message = replace(message, ideal=ideal_reply(line))
+        reply = replace(await agent.reply(message), at=message.at)
         self._turns.append(Turn(message, reply, example=self._example.id))
         if isinstance(line, Ask):
             self._scores.append(verdict_on(line.expect, reply, self._turns).score or 0.0)
@@ -84,7 +85,7 @@ async def play_alone(
                 break
             clock.jump(clock.now + (line.after or timedelta()))
             text = line.text if isinstance(line.text, str) else line.text(clock.now)
-            reply = await talk.ask(agent, line, text, clock.now, turn)
+            reply = await talk.ask(agent, line, Message(text, clock.now, turn))
             turn += 1
         found.append(talk.played)
     return found
@@ -125,7 +126,7 @@ async def play(
         decision, now = scheduler.decide(), scheduler.clock.now
         if isinstance(decision, Send):
             text, line = decision.text, decision.line
-            reply = await talks[decision.example.id].ask(agent, line, text, now, turn)
+            reply = await talks[decision.example.id].ask(agent, line, Message(text, now, turn))
             tokens = counter.count(text) if decision.tokens is None else decision.tokens
             scheduler.take(tokens, reply, counter.count(reply.text))
         elif isinstance(decision, Fill):
