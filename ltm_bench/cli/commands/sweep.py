@@ -18,6 +18,7 @@ from ltm_bench.api import CACHE, Run, compare, published
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.display import SweepDisplay
+from ltm_bench.cli.forecasting import asking, price
 from ltm_bench.cli.options import (
     Acknowledge,
     BaseUrl,
@@ -45,7 +46,7 @@ from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.publishing import DERIVED
 from ltm_bench.runner import ray as clusters
-from ltm_bench.runner.estimate import price_of_asking
+from ltm_bench.runner.estimate import forecast
 from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
 from ltm_bench.runner.sweep import Done, Job
 from ltm_bench.runner.sweep import sweep as hold_all
@@ -236,10 +237,15 @@ def _print_prices(jobs: Sequence[Job]) -> None:
             key = f"{manifest.agent.model_dump_json()} {manifest.suite.name} {manifest.span}"
             alike.setdefault(key, []).append(job)
     for same in alike.values():
-        if line := asyncio.run(price_of_asking(same[0].plan)):
-            manifest = same[0].plan.manifest
-            where = f"{manifest.suite.name} at {spell_span(manifest.span)}"
-            err().print(f"{where}: {line}" + f", in each of {len(same)} runs" * (len(same) > 1))
+        plan = same[0].plan
+        if not asking(plan, None):
+            continue
+        found = asyncio.run(forecast(plan))
+        where = f"{plan.manifest.suite.name} at {spell_span(plan.manifest.span)}"
+        cost = f"; {price(plan, found)}" if found is not None else ""
+        err().print(
+            f"{where}: {asking(plan, found)}{cost}" + f", in each of {len(same)} runs" * (len(same) > 1)
+        )
 
 
 def _begun(done: Done) -> bool:
