@@ -20,6 +20,7 @@ from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
+from ltm_bench.core.keys import scrubbed, without_values
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import is_usage
@@ -252,6 +253,7 @@ class Calls:
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
         payment.settle(reply.usage)
+        reply = replace(reply, text=without_values(reply.text))
         return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before)
 
     def note_fork(self, number: int, answer: Answer) -> None:
@@ -330,10 +332,14 @@ class Calls:
     async def _guard(self, call: Awaitable[T], turn: int) -> T:
         try:
             result = await call
-        except (LtmBenchError, asyncio.CancelledError, KeyboardInterrupt):
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except LtmBenchError as error:
+            error.args = tuple(scrubbed(each) if isinstance(each, str) else each for each in error.args)
             raise
         except Exception as error:  # an adapter is anybody's code
-            raise AgentError(f"the agent failed at turn {turn}: {type(error).__name__}: {error}") from error
+            said = scrubbed(f"{type(error).__name__}: {error}")
+            raise AgentError(f"the agent failed at turn {turn}: {said}") from error
         return result
 
 

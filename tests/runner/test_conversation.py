@@ -404,10 +404,10 @@ class Indexer(Agent):
         self.pending = False
 
     async def reply(self, message: Message) -> Reply:
-        if "alone" in message.text and self.pending:
+        if "colour" in message.text and "?" in message.text and self.pending:
             raise AgentError("asked before the index was ready")
         self.pending = True
-        if "alone" in message.text and not Path("asked").exists():
+        if "colour" in message.text and "?" in message.text and not Path("asked").exists():
             Path("asked").touch()
             raise AgentError("killed at the question")
         return Reply("Noted.")
