@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import out, safe
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.results import Results
 
@@ -20,9 +20,11 @@ def print_run(run: Run) -> None:
     out().print(_verdict(results))
     if results.references:
         floor, ceiling = (results.references.get(name, 0.0) for name in REFERENCES)
-        out().print(
-            f"floor (goldfish) {floor:.2f}, ceiling (perfect) {ceiling:.2f}, chance {results.chance:.2f}"
-        )
+        besides = [
+            f"{name} {score:.2f}" for name, score in results.references.items() if name not in REFERENCES
+        ]
+        known = [f"floor (goldfish) {floor:.2f}", f"ceiling (perfect) {ceiling:.2f}", *besides]
+        out().print(f"{', '.join(known)}, chance {results.chance:.2f}")
     if results.mode != IN_LINE:
         out().print(f"mode: {results.mode}; compare this score with those of the same mode")
     out().print(f"heard: {results.hearing}")
@@ -37,6 +39,8 @@ def print_run(run: Run) -> None:
         if not note.believed:
             checked = "failed calibration" if note.sensitivity is not None else "was never calibrated"
             out().print(f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}")
+    for audit in results.audits:
+        out().print(safe(audit.headline))
     for remark in results.remarks:
         out().print(f"note: {remark}")
     if results.overridden:
