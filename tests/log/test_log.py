@@ -230,6 +230,15 @@ def test_a_usage_keeps_what_was_used_besides() -> None:
     assert (usage + usage).besides == usage.besides * 2
 
 
+@pytest.mark.parametrize("counts", [[1_000_000], [20_001], [10_001, 10_000]])
+def test_a_log_has_no_more_examples_than_a_page_can_show(tmp_path: Path, counts: list[int]) -> None:
+    line = json.loads(manifest().line())
+    line["suite"]["scenarios"] = [line["suite"]["scenarios"][0] | {"examples": count} for count in counts]
+    (tmp_path / "events.jsonl").write_bytes(to_line(line))
+    with pytest.raises(LogError, match="examples"):
+        read_manifest(tmp_path)
+
+
 def test_a_torn_last_line_is_cut_off_in_time_that_grows_with_its_length(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     taken = []
