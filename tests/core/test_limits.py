@@ -30,7 +30,7 @@ def test_a_number_that_is_too_long_is_a_value_error(number: str) -> None:
             json_of(text)
 
 
-VALUES = (
+VALUES: tuple[object, ...] = (
     None, True, 0, -1, 10**299, 0.1, 1e308, "", "é", "\ud800", "7" * 1_000, [], {}, [[1, {"a": [None]}]],
 )  # fmt: skip
 
