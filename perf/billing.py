@@ -47,7 +47,7 @@ from openai import _base_client
 
 from ltm_bench.adapters import agent_class
 
-_base_client.INITIAL_RETRY_DELAY = 0.01  # type: ignore[misc]
+_base_client.INITIAL_RETRY_DELAY = 0.01  # type: ignore[misc]  # it waits for nobody
 OpenAIChat = agent_class("openai_chat")
 
 

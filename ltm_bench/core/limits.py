@@ -6,9 +6,14 @@ OverflowError, which no reader expects.
 
 from __future__ import annotations
 
+import gzip
+import os
 import re
 import stat
 import tomllib
+import zlib
+from errno import EISDIR
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,22 +133,47 @@ _TOML_TOKEN = re.compile(
 
 def content_of(path: Path, most: int = FILE) -> bytes:
     """Return the content of a file. Raises OSError, and ValueError where it is too large or no ordinary file."""
-    with path.open("rb") if is_ordinary(path) else _refused(path) as file:
+    with opened(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
         raise ValueError(f"it has more than {most:,} bytes")
     return content
 
 
+def unpacked(content: bytes, most: int = FILE) -> bytes:
+    """Return what was packed with gzip. Raises ValueError where it is damaged, or unpacks to more."""
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(content)) as file:
+            plain = file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"it is damaged: {error}") from error
+    if len(plain) > most:
+        raise ValueError(f"it unpacks to more than {most:,} bytes")
+    return plain
+
+
+def opened(path: Path) -> BufferedReader:
+    """Open a file for reading. Raises OSError, and ValueError where it is no ordinary file, but a pipe or a device."""
+    global _reading
+    _reading = path
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+    if not is_ordinary(path):
+        raise ValueError("it is no ordinary file")
+    return path.open("rb")
+
+
+_reading: Path | None = None
+
+
+def last_read() -> Path | None:
+    """Return the file that was opened last, for an error that nobody expected."""
+    return _reading
+
+
 def is_ordinary(path: Path) -> bool:
     """Whether a path is a file that ends, and not a pipe or a device, on which a reader would wait. Raises OSError."""
     return stat.S_ISREG(path.stat().st_mode)
-
-
-def _refused(path: Path) -> Any:
-    if path.is_dir():
-        raise IsADirectoryError(21, "Is a directory", str(path))
-    raise ValueError("it is no ordinary file")
 
 
 def check_zip(archive: ZipFile, packed: int) -> None:

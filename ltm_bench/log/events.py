@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Finish, Kind, Message, Reply, Usage
 from ltm_bench.log.lines import LARGEST, to_line
 
@@ -219,17 +220,23 @@ def decode(line: bytes) -> Event:
             raise NotAnEvent(_problem(error)) from error
     # Lone surrogates are escaped in the log, and only `json` reads them.
     try:
-        raw = json.loads(line)
+        raw = json_of(line)
         event = _read(json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace"))
     except ValidationError as error:
         raise NotAnEvent(_problem(error)) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise NotAnEvent(f"damaged line ({error})") from error
     texts = {name: raw[name] for name in ("message", "reply", "example", "ideal", "expect") if name in raw}
     return replace(event, **texts)
 
 
+_BESIDES = 20
+"""Levels of what a usage has `besides`; each is an agent within the agent before."""
+
+
 def _read(line: bytes) -> Event:
+    if line.count(b'"besides"') > _BESIDES:
+        raise NotAnEvent(f"damaged event, replied: usage has besides in more than {_BESIDES} levels")
     event = _EVENTS.validate_json(line)
     if isinstance(event, Sent):
         if event.kind != "fill" and event.example is None:
@@ -276,3 +283,14 @@ def usage_data(usage: Usage) -> Mapping[str, Any]:
     if usage.besides:
         data["besides"] = [usage_data(each) for each in usage.besides]
     return {name: value for name, value in data.items() if value}
+
+
+def usage_of(data: object) -> Usage | None:
+    """Return the usage that a JSON form stands for; None where it stands for none."""
+    if not isinstance(data, dict) or not set(data) <= set(_FIELDS[Usage]):
+        return None
+    besides = data.get("besides", [])
+    others = [usage_of(each) for each in besides] if isinstance(besides, list) else [None]
+    known = tuple(each for each in others if each is not None)
+    usage = Usage(**{**data, "besides": known})
+    return usage if len(known) == len(others) and is_usage(usage) else None

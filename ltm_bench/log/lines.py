@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from ltm_bench.core.limits import json_of
+from ltm_bench.core.limits import is_ordinary, json_of
 
 LARGEST = 1 << 53
 """Above this a whole number is damage, and readers of JSON disagree about its value."""
@@ -28,6 +28,8 @@ def to_line(record: Mapping[str, Any]) -> bytes:
 def records(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects in a file of evidence beside the log; a line that cannot be read is skipped."""
     if not path.exists():
+        return
+    if not is_ordinary(path):
         return
     with path.open("rb") as file:
         for line in file:

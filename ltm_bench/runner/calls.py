@@ -21,6 +21,7 @@ from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
+from ltm_bench.core.keys import scrubbed, without_values
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import is_usage, usage_data
@@ -266,10 +267,11 @@ class Calls:
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
         payment.settle(reply.usage)
-        done = [
-            *asked.frozen,
-            *(noted or [Done("answer", seconds, [reply.usage] if not self.agent.free else [])]),
-        ]
+        reply = replace(reply, text=without_values(reply.text))
+        done = [*asked.frozen, *noted]
+        if all(each.name != "answer" for each in noted):  # what it does not name is answering
+            rest = seconds - sum(each.seconds for each in noted)
+            done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
         return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
 
     def note_fork(self, number: int, answer: Answer) -> None:
@@ -356,10 +358,14 @@ class Calls:
     async def _guard(self, call: Awaitable[T], turn: int) -> T:
         try:
             result = await call
-        except (LtmBenchError, asyncio.CancelledError, KeyboardInterrupt):
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except LtmBenchError as error:
+            error.args = tuple(scrubbed(each) if isinstance(each, str) else each for each in error.args)
             raise
         except Exception as error:  # an adapter is anybody's code
-            raise AgentError(f"the agent failed at turn {turn}: {type(error).__name__}: {error}") from error
+            said = scrubbed(f"{type(error).__name__}: {error}")
+            raise AgentError(f"the agent failed at turn {turn}: {said}") from error
         return result
 
 
@@ -415,6 +421,8 @@ def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
             asked = pending = True
         elif record.get("lost") is True or record.get("doubtful") is True:
             asked, pending = True, pending and "dollars" in record and _dollars(record) is None
+        elif record.get("failed") is True:
+            asked, pending = True, False
         elif record.get("refused") is True or _all_refused(record):
             pending = False
     return Doubt(asked or pending, pending) if told else Doubt(True, True)

@@ -117,7 +117,7 @@ class Conversation:
             ):  # the forks under way are paid for, and so they are kept
                 await self._forks.settle(cancel=False)
                 raise
-            except BaseException:
+            except BaseException:  # an interruption: what is under way is asked again later
                 await self._forks.settle(cancel=True)
                 raise
         finally:

@@ -13,10 +13,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
+from ltm_bench.log.events import usage_of
 from ltm_bench.log.lines import records
 from ltm_bench.score.judgements import Opinion
 from ltm_bench.score.statistics import Interval
@@ -116,9 +117,6 @@ def operations(
     return [*found, *_judged(opinions)]
 
 
-_USAGES: TypeAdapter[list[Usage | None]] = TypeAdapter(list[Usage | None])
-
-
 def _read(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
     """Yield the operations of a record, as far as they make sense: it is evidence, not truth."""
     for each in noted if isinstance(noted, list) else ():
@@ -126,10 +124,8 @@ def _read(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
             continue
         name, seconds, usage = each
         if isinstance(seconds, int | float) and math.isfinite(seconds) and seconds >= 0:
-            try:
-                yield name, float(seconds), _USAGES.validate_python(usage)
-            except ValidationError:
-                yield name, float(seconds), [None]
+            calls = usage if isinstance(usage, list) else [None]
+            yield name, float(seconds), [usage_of(call) for call in calls]
 
 
 def _operation(name: str, of: _Sum, end: int, *, free: bool) -> Operation:

@@ -265,6 +265,7 @@ LOST = {"lost": True, "dollars": 0.25}
         ([], False, False),  # the run was stopped before the message went out
         ([SENDING], True, True),
         ([SENDING, {"refused": True}], False, False),
+        ([SENDING, {"failed": True}, {"refused": True}], True, False),  # a server may fail after it has heard
         ([SENDING, {"refused": True}, SENDING], True, True),
         ([SENDING, LOST], True, False),
         ([SENDING, LOST, {"refused": True}, REFUSED], True, False),
@@ -404,10 +405,10 @@ class Indexer(Agent):
         self.pending = False
 
     async def reply(self, message: Message) -> Reply:
-        if "alone" in message.text and self.pending:
+        if "colour" in message.text and "?" in message.text and self.pending:
             raise AgentError("asked before the index was ready")
         self.pending = True
-        if "alone" in message.text and not Path("asked").exists():
+        if "colour" in message.text and "?" in message.text and not Path("asked").exists():
             Path("asked").touch()
             raise AgentError("killed at the question")
         return Reply("Noted.")

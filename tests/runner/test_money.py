@@ -87,7 +87,7 @@ def _payable(price: float) -> Any:
     agent = make_agent("goldfish", {})
     agent.free = False
     usage = Usage(output=round(price * 1e5), model="gpt-4o", provider="openai")  # 10 dollars a million
-    agent.reserve = lambda message: usage  # type: ignore[method-assign]
+    agent.reserve = lambda message: usage  # type: ignore[method-assign]  # of this one alone
     return agent
 
 
@@ -154,7 +154,7 @@ def test_what_was_charged_is_in_the_side_file_before_the_next_attempt_is_sent(
             charged.append(billing.counted(Path("reports/r")))
             return receive(request)
 
-        provider.receive = receive_and_look  # type: ignore[method-assign]
+        provider.receive = receive_and_look  # type: ignore[method-assign]  # of this one alone
         words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", "1")
         assert command("run", "--span", "2k", "--scenario", "colours", "--name", "r", *words).exit_code == 3
     assert len(charged) == 4

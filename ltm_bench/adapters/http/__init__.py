@@ -1,16 +1,14 @@
-"""HTTP for adapters: a shared client, the attempts that it makes, answers that are kept, retries, scrubbing.
+"""HTTP for adapters: a shared client, the attempts that it makes, answers that are kept, retries.
 
 - `client` returns an HTTP client for an SDK; `attempt` sends one request, paid for and bounded;
   `read` reads a streamed response up to a limit.
 - `Attempt`, `Traffic`, `listening`, `begin`, `tell`: what went over the wire for one reply.
 - `Answers`, `caching`: answers that are kept and given again.
 - `retrying`, `Again`, `passing`: calls again what may succeed another time.
-- `scrubbed` takes keys and passwords out of a text.
 """
 
 from ltm_bench.adapters.http.answers import Answers, caching
 from ltm_bench.adapters.http.retries import LONGEST_PAUSE, Again, passing, retrying
-from ltm_bench.adapters.http.scrubbing import scrubbed
 from ltm_bench.adapters.http.shared import MOST_BYTES, attempt, client, read
 from ltm_bench.adapters.http.traffic import Attempt, Traffic, begin, listening, tell
 
@@ -29,6 +27,5 @@ __all__ = [
     "passing",
     "read",
     "retrying",
-    "scrubbed",
     "tell",
 ]

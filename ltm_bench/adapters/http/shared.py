@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary
 from ltm_bench.adapters.http.answers import identity, kept
 from ltm_bench.adapters.http.traffic import Attempt, heard, tell
 from ltm_bench.core.budget import payment
+from ltm_bench.core.limits import BODY
 
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES = 64 << 20
-"""The largest answer that is read, in bytes after decompression."""
+MOST_BYTES = BODY
 
 _shared: WeakKeyDictionary[AbstractEventLoop, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
 

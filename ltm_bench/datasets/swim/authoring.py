@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Message
 from ltm_bench.datasets.swim.documents import Document
 from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
@@ -72,8 +73,8 @@ def _object(answer: str) -> dict[str, Any]:
     start, end = answer.find("{"), answer.rfind("}")
     held = answer[start : end + 1] if 0 <= start < end else answer
     try:
-        value = json.loads(held)
-    except (ValueError, RecursionError):
+        value = json_of(held)
+    except ValueError:
         value = repair_json(held[:20_000], return_objects=True)
     if not isinstance(value, dict):
         raise ValueError(f"no JSON object in the answer: {answer.strip()[:80]!r}")
