@@ -116,7 +116,8 @@ async def arun(
     """Hold one conversation with an agent, score it and write its page. Continues a run that was interrupted.
 
     Args:
-        agent: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
+        agent: A preset, an adapter, a provider and its model such as `openai:gpt-6-luna`, a path to an adapter's file,
+            or `python:MODULE:NAME`.
         span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's own if left out,
             usually 32k.
         suite: What is asked: the name of a suite, or `goodai:FOLDER`.

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "\b\nStart here:\n  ltm-bench run                               an agent that needs no key\n"
-    "  ltm-bench doctor --agent gpt-4o             would that one work?\n"
-    "  ltm-bench run --span 120k --agent gpt-4o\n\n"
+    "  ltm-bench doctor --agent gpt-6-luna             would that one work?\n"
+    "  ltm-bench run --span 120k --agent gpt-6-luna\n\n"
     "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under or --baseline, 3 run incomplete "
     "(resume it), 4 budget reached (resume it).\n\n"
     "Every option can be set by an environment variable; each command's --help names it. Options that can be repeated "

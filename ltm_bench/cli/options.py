@@ -166,7 +166,7 @@ AgentName = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="LTM_BENCH_AGENT",
-        help="Who is asked: a preset or an adapter (see list agents).",
+        help="Who is asked: a preset or an adapter (see list agents), or PROVIDER:MODEL, such as openai:gpt-6-luna.",
     ),
 ]
 Tokenizer = Annotated[

@@ -111,4 +111,4 @@ def _price(agent: Agent) -> Finding:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("doctor", "doctor --agent gpt-4o --span 120k"))(doctor)
+    app.command(epilog=examples_of("doctor", "doctor --agent gpt-6-luna --span 120k"))(doctor)

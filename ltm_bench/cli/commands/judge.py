@@ -75,5 +75,5 @@ def register(app: typer.Typer) -> None:
     """Add the group."""
     judging = group("Calibrate the judges.")
     judging.callback()(_nothing)
-    judging.command("check", epilog=examples_of("judge check --judge gpt-4o"))(check)
+    judging.command("check", epilog=examples_of("judge check --judge gpt-6-luna"))(check)
     app.add_typer(judging, name="judge")

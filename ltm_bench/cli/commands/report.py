@@ -21,4 +21,4 @@ def report(run: RunName = None) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("report", "report standard-32k-gpt-4o-seed0"))(report)
+    app.command(epilog=examples_of("report", "report standard-32k-gpt-6-luna-seed0"))(report)

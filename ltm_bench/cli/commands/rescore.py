@@ -35,4 +35,6 @@ def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None)
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("rescore", "rescore standard-32k-gpt-4o-seed0 --judge gpt-4o"))(rescore)
+    app.command(epilog=examples_of("rescore", "rescore standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna"))(
+        rescore
+    )

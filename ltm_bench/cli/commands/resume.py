@@ -57,4 +57,4 @@ def resume(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))(resume)
+    app.command(epilog=examples_of("resume", "resume standard-120k-gpt-6-luna-seed0 --max-cost 60"))(resume)

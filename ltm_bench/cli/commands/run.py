@@ -140,10 +140,10 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples_of(
             "run",
-            "run --span 120k --agent gpt-4o --max-cost 40",
-            "run --span 120k --agent gpt-4o --quick",
+            "run --span 120k --agent gpt-6-luna --max-cost 40",
+            "run --span 120k --agent gpt-6-luna --quick",
             "run --span 2k --scenario colours --scenario jokes --examples 10",
-            "run --span 32k --agent gpt-4o --repeats 3 --baseline standard-32k-gpt-4o-seed0",
+            "run --span 32k --agent gpt-6-luna --repeats 3 --baseline standard-32k-gpt-6-luna-seed0",
             "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
         )
     )(run)

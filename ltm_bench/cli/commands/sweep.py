@@ -308,7 +308,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "sweep --agent gpt-4o --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
+            "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
             "sweep sweep.toml --max-connections 32 --max-cost 100",
             "sweep sweep.toml --on ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
         )
