@@ -111,6 +111,7 @@ async def arun(
     max_cost: Decimal | float | None = None,
     judges: Sequence[str] = (),
     cache: bool = False,
+    tags: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Hold one conversation with an agent, score it and write its page. Continues a run that was interrupted.
@@ -142,6 +143,7 @@ async def arun(
         max_cost: US dollars that are never exceeded.
         judges: Agents that decide where text alone cannot tell.
         cache: Keep providers' answers in `reports`, and answer the same requests from there.
+        tags: Words of your own about the run, by name: kept beside its log, no part of what it is.
         progress: Called with a `Progress` after every turn.
 
     Returns:
@@ -173,7 +175,12 @@ async def arun(
         max_retries=max_retries,
     )
     options = Options(
-        reports=Path(reports), budget=_budget(max_cost), judges=judges, cache=cache, progress=progress
+        reports=Path(reports),
+        budget=_budget(max_cost),
+        judges=judges,
+        cache=cache,
+        tags=tags or {},
+        progress=progress,
     )
     return await start(request, options, name=name, fresh=fresh)
 

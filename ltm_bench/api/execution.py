@@ -18,6 +18,7 @@ from ltm_bench.core.messages import Message, Verdict
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.asking import have_judged
 from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.log.environment import record_tags
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import logs, read_events, read_manifest
 from ltm_bench.plan.folders import REPORTS, run_folder
@@ -53,6 +54,8 @@ class Options:
     budget: Budget = field(default_factory=Budget)
     judges: Sequence[str] = ()
     cache: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Kept in environment.json, and added to those that the run has."""
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
     """Told, in one line each, of what a person at a terminal should know."""
@@ -93,6 +96,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     held = Held(False, {})
 
     def observer(already: bool) -> Observer:
+        record_tags(folder, options.tags)
         if not already:
             for note in plan.notes:
                 options.notify(note)

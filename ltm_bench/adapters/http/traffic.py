@@ -5,6 +5,7 @@ A listener hears everything that is called within it: in the same task, in its t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ltm_bench.adapters.http.answers import keep
+
+_log = logging.getLogger("ltm_bench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,9 @@ def heard() -> Traffic | None:
 
 
 def tell(attempt: Attempt) -> None:
-    """Report an attempt to the listener, if there is one."""
+    """Report an attempt to the listener, if there is one, and to the log."""
+    said = "no answer" if attempt.status is None else f"HTTP {attempt.status}"
+    what = "answered from the cache" if attempt.cached else f"{said} {attempt.error}".strip()
+    _log.debug("request: %s after %.3f s", what, attempt.seconds)
     if (traffic := heard()) is not None:
         traffic.attempts.append(attempt)

@@ -24,22 +24,27 @@ from ltm_bench.cli.options import (
     Cache,
     Fresh,
     Isolated,
+    LogLevel,
     MaxCost,
     MaxRetries,
     Name,
     Parameters,
     Questions,
     Quick,
+    Quiet,
     Settings,
+    Tags,
     Timeout,
     examples_of,
     output_option,
+    parse_tags,
     seconds,
     whole,
 )
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
+from ltm_bench.log.environment import record_tags
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.report.publishing import DERIVED
@@ -171,6 +176,9 @@ def sweep(
             help="On a cluster: how often a run under way is copied to a URL.",
         ),
     ] = 30.0,
+    tag: Tags = None,
+    quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Hold many runs at the same time: every agent, span, seed and suite. The same command again continues."""
     if on not in (None, "ray"):
@@ -186,6 +194,7 @@ def sweep(
         )
     if output is not None:
         check_output(output)
+    tags = parse_tags(tag or [])
     flags = {
         "agents": agent,
         "spans": span,
@@ -214,6 +223,9 @@ def sweep(
             ended = _elsewhere(jobs, budget, grid, cluster)
     except KeyboardInterrupt:
         raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+    for each in ended:
+        if _begun(each):
+            record_tags(each.job.folder, tags)
     runs = {each.job.folder: asyncio.run(_published(each)) for each in ended if _begun(each)}
     if cluster is not None and cluster.url is not None:
         _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
