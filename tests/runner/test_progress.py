@@ -47,7 +47,7 @@ def test_a_run_is_done_when_it_is_done_and_not_before(
 
 def test_the_time_left_counts_from_what_was_done_before(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(display.time, "monotonic", lambda: now)
+    monkeypatch.setattr("ltm_bench.cli.display.time.monotonic", lambda: now)
     clock = display.Remaining()
     clock.start(0.5)
     assert clock.left(0.5) == ""
