@@ -37,7 +37,7 @@ from ltm_bench.score.judgements import judgements, overrides
 from ltm_bench.score.results import Results
 
 REFERENCES = ("goldfish", "perfect")
-"""The floor and the ceiling, whose scores stand beside every run's."""
+"""The baseline and the oracle, whose scores stand beside every run's."""
 
 CACHE = "answers.sqlite"
 """Where providers' answers are kept, in the folder of reports, if they are."""

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 
 @cache
@@ -25,6 +25,18 @@ def err() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
+
+
+_WIDE = 500
+"""Columns where nobody looks at a screen."""
+
+
+def print_table(table: RenderableType) -> None:
+    """Print a table whose rows are lines: off a terminal none of them is folded."""
+    from rich.console import Console
+
+    wide = Console(highlight=False, emoji=False, markup=False, width=_WIDE)
+    (out() if out().is_terminal else wide).print(table)
 
 
 def complain(message: str) -> None:

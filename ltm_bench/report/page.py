@@ -106,7 +106,7 @@ def render_page(results: Results, manifest: Manifest) -> str:
 
 def marks(results: Results) -> list[Mark]:
     """Return chance, floor and ceiling."""
-    agents = {"goldfish": "floor: remembers nothing", "perfect": "ceiling: forgets nothing"}
+    agents = {"goldfish": "baseline: remembers nothing", "perfect": "oracle: is told the answers"}
     return [
         Mark("chance", "blind guesses", known_chance(results), "chance"),
         *(Mark(name, note, results.references.get(name), "reference") for name, note in agents.items()),

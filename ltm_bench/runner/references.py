@@ -1,4 +1,4 @@
-"""Plays examples without any filler: for agents to which filler makes no difference, the floor and the ceiling."""
+"""Plays examples without any filler: for agents to which filler makes no difference, the baseline and the oracle."""
 
 from __future__ import annotations
 
