@@ -39,7 +39,7 @@ from ltm_bench.score.results import Results
 from ltm_bench.script.scenario import Example
 
 REFERENCES = ("goldfish", "perfect")
-"""The floor and the ceiling, whose scores stand beside every run's."""
+"""The baseline and the oracle, whose scores stand beside every run's."""
 
 ON_DEMAND = ("reciter", "parrot")
 """Agents that can stand there as well; their conversation is held for it, which takes as long as any without calls."""

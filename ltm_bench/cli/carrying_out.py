@@ -65,7 +65,7 @@ def carry_out(
         asked = "".join(f" --judge {name}" for name in judges)
         name = f" {names[-1]}" if names else ""
         raise RunIncomplete(
-            f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` goes on from here"
+            f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` continues from here"
         ) from None
     except LtmBenchError:
         display.end()

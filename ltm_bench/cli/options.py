@@ -283,6 +283,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option(
         "-A",
+        "--agent-arg",
         "--setting",
         metavar="KEY=VALUE",
         envvar="LTM_BENCH_SETTING",
@@ -293,6 +294,7 @@ Parameters = Annotated[
     list[str] | None,
     typer.Option(
         "-P",
+        "--scenario-arg",
         "--parameter",
         metavar="SCENARIO.KEY=VALUE",
         envvar="LTM_BENCH_PARAMETER",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ltm_bench.api import Run, load_run
 from ltm_bench.cli.comparison import print_pairs
-from ltm_bench.cli.console import complain
+from ltm_bench.cli.console import complain, out, safe
 from ltm_bench.core.errors import ConfigError, ThresholdMissed
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.values import spell_span
@@ -79,7 +79,9 @@ class Thresholds:
         here = [Scored(each.manifest, each.results) for each in runs]
         there = [Scored(baseline.manifest, baseline.results)]
         name = runs[0].name if len(runs) == 1 else "this run"
-        print_pairs([pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)])
+        found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
+        out().print(safe(found.verdict))
+        print_pairs([found])
         shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
         before = _share(baseline.results, shared)
         now = sum(_share(run.results, shared) for run in runs) / len(runs)

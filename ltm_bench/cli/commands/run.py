@@ -1,4 +1,4 @@
-"""Hold one conversation with an agent, score it, write its page."""
+"""Run one conversation with an agent, score it, write its page."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def run(
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Hold one conversation with an agent, score it, write its page. Continues a run that was interrupted."""
+    """Run one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
     request = Request(
         span=span,
         agent=agent,

@@ -1,4 +1,4 @@
-"""Hold many runs at the same time: agents, spans, seeds, suites."""
+"""Run many at the same time: agents, spans, seeds, suites."""
 
 from __future__ import annotations
 
@@ -145,11 +145,14 @@ def sweep(
             "sweep", "Where the page of all goes; reports/sweep.html, or that of --name, if left out."
         ),
     ] = None,
-    on: Annotated[
+    executor: Annotated[
         str | None,
         typer.Option(
+            "--executor",
+            "--backend",
+            "--on",
             metavar="CLUSTER",
-            envvar="LTM_BENCH_ON",
+            envvar=["LTM_BENCH_EXECUTOR", "LTM_BENCH_ON"],
             help="What runs them instead of this process: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
         ),
     ] = None,
@@ -183,17 +186,17 @@ def sweep(
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Hold many runs at the same time: every agent, span, seed and suite. The same command again continues."""
-    if on not in (None, "ray"):
-        raise ConfigError(f"--on {on}: there is ray, and without --on this process")
+    """Run many at the same time: every agent, span, seed and suite. The same command again resumes them."""
+    if executor not in (None, "ray"):
+        raise ConfigError(f"--executor {executor}: there is ray, and without --executor this process")
     for option, value in (("--resources", resources), ("--shared", shared)):
-        if value is not None and on is None:
-            raise ConfigError(f"{option} {value}: this is for a cluster; add --on ray")
+        if value is not None and executor is None:
+            raise ConfigError(f"{option} {value}: this is for a cluster; add --executor ray")
     calls = CallSettings(timeout, max_retries)
-    if on is not None and (calls != PLAIN or cache):
+    if executor is not None and (calls != PLAIN or cache):
         raise ConfigError(
-            f"--on {on}: --timeout, --max-retries and --cache are for calls from this machine; set the agents' own "
-            "settings, such as -A timeout=300"
+            f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
+            "agents' own settings, such as -A timeout=300"
         )
     if output is not None:
         check_output(output)
@@ -214,7 +217,7 @@ def sweep(
     }
     given = {key: value for key, value in flags.items() if value}
     grid = with_resources((Grid() if file is None else read_grid(file)).model_copy(update=given), resources)
-    cluster = None if on is None else Cluster(shared, checkpoint, connections)
+    cluster = None if executor is None else Cluster(shared, checkpoint, connections)
     reports = REPORTS if cluster is None else cluster.reports
     jobs, budget = jobs_of(grid, calls, reports, name=name, fresh=fresh), Budget(max_cost)
     try:
@@ -226,7 +229,7 @@ def sweep(
         else:
             ended = _elsewhere(jobs, budget, grid, cluster)
     except KeyboardInterrupt:
-        raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+        raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
     for each in ended:
         if _begun(each):
             record_tags(each.job.folder, tags)
@@ -346,6 +349,6 @@ def register(app: typer.Typer) -> None:
         epilog=examples_of(
             "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
             "sweep sweep.toml --max-connections 32 --max-cost 100",
-            "sweep sweep.toml --on ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
+            "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
         )
     )(sweep)
