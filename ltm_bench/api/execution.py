@@ -219,8 +219,15 @@ def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
     """Raise ConfigError if a limit cannot be guaranteed, because the price of an agent is unknown."""
     if limit is None:
         return
+    if agent.free:
+        return
     most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
-    if not agent.free and (most is None or dollars(most) is None):
+    if most is None:
+        raise ConfigError(
+            f"--max-cost {limit} cannot be guaranteed: agent {name} does not say what a reply uses at most (its "
+            "adapter has no reserve()); run without --max-cost"
+        )
+    if dollars(most) is None:
         raise ConfigError(
             f"--max-cost {limit} cannot be guaranteed: the price of agent {name} is unknown; run without --max-cost"
         )

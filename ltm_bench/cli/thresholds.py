@@ -80,7 +80,8 @@ class Thresholds:
         there = [Scored(baseline.manifest, baseline.results)]
         name = runs[0].name if len(runs) == 1 else "this run"
         found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
-        out().print(safe(found.verdict))
+        if found.paired.shown:
+            out().print(safe(found.verdict))
         print_pairs([found])
         shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
         before = _share(baseline.results, shared)
