@@ -265,6 +265,7 @@ LOST = {"lost": True, "dollars": 0.25}
         ([], False, False),  # the run was stopped before the message went out
         ([SENDING], True, True),
         ([SENDING, {"refused": True}], False, False),
+        ([SENDING, {"failed": True}, {"refused": True}], True, False),  # a server may fail after it has heard
         ([SENDING, {"refused": True}, SENDING], True, True),
         ([SENDING, LOST], True, False),
         ([SENDING, LOST, {"refused": True}, REFUSED], True, False),

@@ -96,4 +96,4 @@ def tell(attempt: Attempt) -> None:
     if (paying := payment()) is not None and not attempt.cached:
         status = attempt.status
         refused = attempt.unsent or (status is not None and status >= 400)
-        paying.end(refused=refused, answered=status is not None)
+        paying.end(refused=refused, answered=status is not None, heard=(status or 0) >= 500)
