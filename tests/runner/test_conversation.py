@@ -334,7 +334,7 @@ def _scripted(place: Path) -> int:
 def test_an_unknown_price_is_unknown_and_no_budget_can_be_held_with_it(place: Path, run: Run) -> None:
     refused = run("unpriced", "--max-cost", "1")
     assert refused.exit_code == 1
-    assert "the price of agent unpriced is unknown" in " ".join(refused.output.split())
+    assert "agent unpriced does not say what a reply uses at most" in " ".join(refused.output.split())
     done = run("unpriced")
     assert done.exit_code == 0
     assert results(place)["costs"]["dollars"] is None

@@ -323,7 +323,7 @@ def test_an_agent_that_never_waits_is_interrupted_after_its_turn(here: Path, com
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert "`ltm-bench resume r` goes on from here" in said
+    assert "`ltm-bench resume r` continues from here" in said
     (here / "block").unlink()
     assert command("resume", "r").exit_code == 0
     assert doubtful() == []
