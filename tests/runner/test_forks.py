@@ -271,6 +271,11 @@ def curious(dice) -> Script:
     assert run("diary", "--scenario", "curious", "--questions", "in-line").exit_code == 0
 
 
+def test_the_reciter_recites_beside_the_conversation_too(place: Path, run: Run) -> None:
+    assert run("reciter", "--quick").exit_code == 0
+    assert results(place)["complete"]
+
+
 @pytest.mark.parametrize("agent", ["perfect", "goldfish", "window"])
 def test_answers_that_depend_on_no_earlier_answer_have_the_same_outcomes(
     place: Path, run: Run, agent: str
