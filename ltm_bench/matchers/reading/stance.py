@@ -1,0 +1,418 @@
+"""What a reply says of the things it names: whether each is asserted, denied, past, replaced, guessed or concluded.
+
+A matcher brings a `Lexicon` of what could be named; how it is meant is read here, once for all of them. A clause may name
+two things and mean them differently (`from yellow to black`), so a stance belongs to a mention, not to a clause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
+from ltm_bench.matchers.reading.lexicon import Lexicon, Named
+from ltm_bench.matchers.reading.structure import Form, Piece, Reading
+from ltm_bench.matchers.reading.text import spelt, words
+
+
+class Time(StrEnum):
+    """When it holds."""
+
+    PLAIN = "plain"
+    NOW = "now"
+    PAST = "past"
+    """Told of as past, which it may still be: `you said red`."""
+    REPLACED = "replaced"
+
+
+class Force(StrEnum):
+    """How it is put forward."""
+
+    FLAT = "flat"
+    HEDGED = "hedged"
+    CONCEDED = "conceded"
+    CONDITIONAL = "conditional"
+    QUESTION = "question"
+    EXAMPLE = "example"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place where a reply names something."""
+
+    value: str
+    start: int
+    """Where in `Reading.text`; -1 within JSON."""
+    end: int
+    piece: int
+    """The number of the piece that it stands in."""
+    sentence: int
+    """The number of its sentence, counted over the reply."""
+    exact: bool = True
+    """False if only a part of its name was said."""
+    denied: bool = False
+    time: Time = Time.PLAIN
+    force: Force = Force.FLAT
+    choice: bool = False
+    """One of several that the reply does not decide between: `red or blue`."""
+    next: bool = False
+    """It is said to follow what was named before."""
+    lead: bool = False
+    """The reply begins with it, ends with it on a line of its own, or emphasises it alone."""
+    final: bool = False
+    """The reply concludes with it: `so it is red`, `Answer: red`."""
+    on_topic: bool = False
+    """Its sentence shares a word with the question."""
+
+    @property
+    def asserted(self) -> bool:
+        """Whether the reply puts it forward at all."""
+        return not self.denied and self.time is not Time.REPLACED and self.force in _PUT_FORWARD
+
+
+_PUT_FORWARD = (Force.FLAT, Force.HEDGED, Force.CONCEDED)
+
+_TOKEN = re.compile(
+    r"(?P<word>(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
+    r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）])"
+)
+_OPENERS = frozenset(
+    "and or nor but though although while whereas however since because so then therefore thus hence until unless if "
+    "when whether yet that's".split()
+)
+_JOINS = frozenset("and or nor then & , / 、 ，".split())
+_STRONG = frozenset("; ( ) [ ] - 。 ； （ ）".split())
+_FUNCTION = frozenset(
+    "the a an your my our his her its their it it's is are be 's was were that that's this these there here with in at "
+    "to on by of for and as you i we he she they would will yes yeah yep sure ok okay right oh ah well hi hello hey "
+    "answer option number no choice certainly course absolutely definitely ha got easy one mr mrs ms s hmm um let me see "
+    "thanks thank please you'd you're i'd i'm say go take have choose pick like just simply clearly also too indeed "
+    "honestly still remember do correct true".split()
+)
+_TAGS = frozenset("right correct yes no true isn't it wasn't ok okay eh huh if i'm not mistaken am i am".split())
+_QUESTION_WORDS = frozenset(
+    "what which when where who whom whose how tell does have your mine please that this with from give name answer only "
+    "just alone nothing else word words write".split()
+)
+_INTO = frozenset("to into with by for towards".split())
+_PASSIVE = frozenset("was were been got get gets being is are be".split())
+_STRESS = ("very", "really")
+_MOST = 2000
+
+
+@dataclass(slots=True)
+class _Part:
+    """A clause, or what is between two separators."""
+
+    opener: str
+    said: list[str] = field(default_factory=list)
+    """Its words; a thing that is named is `""`."""
+    named: list[tuple[int, Named, int, int]] = field(default_factory=list)
+    """Place among the words, what is named, begin and end in the piece."""
+    arrow_after: bool = False
+
+    def bare(self) -> bool:
+        """Whether it holds nothing but what it names, and words that join."""
+        return bool(self.named) and all(not word or word in _JOINS or word in ("the", "a", "an") for word in self.said)
+
+
+def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Mention, ...]:
+    """Return what a reply names of a lexicon, in order, and how each is meant.
+
+    Args:
+        reading: The reply.
+        lexicon: What could be named.
+        question: What was asked; its own words are no cues (`where will she look first?`).
+    """
+    asked = frozenset(words(question))
+    found: list[Mention] = []
+    sentence = 0
+    for number, piece in enumerate(reading.pieces):
+        for parts, ending in _sentences(piece, lexicon):
+            sentence += 1
+            if any(part.named for part in parts):
+                found.extend(_meant(parts, ending, piece, number, sentence, asked))
+                if len(found) > _MOST:
+                    return tuple(found)
+            if any(cue.effect is Effect.CORRECTS for part in parts for cue in cues(part.said)):
+                taken_back = [m for m in found if m.sentence < sentence]
+                if len(taken_back) < len(found) or _follows(reading, lexicon, number, piece):
+                    found[: len(taken_back)] = [replace(m, time=Time.REPLACED, lead=False) for m in taken_back]
+    return tuple(_emphasised(found, reading))
+
+
+def _follows(reading: Reading, lexicon: Lexicon, number: int, piece: Piece) -> bool:
+    """Whether anything is named in the pieces after this one."""
+    return any(part.named for later in reading.pieces[number + 1 :] for parts, _ in _sentences(later, lexicon) for part in parts)
+
+
+def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], str]]:
+    """Yield the parts of each sentence of a piece, and the sign at its end."""
+    tokens = [(each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)]
+    places = [i for i, token in enumerate(tokens) if token[0] == "word"]
+    heard = {
+        places[begin]: (places[end - 1] + 1, named)
+        for begin, end, named in lexicon.hear([spelt(tokens[i][1].rstrip(".")) for i in places])
+        if places[end - 1] - places[begin] < end - begin + 2  # a hyphen may stand within a name, a sentence not
+    }
+    parts = [_Part("")]
+    i = 0
+    while i < len(tokens):
+        kind, text, start, _ = tokens[i]
+        if i in heard:
+            end, named = heard[i]
+            parts[-1].named.append((len(parts[-1].said), named, start, tokens[end - 1][3]))
+            parts[-1].said.append("")
+            i = end
+            continue
+        i += 1
+        if kind == "end":
+            yield parts, text
+            parts = [_Part("")]
+        elif kind == "arrow":
+            parts[-1].arrow_after = True
+            parts.append(_Part("→"))
+        elif kind == "dash":
+            parts.append(_Part("-"))
+        elif kind == "other":
+            if text in (":", "：", "/"):
+                parts[-1].said.append(text)
+                if text == "/":
+                    parts.append(_Part("or"))
+            else:
+                parts.append(_Part(text))
+        elif text in _OPENERS and (parts[-1].named or text not in ("so", "then", "since", "if")):
+            parts.append(_Part(text if not parts[-1].said or parts[-1].named else text, [spelt(text)]))
+        elif text not in _STRESS:
+            parts[-1].said.append(spelt(text.rstrip(".")))
+    yield parts, ""
+
+
+def _meant(
+    parts: Sequence[_Part], ending: str, piece: Piece, number: int, sentence: int, asked: frozenset[str]
+) -> Iterator[Mention]:
+    """Yield the mentions of a sentence."""
+    said = [word for part in parts for word in part.said if word]
+    topic = {word for word in said if len(word) > 3 and word not in _QUESTION_WORDS}
+    on_topic = not topic.isdisjoint(asked)
+    force = _force(parts, ending)
+    above = [cue for title in piece.path for cue in cues(words(title), asked)]
+    last: list[Mention] = []
+    whole: list[list[Mention]] = []
+    for k, part in enumerate(parts):
+        own = list(_part(part, k, parts, piece, number, sentence, asked, above))
+        inherits = part.bare() and last and part.opener in _JOINS and not any(m.time is Time.NOW for m in own)
+        if inherits:
+            model = last[-1]
+            own = [
+                replace(m, denied=model.denied, time=m.time if m.next else model.time, force=model.force, final=model.final)
+                for m in own
+            ]
+        if k and part.said == ["though"] and whole and whole[-1]:
+            whole[-1] = [replace(m, force=Force.CONCEDED) for m in whole[-1]]
+        if part.opener == "or" and own and last:
+            own = [replace(m, choice=True) for m in own]
+            whole[-1] = [replace(m, choice=True) for m in whole[-1]]
+        if part.opener in ("and", "or") and own and last and whole and not parts[k - 1].said[-1]:
+            former = next((m for m in own if m.time in (Time.REPLACED, Time.PAST)), None)
+            if former is not None and not part.bare():
+                whole[-1] = [replace(m, time=former.time) if m.time is Time.PLAIN else m for m in whole[-1]]
+        whole.append(own)
+        last = own or (last if part.bare() else [])
+        if not own and part.opener not in _JOINS:
+            last = []
+        if not own:
+            last = []
+    lead = _leads(parts, whole, piece, asked) if ending != "?" else None
+    for k, own in enumerate(whole):
+        for m in own:
+            stance = m if force is Force.FLAT or m.force is not Force.FLAT else replace(m, force=force)
+            yield replace(stance, on_topic=on_topic, lead=k == lead and stance.asserted and m.time is not Time.PAST)
+
+
+def _force(parts: Sequence[_Part], ending: str) -> Force:
+    """Return how a sentence as a whole puts things forward."""
+    if ending in ("?", "？"):
+        if len(parts) > 1 and parts[-1].said and set(parts[-1].said) <= _TAGS:
+            return Force.HEDGED
+        return Force.QUESTION
+    if any(cue.effect is Effect.HEDGES for part in parts for cue in cues(part.said)):
+        return Force.HEDGED
+    return Force.FLAT
+
+
+def _part(
+    part: _Part,
+    k: int,
+    parts: Sequence[_Part],
+    piece: Piece,
+    number: int,
+    sentence: int,
+    asked: frozenset[str],
+    above: Sequence[Cue],
+) -> Iterator[Mention]:
+    """Yield the mentions of one part of a sentence with what its own cues say of them."""
+    if not part.named:
+        return
+    found = [c for c in cues(part.said, asked) if not (c.effect is Effect.CONCLUDES and _is_opening(c, k, part))]
+    conceded = part.opener in ("though", "although", "while", "whereas")
+    for n, (place, named, begin, end) in enumerate(part.named):
+        floor = part.named[n - 1][0] if n else -1
+        ceiling = part.named[n + 1][0] if n + 1 < len(part.named) else len(part.said)
+        denied, time, force, choice, next_, final = False, Time.PLAIN, Force.FLAT, False, False, False
+        governed = False
+        changing = any(c.effect in (Effect.CHANGES, Effect.OUSTS) and c.end <= place for c in found) or any(
+            c.effect is Effect.REPLACED and c.words[0] == "from" and c.end <= place for c in found
+        )
+        into = max((i for i in range(floor + 1, place) if part.said[i] in _INTO), default=-1)
+        for c in found:
+            near = floor < c.begin < place
+            if c.reach is Reach.AFTER and near:
+                if c.effect is Effect.DENIES:
+                    denied = True
+                elif c.effect is Effect.REPLACED and into < c.begin:
+                    time, governed = Time.REPLACED, True
+                elif c.effect is Effect.CHANGES and into < c.begin and _has_into(part, place, ceiling):
+                    time, governed = Time.REPLACED, True
+                elif c.effect is Effect.OUSTS and into < c.begin and not _is_passive(part, c):
+                    time, governed = Time.REPLACED, True
+                elif c.effect is Effect.CONDITIONS:
+                    force = Force.CONDITIONAL
+                elif c.effect is Effect.CONCEDES:
+                    force = Force.CONCEDED
+                elif c.effect is Effect.EXEMPLIFIES:
+                    force = Force.EXAMPLE
+                elif c.effect is Effect.CONCLUDES:
+                    final = True
+                elif c.effect is Effect.CHOICE:
+                    choice = True
+            elif c.reach is Reach.AFTER and c.effect is Effect.CONCLUDES and c.end <= place:
+                final = True
+            elif c.reach is Reach.BEFORE and place < c.begin and (c.begin < ceiling or n + 1 == len(part.named)):
+                if c.begin - place <= 4:
+                    if c.effect is Effect.DENIES:
+                        denied = True
+                    elif c.effect is Effect.REPLACED:
+                        time, governed = Time.REPLACED, True
+                    elif c.effect is Effect.CONCLUDES:
+                        final = True
+            elif c.effect is Effect.OUSTS and place < c.begin < ceiling:
+                passive = _is_passive(part, c)
+                time, governed = (Time.REPLACED if passive else Time.NOW), True
+        if not governed and changing and into > floor and not denied:
+            time, next_, governed = Time.NOW, True, True
+        if not governed:
+            times = [c for c in found if c.reach is Reach.ALL and c.effect in _TIMES]
+            if times:
+                nearest = min(times, key=lambda c: (min(abs(c.begin - place), abs(c.end - 1 - place)), c.effect is Effect.PAST))
+                if any(c.effect is not Effect.PAST for c in times) and nearest.effect is Effect.PAST:
+                    nearest = min((c for c in times if c.effect is not Effect.PAST), key=lambda c: abs(c.begin - place))
+                time = _TIMES[nearest.effect]
+                next_ = nearest.effect is Effect.NEXT
+        if part.arrow_after and n + 1 == len(part.named):
+            time = Time.REPLACED
+        elif part.opener == "→" and n == 0 and not governed:
+            time, next_ = Time.NOW, True
+        if conceded:
+            force = Force.CONCEDED
+        if any(begin >= s and end <= e for s, e in piece.struck):
+            denied = True
+        if time is Time.PLAIN:
+            for c in above:
+                if c.effect in _TIMES:
+                    time = _TIMES[c.effect]
+                elif c.effect is Effect.CONCLUDES:
+                    final = True
+                elif c.effect is Effect.DENIES:
+                    denied = True
+        if time in (Time.REPLACED, Time.PAST):
+            final = final and time is Time.PAST and part.opener in ("so", "therefore", "thus", "hence")
+        at = -1 if piece.form is Form.JSON else piece.start + begin
+        yield Mention(
+            named.value,
+            at,
+            at + end - begin if at >= 0 else -1,
+            number,
+            sentence,
+            exact=named.exact,
+            denied=denied,
+            time=time,
+            force=force,
+            choice=choice,
+            next=next_,
+            final=final and not denied,
+        )
+
+
+_TIMES = {
+    Effect.REPLACED: Time.REPLACED,
+    Effect.PAST: Time.PAST,
+    Effect.PRESENT: Time.NOW,
+    Effect.NEXT: Time.NOW,
+}
+
+
+def _is_opening(cue: Cue, k: int, part: _Part) -> bool:
+    """Whether a `so` opens the reply's talk instead of concluding it: `So, first you said …`."""
+    return cue.words == ("so",) and cue.begin == 0 and k == 0 and "first" in part.said
+
+
+def _has_into(part: _Part, place: int, ceiling: int) -> bool:
+    """Whether something takes the place of what is named here: `changed X to …`."""
+    return any(word in _INTO for word in part.said[place + 1 : ceiling + 1])
+
+
+def _is_passive(part: _Part, cue: Cue) -> bool:
+    return any(word in _PASSIVE for word in part.said[max(0, cue.begin - 3) : cue.begin])
+
+
+def _leads(parts: Sequence[_Part], whole: Sequence[Sequence[Mention]], piece: Piece, asked: frozenset[str]) -> int | None:
+    """Return the number of the part with which a sentence gives its answer before it says anything else, if one does."""
+    light = _FUNCTION | asked
+    for k, part in enumerate(parts):
+        if not part.named:
+            if all(word in light or not word.strip(":") for word in part.said):
+                continue
+            return None
+        if part.arrow_after or len({m.value for m in whole[k]}) != 1:
+            return None
+        if any(word and word not in light and word != ":" for word in part.said):
+            return None
+        following = parts[k + 1] if k + 1 < len(parts) else None
+        if following is not None and following.named and following.opener in _JOINS:
+            if following.bare() or following.opener in ("and", "or"):
+                return None
+        return k
+    return None
+
+
+def _emphasised(found: Sequence[Mention], reading: Reading) -> Iterator[Mention]:
+    """Yield the mentions, with `lead` only for the first of the reply, a last line of its own, and what alone is bold."""
+    lone = [i for i, m in enumerate(found) if m.lead]
+    first = next(iter(found), None)
+    kept: set[int] = set()
+    leading = {found[i].value for i in lone}
+    if lone and len({found[i].piece for i in lone if reading.pieces[found[i].piece].form is Form.BULLET}) < 2:
+        if first is not None and found[lone[0]] == first:
+            kept |= {i for i in lone if found[i].sentence == first.sentence}
+        last = found[lone[-1]]
+        ends = all(m.piece <= last.piece for m in found) and _alone(reading.pieces[last.piece])
+        if ends and (len(leading) == 1 or not kept):
+            kept.add(lone[-1])
+    bold = {m.value for m in found if m.asserted and _is_bold(m, reading)}
+    for i, m in enumerate(found):
+        strong = len(bold) == 1 and m.value in bold and m.asserted and _is_bold(m, reading) and m.time is not Time.PAST
+        yield replace(m, lead=i in kept or strong)
+
+
+def _alone(piece: Piece) -> bool:
+    return len(piece.text.split()) <= 6
+
+
+def _is_bold(mention: Mention, reading: Reading) -> bool:
+    piece = reading.pieces[mention.piece]
+    if mention.start < 0 or not piece.bold:
+        return False
+    return any(s <= mention.start - piece.start and mention.end - piece.start <= e for s, e in piece.bold)
