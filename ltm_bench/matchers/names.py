@@ -54,6 +54,8 @@ class NamesOnly(Matcher):
         if not decision.sure and self.value in decision.values:
             guess = decision.values[0]
             return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {guess}")
+        if all(m.attached for m in decision.evidence) and decision.evidence:
+            return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
         answer = decision.values[0]
         if answer != self.value:
             outcome = Outcome.STALE if answer in self.stale else Outcome.WRONG

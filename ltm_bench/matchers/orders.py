@@ -121,6 +121,8 @@ class Orders(Matcher):
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         wanted = _wanted(reply, self.menu)
+        if not wanted and any(m.choice for m in mentions(read(reply), _lexicon(self.menu))):
+            return Verdict(Outcome.WRONG, 0.0, "the guest does not decide")
         if not wanted and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         if not _in_role(reply):
@@ -203,7 +205,9 @@ class Notices(Matcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not remember")
         if not _in_role(reply):
             return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
-        if self.wanted in named and (ordered_it or objects) and not (pleased and not objects):
+        if self.wanted in named and (ordered_it or objects) and (
+            objects or not pleased or _CONTRAST.search(text)
+        ):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest says that the {self.wanted} was ordered")
         if ordered_it and _CONTRAST.search(text) and not pleased and not abstains(reply):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest ordered something else than the {self.served}")

@@ -230,11 +230,13 @@ class FollowsRoute(Matcher):
                         draft = _Draft()
                     draft.direction = _direction(event[kind])
                 else:
+                    distance = _distance(event["number"] or event["given"], event["unit"])
                     if draft.distance is not None:
-                        if leg := draft.as_leg():
+                        leg = draft.as_leg()
+                        if leg and (draft.place is not None or draft.distance != distance):  # else it is said again
                             yield leg
                         draft = _Draft()
-                    draft.distance = _distance(event["number"] or event["given"], event["unit"])
+                    draft.distance = distance
             if draft.direction is not None and draft.distance is not None and draft.place is not None:
                 if place is None:  # the place came first: was it the leg's end, or only mentioned?
                     later, size = self._reached(events, i, places, longest)

@@ -20,6 +20,9 @@ _THING = (
 )
 _ENGLISH = re.compile(
     rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
+    r"|\b(?:can't|cannot|can not|couldn't|could not|unable to|not able to|wasn't able to)\b"
+    r"|\b(?:didn't|did not|haven't|have not) (?:write|written|made? up|decided?|catch|caught)\b"
+    r"|\b(?:rather|will|have to|must|'ll) (?:pass|skip)\b|\bleave (?:it |that )?to you\b|\btoo many\b[^.!?\n]{0,60}\bto (?:list|recall)\b"
     rf"|\b(?:no|not any|n't any|lack|without|nothing)(?: [\w'-]+){{0,2}} (?:{_THING}|{_KNOWING})\b"
     rf"|\b(?:have|has|had|is|was|are)(?:n't| not| never)(?: [\w'-]+){{0,3}} {_KNOWING}\b"
     r"|\b(?:forgot|forgotten|unknown|unsure|uncertain|unaware|unclear|unavailable|as an ai|lost (?:track|count)|no longer in my)\b"

@@ -10,15 +10,23 @@ from ltm_bench.matchers.reading.numbers import number
 from ltm_bench.matchers.reading.resolving import resolve
 from ltm_bench.matchers.reading.stance import Mention, Time, mentions
 from ltm_bench.matchers.reading.structure import Form, Reading, read
-from ltm_bench.matchers.reading.text import words
 
 _IDEOGRAPHS = "\u3400-\u9fff"
-_FIGURE = re.compile(rf"(?<![\w.])\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)|[a-z]+(?:-[a-z]+)?")
+_FIGURE = re.compile(rf"(?<![\w.])\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ANNOUNCED = re.compile(
     r"\s*(?:[\w'-]+ ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
 )
-_AMBIGUOUS = frozenset("one single once twice pair couple dozen no an a".split())
+_ONES = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_BELOW = rf"(?:(?:{_TENS})(?:[ -](?:one|{_ONES}))?|{_ONES}|one)"
+_SPELT = re.compile(
+    rf"(?<![\w-])(?:(?:one|{_ONES}) hundred(?:(?: and)? {_BELOW})?|(?:{_TENS})(?:[ -](?:one|{_ONES}))?|{_ONES})(?![\w-])", re.IGNORECASE
+)
+"""A number below 1,000 in words. `one` alone is a pronoun."""
+
+
+_MINUS = re.compile(r"(?:(?<![\w)])[-−]|\bminus)\s*$")
 
 
 def told_numbers(reply: str) -> Iterator[int]:
@@ -26,8 +34,8 @@ def told_numbers(reply: str) -> Iterator[int]:
 
     A number that announces how many follow (`8 counts: …`) is none of them.
     """
-    reading = read(reply)
-    found = _numbers(reading, spelt_out=True)
+    reading = read(in_figures(reply))
+    found = _numbers(reading)
     for i, mention in enumerate(found):
         if i + 1 < len(found) and _announces(reading, mention):
             continue
@@ -36,33 +44,43 @@ def told_numbers(reply: str) -> Iterator[int]:
             yield value
 
 
-def given_number(reply: str) -> int | None:
-    """Return the one number that a reply gives: a result after `=`, what it says alone or concludes with, or its last."""
-    reading = read(_GROUPED.sub("", reply))
-    found = _numbers(reading, spelt_out=False)
+def given_number(reply: str, *, signed: bool = False) -> int | None:
+    """Return the one number that a reply gives: a result after `=`, what it says alone or concludes with, or its last.
+
+    With `signed`, a minus before it belongs to it.
+    """
+    reading = read(_GROUPED.sub("", in_figures(reply)))
+    found = _numbers(reading)
     if not found:
-        said = words(reply)
-        return number(reply) if said and all(map(_is_number, said)) else None
+        return None
+
+    def value(m: Mention) -> int:
+        negative = signed and _MINUS.search(_before(reading, m)) is not None
+        return -int(m.value) if negative else int(m.value)
+
     results = [m for m in found if _before(reading, m).endswith("=")]
     if results:
-        return int(results[-1].value)
+        return value(results[-1])
     found = [m for m in found if not _announces(reading, m)] or found
     decision = resolve(found)
-    return int(decision.values[0] if decision.sure and len(decision.values) == 1 else found[-1].value)
+    return value(decision.evidence[-1] if decision.sure and len(decision.values) == 1 else found[-1])
 
 
-def _numbers(reading: Reading, *, spelt_out: bool) -> list[Mention]:
+def in_figures(text: str) -> str:
+    """Return a text with the numbers that it spells out in figures: `nine hundred and thirty-eight` is `938`."""
+    return _SPELT.sub(_figure, text)
+
+
+def _figure(spelt: re.Match[str]) -> str:
+    value = number(spelt[0])
+    return spelt[0] if value is None else str(value)
+
+
+def _numbers(reading: Reading) -> list[Mention]:
     figures = {each[0] for piece in reading.pieces for each in _FIGURE.finditer(piece.text)}
-    named = sorted(each for each in figures if each.isdecimal() or (spelt_out and _is_number(each)))
+    named = sorted(figures)
     found = mentions(reading, Lexicon({each: (each,) for each in named}, shortened=False))
     return [m for m in found if not m.denied and m.time is not Time.REPLACED and not _is_struck(reading, m)]
-
-
-def _is_number(word: str) -> bool:
-    """Whether a word is a number and nothing else; `one` and `a` may be anything."""
-    if word in ("hundred", "and"):
-        return True
-    return word not in _AMBIGUOUS and all(number(part) is not None for part in word.split("-"))
 
 
 def _is_struck(reading: Reading, mention: Mention) -> bool:

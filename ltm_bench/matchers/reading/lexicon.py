@@ -16,6 +16,8 @@ class Named(NamedTuple):
 
     value: str
     exact: bool
+    attached: bool = False
+    """Whether only a part of the name was said, and another word is attached to it: `kettles that sing`."""
 
 
 class _Way(NamedTuple):
@@ -67,7 +69,10 @@ class Lexicon:
         return cls({value: (value,) for value in values}, shortened=shortened)
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, Named]]:
-        """Yield the begin, the end and the value of everything that is named in these words, in no order."""
+        """Yield the begin, the end and the value of everything that is named in these words, in no order.
+
+        An empty word stands for a sign, which no name goes across.
+        """
         free = [True] * len(said)
         for begin, end, way in sorted(self._listener.hear(said), key=lambda each: (each[2].rank, each[0])):
             if not all(free[begin:end]):
@@ -77,10 +82,9 @@ class Lexicon:
                 for word, part in zip(said[begin:end], way.parts, strict=True)
             ):
                 continue  # a typo of one name that is another's word
-            if not way.named.exact and not _stands_alone(said, begin, end):
-                continue
             free[begin:end] = [False] * (end - begin)
-            yield begin, end, way.named
+            attached = not way.named.exact and not _stands_alone(said, begin, end)
+            yield begin, end, way.named._replace(attached=attached)
 
 
 _LOOSE = _LITTLE | frozenset(
@@ -93,4 +97,4 @@ def _stands_alone(said: Sequence[str], begin: int, end: int) -> bool:
     """Whether a part of a name stands for the whole: no other word is attached to it."""
     before = said[begin - 1] if begin else ""
     after = said[end] if end < len(said) else ""
-    return (not before or before in _LOOSE) and (not after or after in _LOOSE or len(after) > 3)
+    return (not before or before in _LOOSE) and (not after or after in _LOOSE)

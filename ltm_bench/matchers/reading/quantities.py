@@ -75,7 +75,7 @@ def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
         near = [m for m in numbers if m.start() not in taken and _near(text, m, way, bool(way["letter"]))]
         if not near:
             continue
-        found = min(near, key=lambda m: (abs(m.start() - way.start()) if m.start() > way.start() else way.start() - m.end(), m.start() > way.start()))
+        found = min(near, key=lambda m: _apart(text, m, way))
         taken.add(found.start())
         value = amount(found["number"], found["unit"])
         sign = 1 if named in ("north", "east") else -1
@@ -99,6 +99,13 @@ def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
         if not axes or value == 0 or found["number"].strip()[0] in "-−–+" or "=" in text:
             taken.add(found.start())
             yield Distance(str(axis), value, begin + found.start(), begin + found.end())
+
+
+def _apart(text: str, number: re.Match[str], way: re.Match[str]) -> int:
+    """Return how far apart a number and a direction stand; a comma between them parts them more than words do."""
+    before = number.end() <= way.start()
+    between = text[number.end() : way.start()] if before else text[way.end() : number.start()]
+    return len(between) + 30 * (between.count(",") + between.count(" and ")) + (not before)
 
 
 def _axis_of(title: str) -> str | None:

@@ -52,6 +52,8 @@ class Mention:
     """The number of its sentence, counted over the reply."""
     exact: bool = True
     """False if only a part of its name was said."""
+    attached: bool = False
+    """Only a part of its name was said, and something else is attached to it."""
     denied: bool = False
     time: Time = Time.PLAIN
     force: Force = Force.FLAT
@@ -63,6 +65,8 @@ class Mention:
     """The reply begins with it, ends with it on a line of its own, or emphasises it alone."""
     final: bool = False
     """The reply concludes with it: `so it is red`, `Answer: red`."""
+    taken_back: bool = False
+    """The reply corrects itself afterwards."""
     on_topic: bool = False
     """Its sentence shares a word with the question."""
 
@@ -75,7 +79,7 @@ class Mention:
 _PUT_FORWARD = (Force.FLAT, Force.HEDGED, Force.CONCEDED)
 
 _TOKEN = re.compile(
-    r"(?P<word>(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
+    r"(?P<word>(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
     r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）])"
 )
 _OPENERS = frozenset(
@@ -88,9 +92,11 @@ _FUNCTION = frozenset(
     "the a an your my our his her its their it it's is are be 's was were that that's this these there here with in at "
     "to on by of for and as you i we he she they would will yes yeah yep sure ok okay right oh ah well hi hello hey "
     "answer option number no choice certainly course absolutely definitely ha got easy one mr mrs ms s hmm um let me see "
-    "thanks thank please you'd you're i'd i'm say go take have choose pick like just simply clearly also too indeed "
+    "thanks thank get please you'd you're i'd i'm say go take have choose pick like just simply clearly also too indeed "
     "honestly still remember do correct true".split()
 )
+_CLAUSE = frozenset("is it's are i'd i'll it you're that's".split())
+"""What begins a clause of its own: `after the second it is …`."""
 _TAGS = frozenset("right correct yes no true isn't it wasn't ok okay eh huh if i'm not mistaken am i am".split())
 _QUESTION_WORDS = frozenset(
     "what which when where who whom whose how tell does have your mine please that this with from give name answer only "
@@ -136,27 +142,30 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
                 found.extend(_meant(parts, ending, piece, number, sentence, asked))
                 if len(found) > _MOST:
                     return tuple(found)
-            if any(cue.effect is Effect.CORRECTS for part in parts for cue in cues(part.said)):
-                taken_back = [m for m in found if m.sentence < sentence]
-                if len(taken_back) < len(found) or _follows(reading, lexicon, number, piece):
-                    found[: len(taken_back)] = [replace(m, time=Time.REPLACED, lead=False) for m in taken_back]
+            corrected = next(
+                (k for k, part in enumerate(parts) if any(c.effect is Effect.CORRECTS for c in cues(part.said))), None
+            )
+            if corrected is not None:
+                _take_back(found, sentence, sum(len(part.named) for part in parts[:corrected]))
+    if found and all(m.time is Time.REPLACED for m in found) and any(m.taken_back for m in found):
+        found = [replace(m, time=Time.PLAIN) if m.taken_back else m for m in found]  # nothing came in its place
     return tuple(_emphasised(found, reading))
 
 
-def _follows(reading: Reading, lexicon: Lexicon, number: int, piece: Piece) -> bool:
-    """Whether anything is named in the pieces after this one."""
-    return any(part.named for later in reading.pieces[number + 1 :] for parts, _ in _sentences(later, lexicon) for part in parts)
+def _take_back(found: list[Mention], sentence: int, within: int) -> None:
+    """Mark what was named before a correction as replaced: earlier sentences, and so many mentions of this one."""
+    for i, m in enumerate(found):
+        if m.sentence == sentence:
+            within -= 1
+        if m.sentence < sentence or (m.sentence == sentence and within >= 0):
+            found[i] = replace(m, time=Time.REPLACED, lead=False, final=False, taken_back=True)
 
 
 def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], str]]:
     """Yield the parts of each sentence of a piece, and the sign at its end."""
     tokens = [(each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)]
-    places = [i for i, token in enumerate(tokens) if token[0] == "word"]
-    heard = {
-        places[begin]: (places[end - 1] + 1, named)
-        for begin, end, named in lexicon.hear([spelt(tokens[i][1].rstrip(".")) for i in places])
-        if places[end - 1] - places[begin] < end - begin + 2  # a hyphen may stand within a name, a sentence not
-    }
+    said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
+    heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
     parts = [_Part("")]
     i = 0
     while i < len(tokens):
@@ -201,6 +210,7 @@ def _meant(
     above = [cue for title in piece.path for cue in cues(words(title), asked)]
     last: list[Mention] = []
     whole: list[list[Mention]] = []
+    continues = bool(parts[0].said) and parts[0].said[0] == "or"
     for k, part in enumerate(parts):
         own = list(_part(part, k, parts, piece, number, sentence, asked, above))
         inherits = part.bare() and last and part.opener in _JOINS and not any(m.time is Time.NOW for m in own)
@@ -212,6 +222,8 @@ def _meant(
             ]
         if k and part.said == ["though"] and whole and whole[-1]:
             whole[-1] = [replace(m, force=Force.CONCEDED) for m in whole[-1]]
+        if continues and k == 0:
+            own = [replace(m, choice=True) for m in own]
         if part.opener == "or" and own and last:
             own = [replace(m, choice=True) for m in own]
             whole[-1] = [replace(m, choice=True) for m in whole[-1]]
@@ -272,7 +284,7 @@ def _part(
             if c.reach is Reach.AFTER and near:
                 if c.effect is Effect.DENIES:
                     denied = True
-                elif c.effect is Effect.REPLACED and into < c.begin:
+                elif c.effect is Effect.REPLACED and into < c.begin and not _CLAUSE.intersection(part.said[c.end : place]):
                     time, governed = Time.REPLACED, True
                 elif c.effect is Effect.CHANGES and into < c.begin and _has_into(part, place, ceiling):
                     time, governed = Time.REPLACED, True
@@ -337,6 +349,7 @@ def _part(
             number,
             sentence,
             exact=named.exact,
+            attached=named.attached,
             denied=denied,
             time=time,
             force=force,
@@ -376,7 +389,7 @@ def _leads(parts: Sequence[_Part], whole: Sequence[Sequence[Mention]], piece: Pi
             if all(word in light or not word.strip(":") for word in part.said):
                 continue
             return None
-        if part.arrow_after or len({m.value for m in whole[k]}) != 1:
+        if part.opener == "→" or part.arrow_after or len({m.value for m in whole[k]}) != 1:
             return None
         if any(word and word not in light and word != ":" for word in part.said):
             return None

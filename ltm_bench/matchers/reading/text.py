@@ -13,7 +13,17 @@ READ = 100_000
 
 _STRAIGHT = {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
-_SPELLING = {"gray": "grey", "favorite": "favourite", "color": "colour", "colors": "colours"}
+_SPELLING = {
+    american + ending: british + ending
+    for american, british in (
+        ("gray", "grey"), ("favorite", "favourite"), ("color", "colour"), ("yogurt", "yoghurt"), ("harbor", "harbour"),
+        ("theater", "theatre"), ("center", "centre"), ("kilometer", "kilometre"), ("donut", "doughnut"),
+        ("mustache", "moustache"), ("neighbor", "neighbour"), ("flavor", "flavour"), ("jewelry", "jewellery"),
+        ("plow", "plough"), ("tire", "tyre"), ("pajama", "pyjama"), ("mold", "mould"), ("catalog", "catalogue"),
+        ("parlor", "parlour"), ("armor", "armour"), ("traveler", "traveller"), ("aluminum", "aluminium"),
+    )
+    for ending in ("", "s")
+}  # fmt: skip
 
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 
