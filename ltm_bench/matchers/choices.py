@@ -10,7 +10,6 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
     Lexicon, Mention, Reading, abstains, json_values, mentions, plain, read, resolve, words,
 )  # fmt: skip
-from ltm_bench.matchers.reading.text import sentences
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
@@ -22,6 +21,8 @@ _DECIDES = re.compile(
 _BRIEF = 4
 """Maximum number of words, apart from figures, in a sentence that is little more than a number."""
 _FEW = 3
+_MOST = 400
+"""Characters of a sentence that are read for what decides."""
 
 _OPTION = re.compile(rf"\b(?:{'|'.join(_NOUNS)})\s*\W{{0,4}}(\d{{1,3}}|{'|'.join(_NUMBERS)})\b")
 
@@ -125,10 +126,8 @@ def _may_decide(mention: Mention, reading: Reading) -> bool:
     piece = reading.pieces[mention.piece]
     if mention.start < 0:
         return True
-    at = mention.start - piece.start
-    begin, end = next((s for s in sentences(piece.text) if s[0] <= at < s[1]), (0, len(piece.text)))
-    sentence = piece.text[begin:end]
-    if piece.text[mention.end - piece.start :].lstrip()[:1] == "%":
+    sentence = piece.text[mention.within[0] : mention.within[1]][:_MOST]
+    if piece.text[mention.end - piece.start :][:2].lstrip()[:1] == "%":
         return False
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
     return brief or mention.lead or mention.denied or _DECIDES.search(sentence) is not None

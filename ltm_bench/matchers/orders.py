@@ -12,7 +12,6 @@ from ltm_bench.matchers.reading import (
     DENIAL, Force, Lexicon, Time, abstains, mentions, plain, read, words,
 )  # fmt: skip
 from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.reading.text import sentences
 
 _SENTENCE = re.compile(r"(?<=[.!?\n])")
 _CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
@@ -93,15 +92,17 @@ def _wanted(reply: str, menu: tuple[str, ...]) -> list[str]:
     found = []
     for m in mentions(reading, _lexicon(menu)):
         piece = reading.pieces[m.piece]
-        at = max(0, m.start - piece.start)
-        begin, end = next((s for s in sentences(piece.text) if s[0] <= at < s[1]), (0, len(piece.text)))
-        asked = m.force is Force.QUESTION and _ASKS.search(piece.text, begin, end) is not None
-        undecided = m.choice or _RECOMMEND.search(piece.text, begin, end) is not None
+        said = piece.text[m.within[0] : m.within[1]][:_MOST]
+        asked = m.force is Force.QUESTION and _ASKS.search(said) is not None
+        undecided = m.choice or _RECOMMEND.search(said) is not None
         if not m.denied and m.time is not Time.REPLACED and not undecided and (asked or m.force in _SAID):
             found.append(m)
     concluded = [m for m in found if m.final]
     return list(dict.fromkeys(m.value for m in concluded or found))
 
+
+_MOST = 400
+"""Characters of a sentence in which it can be asked for a recommendation."""
 
 _SAID = (Force.FLAT, Force.HEDGED)
 

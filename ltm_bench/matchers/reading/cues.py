@@ -85,7 +85,7 @@ _TABLE: dict[tuple[Effect, Reach], str] = {
         "originally|initially|formerly|previously|at first|first|firstly|at the beginning|in the beginning|at the start|"
         "at the outset|to begin with|to start with|started|started out|started off|start|began|earlier|earlier on|"
         "earliest|early on|prior|previous|former|old|older|original|initial|outdated|obsolete|once|used to|had been|past|"
-        "second|back then|in the past|superseded|crossed out|struck out|deprecated|stale|predecessor"
+        "second|back then|in the past|before that|prior to that|before then|superseded|crossed out|struck out|deprecated|stale|predecessor"
     ),
     (Effect.REPLACED, Reach.BEFORE): (
         "fell through|fell out|any more|anymore|no longer|is off|is gone|was cancelled|was canceled|got cancelled|"

@@ -50,6 +50,8 @@ class Mention:
     """The number of the piece that it stands in."""
     sentence: int
     """The number of its sentence, counted over the reply."""
+    within: tuple[int, int]
+    """Where its sentence begins and ends in the text of its piece."""
     exact: bool = True
     """False if only a part of its name was said."""
     attached: bool = False
@@ -136,10 +138,10 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     found: list[Mention] = []
     sentence = 0
     for number, piece in enumerate(reading.pieces):
-        for parts, ending in _sentences(piece, lexicon):
+        for parts, ending, within in _sentences(piece, lexicon):
             sentence += 1
             if any(part.named for part in parts):
-                found.extend(_meant(parts, ending, piece, number, sentence, asked))
+                found.extend(_meant(parts, ending, piece, number, sentence, within, asked))
                 if len(found) > _MOST:
                     return tuple(found)
             corrected = next(
@@ -161,15 +163,15 @@ def _take_back(found: list[Mention], sentence: int, within: int) -> None:
             found[i] = replace(m, time=Time.REPLACED, lead=False, final=False, taken_back=True)
 
 
-def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], str]]:
-    """Yield the parts of each sentence of a piece, and the sign at its end."""
+def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], str, tuple[int, int]]]:
+    """Yield the parts of each sentence of a piece, the sign at its end, and where it begins and ends."""
     tokens = [(each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)]
     said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
     parts = [_Part("")]
-    i = 0
+    i = begun = 0
     while i < len(tokens):
-        kind, text, start, _ = tokens[i]
+        kind, text, start, stop = tokens[i]
         if i in heard:
             end, named = heard[i]
             parts[-1].named.append((len(parts[-1].said), named, start, tokens[end - 1][3]))
@@ -178,8 +180,8 @@ def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], st
             continue
         i += 1
         if kind == "end":
-            yield parts, text
-            parts = [_Part("")]
+            yield parts, text, (begun, stop)
+            parts, begun = [_Part("")], stop
         elif kind == "arrow":
             parts[-1].arrow_after = True
             parts.append(_Part("→"))
@@ -196,11 +198,17 @@ def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], st
             parts.append(_Part(text if not parts[-1].said or parts[-1].named else text, [spelt(text)]))
         elif text not in _STRESS:
             parts[-1].said.append(spelt(text.rstrip(".")))
-    yield parts, ""
+    yield parts, "", (begun, len(piece.text))
 
 
 def _meant(
-    parts: Sequence[_Part], ending: str, piece: Piece, number: int, sentence: int, asked: frozenset[str]
+    parts: Sequence[_Part],
+    ending: str,
+    piece: Piece,
+    number: int,
+    sentence: int,
+    within: tuple[int, int],
+    asked: frozenset[str],
 ) -> Iterator[Mention]:
     """Yield the mentions of a sentence."""
     said = [word for part in parts for word in part.said if word]
@@ -212,7 +220,7 @@ def _meant(
     whole: list[list[Mention]] = []
     continues = bool(parts[0].said) and parts[0].said[0] == "or"
     for k, part in enumerate(parts):
-        own = list(_part(part, k, parts, piece, number, sentence, asked, above))
+        own = [replace(m, sentence=sentence, piece=number, within=within) for m in _part(part, k, piece, asked, above)]
         inherits = part.bare() and last and part.opener in _JOINS and not any(m.time is Time.NOW for m in own)
         if inherits:
             model = last[-1]
@@ -256,14 +264,7 @@ def _force(parts: Sequence[_Part], ending: str) -> Force:
 
 
 def _part(
-    part: _Part,
-    k: int,
-    parts: Sequence[_Part],
-    piece: Piece,
-    number: int,
-    sentence: int,
-    asked: frozenset[str],
-    above: Sequence[Cue],
+    part: _Part, k: int, piece: Piece, asked: frozenset[str], above: Sequence[Cue]
 ) -> Iterator[Mention]:
     """Yield the mentions of one part of a sentence with what its own cues say of them."""
     if not part.named:
@@ -346,8 +347,9 @@ def _part(
             named.value,
             at,
             at + end - begin if at >= 0 else -1,
-            number,
-            sentence,
+            piece=0,
+            sentence=0,
+            within=(0, 0),
             exact=named.exact,
             attached=named.attached,
             denied=denied,
