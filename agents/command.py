@@ -22,20 +22,32 @@ class Command(Agent):
     Every line that it gets is an object, and it answers each with one line:
 
     - `{"message": "…", "at": "2026-01-05T09:00:00+00:00", "turn": 7}` with `{"reply": "…"}`;
-    - `{"observe": {"message": "…", "reply": "…"}, "at": "…", "turn": 8}` (filler, or a run that is resumed) with `{}`.
+    - with `observe=true` also `{"observe": {"message": "…", "reply": "…"}, "at": "…", "turn": 8}` (filler, or a run
+      that is resumed) with `{}`. Without, it is asked everything, filler included, and a run that is resumed starts
+      with a program that has heard nothing.
 
-    What it writes to standard error is shown only if it fails. At the end its input is closed.
+    `at` is the benchmark's time of the message (ISO 8601), `turn` its number. What the program writes to standard error
+    is shown only if it fails. At the end its input is closed.
 
     Args:
         command: The program and its arguments, as typed in a shell (no shell is used).
+        observe: Whether the program understands lines with `observe`.
         timeout: Seconds for one answer.
-        restarts: How often a program that died is started again, and told everything that was said.
+        restarts: How often a program that died is started again, and told everything that was said; needs `observe`.
     """
 
-    def __init__(self, *, command: str, timeout: float = 120.0, restarts: int = 0) -> None:
+    def __init__(
+        self, *, command: str, observe: bool = False, timeout: float = 120.0, restarts: int = 0
+    ) -> None:
         self._words = shlex.split(command)
         if not self._words:
             raise ValueError("command is empty")
+        if restarts and not observe:
+            raise ValueError(
+                f"restarts={restarts} needs observe=true: a program that is started again is told what was said by "
+                "lines with `observe`"
+            )
+        self.observes = observe
         self._timeout, self._restarts = timeout, restarts
         self._process: asyncio.subprocess.Process | None = None
         self._home = Path()
@@ -58,9 +70,10 @@ class Command(Agent):
         return Reply(text)
 
     async def observe(self, turn: Turn) -> None:
-        """Tell the program of a turn."""
-        self._remember(turn.message, turn.reply.text)
-        await self._exchange(_observed(turn.message, turn.reply.text))
+        """Tell the program of a turn, if it understands that."""
+        if self.observes:
+            self._remember(turn.message, turn.reply.text)
+            await self._exchange(_observed(turn.message, turn.reply.text))
 
     async def close(self) -> None:
         """Close the program's input, and wait a moment for it to end."""

@@ -8,38 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Agent, AgentError, Message, Reply, Turn
+from ltm_bench.adapters import FunctionAgent
 
 
-class Function(Agent):
-    """Calls `target`, `package.module:name`: a function `(message: str) -> str`, sync or async, or a class of such.
+class Function(FunctionAgent):
+    """Calls `target`, `package.module:name`: a function, sync or async, or a class of such.
 
-    The module is looked for in the current folder and where Python looks. Every conversation gets its own instance of
-    a class. What it did not answer itself (filler, a resumed run) it is told by its method `observe(message, reply)`,
-    if it has one.
+    It takes `(message: str)` or `(message: str, at: datetime)`, where `at` is the benchmark's time, and returns the
+    reply. The module is looked for in the current folder and where Python looks. Every conversation gets its own
+    instance of a class. With a method `observe(message, reply)`, which may take `at` as well, it observes what it did
+    not answer itself (filler, a resumed run); without, it is asked everything.
     """
 
     def __init__(self, *, target: str) -> None:
-        self._target = target
-        self._call = _load(target)
-        self.observes = callable(getattr(self._call, "observe", None))
-
-    async def reply(self, message: Message) -> Reply:
-        """Call the target with the message's text."""
-        answer = self._call(message.text)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if not isinstance(answer, str):
-            raise AgentError(f"{self._target} returned {type(answer).__name__}, not a string")
-        return Reply(answer)
-
-    async def observe(self, turn: Turn) -> None:
-        """Tell the target of a turn, if it wants to know."""
-        if self.observes:
-            target: Any = self._call
-            told = target.observe(turn.message.text, turn.reply.text)
-            if inspect.isawaitable(told):
-                await told
+        super().__init__(_load(target), target)
 
 
 def _load(target: str) -> Callable[[str], Any]:

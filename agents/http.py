@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
-from ltm_bench.adapters import Again, Attempt, ConfigError, bare, read, retrying, scrubbed, tell
+from ltm_bench.adapters import Again, Attempt, ConfigError, bare, read, retrying, scrubbed, tell, write_whole
 
 _PAUSE = 1.0
 """Seconds before the first retry."""
@@ -36,13 +36,17 @@ class Http(Agent):
         time: Where in the request the benchmark's time goes (ISO 8601); nowhere if left out.
         extra: More fields of the request, as JSON: `{"stream": false}`.
         headers: Headers whose values come from variables of the environment: `Authorization=MY_TOKEN, X-Team=TEAM`.
+        observe: Where to post turns that it is not asked to answer: a URL, or a path at the server of `url`
+            (`/observe`). Such a request is made like any other, and holds the reply as well; of the answer only the
+            status counts.
+        observe_reply: Where in that request the reply goes.
+        observe_extra: The fields of that request that stand in place of `extra`, as JSON.
         timeout: Seconds for one answer.
         max_retries: How often to try again after 429, 5xx or a lost connection: 1, 2, 4, … s later, or after what
             Retry-After says, up to a minute.
 
-    The agent behind the endpoint keeps its own memory, under the session's id. It is told of nothing that it did not
-    answer itself: for filler to reach it, run it with `--filler live`. HTTP 413 means that the conversation has become
-    too long for it.
+    The agent behind the endpoint keeps its own memory, under the session's id. With `observe` it is told of filler, and
+    without it is asked everything, filler included. HTTP 413 means that the conversation has become too long for it.
     """
 
     def __init__(
@@ -55,21 +59,22 @@ class Http(Agent):
         time: str = "",
         extra: str = "{}",
         headers: str = "",
+        observe: str = "",
+        observe_reply: str = "reply",
+        observe_extra: str = "",
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
-        if not _is_url(url):
-            shown = "" if "@" in url else f"={url!r}"  # what cannot be read may hold a password anywhere
-            raise ValueError(f"url{shown} is not a URL; it looks like https://host/path")
+        _check_url("url", url)
         self._url, self._place = url, bare(url)
         self.connections = self._place
+        self._told_at = str(httpx2.URL(url).join(observe)) if observe.startswith("/") else observe
+        if observe:
+            _check_url("observe", self._told_at)
+        self.observes = bool(observe)
         self._request, self._reply, self._session, self._time = request, reply, session, time
-        try:
-            self._extra = json.loads(extra)
-        except ValueError as error:
-            raise ValueError(f"extra={extra!r} is not JSON: {error}") from error
-        if not isinstance(self._extra, dict):
-            raise ValueError(f"extra={extra!r} is not a JSON object")
+        self._extra = _fields("extra", extra)
+        self._told, self._told_extra = observe_reply, _fields("observe_extra", observe_extra or extra)
         self._headers = dict(_from_environment(headers))
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
@@ -78,7 +83,7 @@ class Http(Agent):
     async def open(self, home: Path) -> None:
         """Find the conversation's id, or make one: a resumed run keeps its own."""
         self._client = _client(self._headers)
-        self._kept = home / "session"
+        self._kept, self._last = home / "session", home / "observed"
         self._conversation = self._kept.read_text("utf-8") if self._kept.exists() else ""
         self._new = not self._conversation  # an empty file is what a crash left
         if self._new:
@@ -86,27 +91,25 @@ class Http(Agent):
             self._kept.write_text(self._conversation, "utf-8")
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Keep the session, whose memory is the endpoint's. Under a new id it would remember nothing."""
+        """Keep the session, whose memory is the endpoint's, and tell it of filler that it has not heard of.
+
+        Under a new id it would remember nothing. What it answered itself it knows.
+        """
         if self._new and self._session and any(True for _ in turns):
             self._kept.unlink()
             raise CannotResume(
                 f"{self._kept}, the id under which {self._place} knows this conversation, is gone: it would answer as "
                 "if nothing had been said; bring the file back, or start again with --fresh"
             )
+        if self.observes:
+            last = int(self._last.read_text("utf-8")) if self._last.exists() else -1
+            for turn in turns:
+                if turn.answered == "script" and turn.message.turn > last:
+                    await self.observe(turn)
 
     async def reply(self, message: Message) -> Reply:
         """Post the message and read the reply."""
-        if self._client is None:
-            raise RuntimeError("open() was not called")
-        body = json.loads(json.dumps(self._extra))
-        for path, value in (
-            (self._request, message.text),
-            (self._session, self._conversation),
-            (self._time, message.at.isoformat()),
-        ):
-            if path:
-                _put(body, path.split("."), value)
-        answer = await self._post(self._client, json.dumps(body).encode())
+        answer = await self._post(self._url, self._body(message, self._extra))
         if answer is None:
             return Reply("", finish=Finish.OVERFLOW)
         try:
@@ -123,19 +126,46 @@ class Http(Agent):
             )
         return Reply(text)
 
+    async def observe(self, turn: Turn) -> None:
+        """Post a turn that the endpoint did not answer, if it takes such. What is too long for it is not repeated."""
+        if not self.observes:
+            return
+        body = self._body(turn.message, self._told_extra)
+        _put(body, self._told.split("."), turn.reply.text)
+        await self._post(self._told_at, body)
+        write_whole(self._last, str(turn.message.turn))
+
+    def _body(self, message: Message, extra: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request."""
+        body: dict[str, Any] = json.loads(json.dumps(extra))
+        for path, value in (
+            (self._request, message.text),
+            (self._session, self._conversation),
+            (self._time, message.at.isoformat()),
+        ):
+            if path:
+                _put(body, path.split("."), value)
+        return body
+
     def _clean(self, text: str) -> str:
         """Return what the server said without the values that it was sent from the environment."""
         return scrubbed(text, self._headers.values())
 
-    async def _post(self, client: httpx2.AsyncClient, body: bytes) -> bytes | None:
+    async def _post(self, url: str, body: Mapping[str, Any]) -> bytes | None:
         """Return the answer; None where the endpoint finds the conversation too long."""
+        if self._client is None:
+            raise RuntimeError("open() was not called")
+        client, content, place = self._client, json.dumps(body).encode(), bare(url)
         try:
             answer = await retrying(
-                lambda: self._once(client, body), retries=self._max_retries, pause=_PAUSE, again=_again
+                lambda: self._once(client, url, content),
+                retries=self._max_retries,
+                pause=_PAUSE,
+                again=_again,
             )
         except _Failed as error:
             raise AgentError(
-                f"{self._place} failed {self._max_retries + 1} times, last with {error}; then resume the run"
+                f"{place} failed {self._max_retries + 1} times, last with {error}; then resume the run"
             ) from None
         what = f"HTTP {answer.status_code}"
         if answer.is_success:
@@ -144,22 +174,25 @@ class Http(Agent):
             return None
         if answer.has_redirect_location:
             there = self._clean(answer.headers["Location"])[:200]
-            raise AgentError(f"{self._place} has moved ({what}): set url to {there!r}")
-        raise AgentError(f"{self._place} refused the request: {what}")
+            setting = "url" if url == self._url else "observe"
+            raise AgentError(f"{place} has moved ({what}): set {setting} to {there!r}")
+        raise AgentError(f"{place} refused the request: {what}")
 
-    async def _once(self, client: httpx2.AsyncClient, body: bytes) -> httpx2.Response:
+    async def _once(self, client: httpx2.AsyncClient, url: str, body: bytes) -> httpx2.Response:
         """Make one attempt. Raises _Failed where another one may succeed."""
         begun = time.perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
-                request = client.build_request("POST", self._url, content=body)
+                request = client.build_request("POST", url, content=body)
                 answer = await read(await client.send(request, stream=True))
         except (httpx2.HTTPError, TimeoutError) as error:
             tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
             said = self._clean(str(error))[:200]  # the protocol's errors quote the server
             detail = type(error).__name__ + (f": {said}" if said else "")
+            if isinstance(error, TimeoutError):
+                detail = f"no answer within timeout={self._timeout:g} seconds"
             if isinstance(error, httpx2.DecodingError):  # the answer is there; another one would be no better
-                raise AgentError(f"{self._place} answered with what cannot be read: {detail}") from None
+                raise AgentError(f"{bare(url)} answered with what cannot be read: {detail}") from None
             raise _Failed(detail) from None
         wait = answer.headers.get("Retry-After", "")
         tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
@@ -209,6 +242,22 @@ def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
 def _certificates() -> ssl.SSLContext:
     """Read the trusted certificates once: that takes longer than all else in a client."""
     return httpx2.create_ssl_context()
+
+
+def _check_url(setting: str, text: str) -> None:
+    if not _is_url(text):
+        shown = "" if "@" in text else f"={text!r}"  # what cannot be read may hold a password anywhere
+        raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
+
+
+def _fields(setting: str, text: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{setting}={text!r} is not JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise ValueError(f"{setting}={text!r} is not a JSON object")
+    return fields
 
 
 def _is_url(text: str) -> bool:

@@ -4,9 +4,10 @@ import asyncio
 import os
 import sys
 from asyncio import AbstractEventLoop
+from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
-from ltm_bench import Agent, AgentError, Message, Reply
+from ltm_bench import Agent, AgentError, Message, Reply, Turn
 
 _one_at_a_time: WeakKeyDictionary[AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 """Conversations that run at the same time share the person."""
@@ -16,7 +17,10 @@ _typed = bytearray()
 
 
 class Human(Agent):
-    """Shows every message, and takes one line as the reply. End of input stops the run, which can be resumed."""
+    """Shows every message, and takes one line as the reply. End of input stops the run, which can be resumed.
+
+    Filler is shown with its answers, and needs no reply.
+    """
 
     free = True
     interactive = True
@@ -26,14 +30,35 @@ class Human(Agent):
 
     async def reply(self, message: Message) -> Reply:
         """Show the message and read a line."""
-        shown = "".join(c if c.isprintable() or c == "\n" else " " for c in message.text)
-        async with _one_at_a_time.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-            sys.stdout.write(f"\n[{message.at:%A %d %B %Y, %H:%M}]\n{shown}\n{self._prompt}")
+        async with _turn():
+            sys.stdout.write(f"{_shown(message)}\n{self._prompt}")
             sys.stdout.flush()
             line = await _line()
         if not line:
             raise AgentError("nobody is there any more (the input has ended)")
         return Reply(line.rstrip("\n"))
+
+    async def observe(self, turn: Turn) -> None:
+        """Show what was said without waiting for anything."""
+        async with _turn():
+            sys.stdout.write(f"{_shown(turn.message)}\n{self._prompt}{_safe(turn.reply.text)}\n")
+            sys.stdout.flush()
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Show nothing again: whoever sits here has read it."""
+
+
+def _turn() -> asyncio.Lock:
+    return _one_at_a_time.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+
+
+def _shown(message: Message) -> str:
+    return f"\n[{message.at:%A %d %B %Y, %H:%M}]\n{_safe(message.text)}"
+
+
+def _safe(text: str) -> str:
+    """Return a text without what would steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
 async def _line() -> str:

@@ -64,6 +64,8 @@ class Letta(Agent):
         max_retries: How often a failed request is sent again.
     """
 
+    writes_in_reply = True
+
     def __init__(
         self,
         *,

@@ -1,12 +1,13 @@
 """Perfect: is told the ideal reply before every message. The ceiling of every comparison."""
 
-from ltm_bench import Agent, AgentError, Message, Reply
+from ltm_bench import Agent, AgentError, Message, Reply, Turn
 
 
 class Perfect(Agent):
     """The one agent whose messages carry the ideal reply."""
 
     free = True
+    observes = True  # it remembers nothing, so there is nothing that observing could add
     told_ideal = True
 
     async def reply(self, message: Message) -> Reply:
@@ -14,3 +15,6 @@ class Perfect(Agent):
         if message.ideal is None:
             raise AgentError(f"perfect was not told the ideal reply to turn {message.turn}")
         return Reply(message.ideal)
+
+    async def observe(self, turn: Turn) -> None:
+        """Hear a turn; nothing has to be remembered."""

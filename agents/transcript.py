@@ -11,8 +11,8 @@ from ltm_bench import Agent, AgentError, CannotResume, Message, Reply, Turn
 class Transcript(Agent):
     """Answers as the agent of the run in folder `run` did, message by message.
 
-    For demonstrations, and to score old replies in a new run of the same plan. A message that was not said there, or
-    not in that order, is an error.
+    For demonstrations, and to score old replies in a new run of the same plan. It observes filler if that agent did. A
+    message that was not said there, or not in that order, is an error.
     """
 
     free = True
@@ -22,6 +22,7 @@ class Transcript(Agent):
         if not path.is_file():
             raise ValueError(f"run={run!r}: there is no events.jsonl in it")
         self._run = run
+        self.observes = _was_told(path)
         self._left: deque[tuple[str, str]] = deque(_exchanges(path))
 
     async def reply(self, message: Message) -> Reply:
@@ -49,6 +50,16 @@ class Transcript(Agent):
                 f"{self._run} was another conversation: it goes on with {message[:80]!r}, this one with {said[:80]!r}"
             )
         return reply
+
+
+def _was_told(path: Path) -> bool:
+    """Whether the agent of a run was told of filler, rather than asked."""
+    with path.open(encoding="utf-8") as lines:
+        try:
+            manifest = json.loads(next(lines, ""))
+            return bool(manifest["filler"]["mode"] != "live")
+        except (ValueError, TypeError, KeyError):
+            return True
 
 
 def _exchanges(path: Path) -> list[tuple[str, str]]:

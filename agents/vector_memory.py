@@ -96,6 +96,7 @@ class VectorMemory(Agent):
             )
         self._rewrites = "query_rewriting" in ways
         self._pad = Scratchpad() if "scratchpad" in ways else None
+        self.writes_in_reply = self._pad is not None
         self._local = embedder_of(embedder) if provider == "python" else hashing.embed
         given: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
         where = {name: value for name, value in given.items() if value is not None}
@@ -132,9 +133,7 @@ class VectorMemory(Agent):
             passages += own
             self._recent.append(turn)
             said = turn.message.turn + 1
-            if (
-                turn.kind != "fill" or turn.reply.usage is not None
-            ):  # what came before was counted with this reply
+            if turn.answered == "agent":  # what came before was counted with this reply
                 self._owed = 0
             self._owe(own)
         if self._pad is not None:

@@ -137,7 +137,7 @@ ROWS = (
     Row(
         "command",
         "command",
-        (f"command={sys.executable} theirs.py", f"timeout={TIMEOUT}"),
+        (f"command={sys.executable} theirs.py", "observe=true", f"timeout={TIMEOUT}"),
         not_for={"429": HERE, "overflow": "its window is its own, and the protocol has no word for it"},
     ),
     Row(

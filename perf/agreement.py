@@ -1,20 +1,22 @@
 """How often our verdicts equal the scores that GoodAI published with its LTM Benchmark, scenario by scenario.
 
-    python -m perf.agreement FOLDER [--show]
+    python -m perf.agreement FOLDER [--show] [--json]
 
 FOLDER holds their definitions and results, in their own layout or a compact one (see
 `ltm_bench/datasets/goodai/files.py`). Scores within 0.02 count as equal. Published scores are not the truth: many come
 from a substring match, some were corrected by hand. So every difference that has been examined is explained in
-`agreement.toml`. `--show` prints the replies.
+`agreement.toml`. `--show` prints the replies; `--json` prints the counts and every difference as one JSON object.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tomllib
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
@@ -44,6 +46,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--show", action="store_true", help="print every reply on which the two differ")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
 
@@ -55,7 +58,7 @@ def main() -> None:
     except ConfigError as error:
         raise SystemExit(str(error)) from None
     counted: dict[str, Counter[str]] = defaultdict(Counter)
-    differing: list[str] = []
+    differing: list[dict[str, Any]] = []
     for each in results(args.folder, complain):
         definition = find_definition(known, each.scenario, each.example, each.benchmark)
         if each.scenario not in READERS or definition is None:
@@ -73,15 +76,33 @@ def main() -> None:
         key = f"{each.benchmark}, {each.agent}, {each.example}"
         why = explained.get(each.scenario, {}).get(key, "not looked at yet")
         counts[why.partition(":")[0]] += 1
-        by_hand = " by hand" if each.by_hand else ""
+        asked = sorted({i for i, _ in expectations(each, definition, known)})
         differing.append(
-            f"{each.scenario} | {key}\n    published {each.score:.2f}{by_hand}, ours {score:.2f}: {why}"
+            {
+                "scenario": each.scenario,
+                "key": key,
+                "published": each.score,
+                "by_hand": each.by_hand,
+                "ours": round(score, 6),
+                "why": why,
+                "reasons": reasons,
+                "expected": each.expected,
+                "replies": [each.exchanges[i].reply for i in asked],
+            }
+        )
+    if args.json:
+        print(json.dumps({"scenarios": counted, "differing": differing}, ensure_ascii=False, default=str))
+        return
+    for row in differing:
+        by_hand = " by hand" if row["by_hand"] else ""
+        print(
+            f"{row['scenario']} | {row['key']}\n"
+            f"    published {row['published']:.2f}{by_hand}, ours {row['ours']:.2f}: {row['why']}"
         )
         if args.show:
-            differing[-1] += f"\n    we say   {reasons[:300]}\n    expected {str(each.expected)[:300]}"
-            for i in sorted({i for i, _ in expectations(each, definition, known)}):
-                differing[-1] += f"\n    reply    {each.exchanges[i].reply[:700]!r}"
-    print("\n".join(differing))
+            print(f"    we say   {row['reasons'][:300]}\n    expected {str(row['expected'])[:300]}")
+            for reply in row["replies"]:
+                print(f"    reply    {reply[:700]!r}")
     kinds = ("published", "ours", "taste", "not looked at yet")
     print(f"\n{'scenario':<22} {'n':>5} {'equal':>6} {'share':>7}   " + "  ".join(kinds))
     for name, counts in sorted(counted.items()):

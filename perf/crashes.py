@@ -813,7 +813,7 @@ def prepared(place: Path) -> dict[str, Whole]:
         name: undisturbed(place / name, name, "--agent", name)
         for name in ("parrot", "diary", "vector_memory")
     }
-    words = ("--agent", "command", "-A", f"command={sys.executable} {program}")
+    words = ("--agent", "command", "-A", f"command={sys.executable} {program}", "-A", "observe=true")
     wholes["command"] = undisturbed(place / "command", "command", *words)
 
     wholes["openai_chat"] = undisturbed(place / "openai_chat", "openai_chat", *REMOTE, around=served)

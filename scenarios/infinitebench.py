@@ -79,8 +79,7 @@ def infinitebench(
             f"span = {span}, depths = {depths}, questions = {questions} are 1 or more; "
             f"size = {size}, most = {most}, first = {first} are 0 or more"
         )
-    index = int(tail) if (tail := dice.name.rpartition("/")[2]).isdecimal() else 0
-    order = Order(index, room(span), size, depths, questions)
+    order = Order(dice.index, room(span), size, depths, questions)
     if task == "math_calc" and delivery != "one_shot" and not data:
         yield from _worked_out(dice, order, delivery, scorer)
         return

@@ -64,18 +64,17 @@ def swim(
     if not kept.tasks:
         why = "; ".join(f"{name}: {reason}" for name, reason in list(kept.dropped.items())[:3])
         raise ValueError(f"span = {span}: no task can be asked ({why})")
-    whole, _, tail = dice.name.rpartition("/")
-    index = int(tail) if tail.isdecimal() else dice.integer(0, 10**6)
     variants = {"position": len(depths), "size": len(shares), "absent": 1}.get(test, runs)
     names = list(kept.tasks)
-    place, variant = divmod(index, variants)
+    run = dice.name.rpartition("/")[0]
+    place, variant = divmod(dice.index, variants)
     name = names[place % len(names)]
     task = kept.tasks[name]
     arranged = arrange(
         kept.documents,
         task.answer_docs,
         # The control never differs: if its answers do, that is the agent's own randomness.
-        Dice(f"{whole}/{name}") if test == "control" else dice,
+        Dice(f"{run}/{name}") if test == "control" else dice,
         depth={"position": depths[variant % len(depths)], "control": depths[0]}.get(test),
         tokens=int(room(span) * shares[variant % len(shares)]) if test == "size" else None,
         absent=test == "absent",

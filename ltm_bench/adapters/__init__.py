@@ -45,6 +45,7 @@ What there is, by module:
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
+- `FunctionAgent`: a function, or an object that can be called, as an agent.
 - `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
 - `testing`: a model provider on this machine that fails when it is told to. For tests; import it by its own name.
 
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.pricing import provider_at
     from ltm_bench.core.tokens import Counter, counter
     from ltm_bench.plugins.agents import agent_class, make_agent
+    from ltm_bench.plugins.functions import FunctionAgent
 else:
     _MODULES = ("extractive", "hashing")
     _WHERE = {
@@ -112,6 +114,7 @@ else:
             "ltm_bench.core.pricing": "provider_at",
             "ltm_bench.core.tokens": "Counter counter",
             "ltm_bench.plugins.agents": "agent_class make_agent",
+            "ltm_bench.plugins.functions": "FunctionAgent",
         }.items()
         for name in names.split()
     }
@@ -145,6 +148,7 @@ __all__ = [
     "Endpoint",
     "Forks",
     "Found",
+    "FunctionAgent",
     "Heard",
     "Ledger",
     "LtmBenchError",

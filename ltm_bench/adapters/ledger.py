@@ -127,7 +127,7 @@ class Tally:
         """Take up what the last of these turns used, if no reply has come after them."""
         self._owed, self._turn = [], []
         for turn, calls in zip(reversed(turns), reversed(spent), strict=True):
-            if turn.kind != "fill" or turn.reply.usage is not None:
+            if turn.answered == "agent":
                 break
             self._owed += [None if call is None else Usage(**call) for call in calls]
 

@@ -88,7 +88,7 @@ def _blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[
 
 async def arun(
     agent: str = "vector_memory",
-    span: str | int = "32k",
+    span: str | int | None = None,
     *,
     suite: str = "standard",
     scenarios: Sequence[str] = (),
@@ -96,6 +96,9 @@ async def arun(
     seed: int = 0,
     isolated: bool = False,
     filler: str = "scripted",
+    questions: str = "in-line",
+    acknowledge: str = "live",
+    quick: bool = False,
     tokenizer: str = DEFAULT,
     settings: Mapping[str, Any] | None = None,
     base_url: str | None = None,
@@ -114,20 +117,25 @@ async def arun(
 
     Args:
         agent: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
-        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number.
+        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's own if left out,
+            usually 32k.
         suite: What is asked: the name of a suite, or `goodai:FOLDER`.
         scenarios: Only these scenarios, instead of all of the suite.
         examples: Examples per scenario, instead of the suite's.
         seed: The same seed gives the same conversation.
         isolated: Every example in a conversation of its own, without filler.
-        filler: `scripted` (the agent only observes it), `live` (it answers), `triviaqa:PATH`, or `live,triviaqa:PATH`.
+        filler: `scripted` (the agent observes it, or is asked it if it cannot), `live` (it is asked), `triviaqa:PATH`,
+            or `live,triviaqa:PATH`.
+        questions: `in-line` (part of the conversation), or `forked` (each is asked beside it, all at once).
+        acknowledge: Who replies to needles: `live` (the agent), or `scripted` (a script; the agent observes them).
+        quick: Forked questions, scripted acknowledgements and scripted filler.
         tokenizer: The encoding that measures spans.
         settings: Of the agent.
         base_url: A compatible server for the agent's adapter.
         parameters: Of scenarios, by name, instead of the suite's: `{"counting_stars": {"stars": 32}}`.
         timeout: Seconds to wait for one reply, instead of the agent's own setting.
         max_retries: How often a failed request is sent again, instead of the agent's own setting.
-        name: Of the folder in `reports`; named after suite, span, agent and seed if left out.
+        name: Of the folder in `reports`; named after what the run is if left out.
         fresh: Start beside a run of the same name.
         reports: The folder in which runs land.
         max_cost: US dollars that are never exceeded.
@@ -153,6 +161,9 @@ async def arun(
         seed=seed,
         isolated=isolated,
         filler=filler,
+        questions=questions,
+        acknowledge=acknowledge,
+        quick=quick,
         tokenizer=tokenizer,
         settings=settings or {},
         base_url=base_url,

@@ -25,6 +25,7 @@ from ltm_bench.plan.planning import Plan, make_plan, reference_examples
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
+from ltm_bench.runner.estimate import price_of_asking
 from ltm_bench.runner.holding import Held, hold
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
@@ -70,7 +71,7 @@ async def start(request: Request, options: Options, *, name: str | None, fresh: 
         fresh: Start beside a run of the same name.
     """
     plan = make_plan(request)
-    folder = run_folder(plan.manifest, name, fresh=fresh, reports=options.reports)
+    folder = run_folder(plan.name if name is None else name, fresh=fresh, reports=options.reports)
     return await execute(plan, folder, options)
 
 
@@ -82,12 +83,17 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     judges = find_judges(options.judges)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
+    if not (folder / "events.jsonl").exists() and (price := await price_of_asking(plan)):
+        options.notify(price)
     failure: LtmBenchError | None = None
     held = Held(False, {})
 
     def observer(already: bool) -> Observer:
-        if not already and options.watch is not None:
-            options.watch(plan, folder)
+        if not already:
+            for note in plan.notes:
+                options.notify(note)
+            if options.watch is not None:
+                options.watch(plan, folder)
         return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
 
     try:

@@ -92,7 +92,7 @@ class RunDisplay:
     def begin(self, plan: Plan, folder: Path) -> None:
         """Name the run, and begin to show it."""
         manifest = plan.manifest
-        title = (manifest.agent.name, manifest.suite.name, f"span {spell_span(manifest.span)}")
+        title = (manifest.agent.name, manifest.suite.title, f"span {spell_span(manifest.span)}")
         err().print(" · ".join((*title, f"{len(plan.examples)} examples", str(folder))))
         self._free, self._interactive = manifest.agent.free, plan.agents.sample.interactive
         self._begun, self._since = True, time.monotonic()

@@ -124,16 +124,41 @@ FillerKind = Annotated[
         "--filler",
         metavar="KIND",
         envvar="LTM_BENCH_FILLER",
-        help="scripted (the agent only observes filler) or live (it answers); triviaqa:FILE takes the trivia from a "
-        "file, and live,triviaqa:FILE is both.",
+        help="scripted (the agent observes filler, or is asked it if it cannot) or live (it is asked); triviaqa:FILE "
+        "takes the trivia from a file, and live,triviaqa:FILE is both.",
+    ),
+]
+Questions = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE",
+        envvar="LTM_BENCH_QUESTIONS",
+        help="in-line (questions are part of the conversation) or forked (each is asked beside it, all at once).",
+    ),
+]
+Acknowledge = Annotated[
+    str,
+    typer.Option(
+        metavar="WHO",
+        envvar="LTM_BENCH_ACKNOWLEDGE",
+        help="Who replies to needles: live (the agent) or scripted (a script; the agent observes them).",
+    ),
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        envvar="LTM_BENCH_QUICK",
+        help="Forked questions, scripted acknowledgements, scripted filler: minutes instead of hours.",
     ),
 ]
 Span = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="TOKENS",
         envvar="LTM_BENCH_SPAN",
-        help="Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number.",
+        help="Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number; the suite's "
+        "own if left out, usually 32k.",
     ),
 ]
 AgentName = Annotated[
@@ -216,6 +241,18 @@ Isolated = Annotated[
         envvar="LTM_BENCH_ISOLATED",
         help="No filler: every example alone, with a fresh agent.",
     ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        envvar="LTM_BENCH_NAME",
+        help="Name of the folder in reports/; named after what the run is if left out. Of several runs: what each "
+        "name begins with.",
+    ),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
 ]
 FailUnder = Annotated[
     float | None,

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
 from ltm_bench.cli.console import out
+from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.results import Results
 
 
@@ -21,6 +22,9 @@ def print_run(run: Run) -> None:
         out().print(
             f"floor (goldfish) {floor:.2f}, ceiling (perfect) {ceiling:.2f}, chance {results.chance:.2f}"
         )
+    if results.mode != IN_LINE:
+        out().print(f"mode: {results.mode}; compare this score with those of the same mode")
+    out().print(f"heard: {results.hearing}")
     if results.overruns:
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.undecided:

@@ -1,7 +1,7 @@
 """The system under test, as the benchmark sees it. An adapter subclasses `Agent` and writes `reply`.
 
 Everything else is optional. What an agent can do is said by attributes of the *instance*, since it often depends on
-the settings: `free`, `interactive`, `observes`, `forks`, `keeps_users`, `connections`.
+the settings: `free`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`, `connections`.
 """
 
 from __future__ import annotations
@@ -86,9 +86,17 @@ class Agent:
     """True for `perfect` alone: its messages carry the ideal reply."""
 
     observes: bool = False
-    """Whether `observe` does anything. True for classes that override it or `observe_session`.
+    """Whether a turn reaches the agent that it is not asked to answer. True for classes that override `observe` or
+    `observe_session`.
 
-    A turn that the agent observes costs no call. An adapter whose settings decide sets it on the instance.
+    What the agent observes costs no call; an agent that does not observe is asked everything, filler included. An
+    adapter whose settings decide sets it on the instance, and one that remembers nothing may set it, too.
+    """
+
+    writes_in_reply: bool = False
+    """Whether it decides what to remember while it replies, with memory tools or a scratchpad, say.
+
+    A message that such an agent only observes is not remembered as one that it answers.
     """
 
     forks: Forks = "no"
@@ -122,6 +130,10 @@ class Agent:
 
     async def observe(self, turn: Turn) -> None:
         """Take a turn as having happened, without being asked (scripted filler, replay)."""
+        if (
+            type(self).observe_session is not Agent.observe_session
+        ):  # it stores sessions: this one has a single turn
+            await self.observe_session((turn,))
 
     async def observe_session(self, turns: Sequence[Turn]) -> None:
         """Take a whole session at once, for memories that store sessions. The default observes turn by turn."""
@@ -168,6 +180,11 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 
     # What the benchmark asks about it
+
+    @property
+    def can_be_told(self) -> bool:
+        """Whether a run that was interrupted can tell it what was said before."""
+        return self.observes or type(self).restore is not Agent.restore
 
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that replying to `message` could use, for --max-cost; None where it is unknown."""

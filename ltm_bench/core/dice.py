@@ -1,5 +1,7 @@
 """Seeded randomness: every owner has its own stream, named by a string, so that none disturbs another.
 
+The examples of a scenario roll dice of their own, but share decks: what one of a run is dealt, no other is dealt.
+
 Python guarantees the same numbers across versions only for `random()`, so everything here is derived from it.
 """
 
@@ -50,6 +52,38 @@ class Dice:
             j = i + int(fraction() * left)
             pool[i], pool[j] = pool[j], pool[i]
         return pool[:count]
+
+    @property
+    def index(self) -> int:
+        """The number of the example that rolls these dice, as the end of their name says: 2 for `0/colours/2`.
+
+        0 if their name does not end with a number.
+        """
+        return self._owner()[1]
+
+    def hand(self, deck: str, items: Sequence[T], count: int) -> list[T]:
+        """Deal `count` different items from a deck that all examples of a scenario share, in random order.
+
+        No two examples of a run hold the same item, until the deck runs out; it is then shuffled again. An example that
+        asks for a deck twice holds the same hand, so decks of different items need different names. No number is
+        rolled: later rolls stay as they are. Raises ValueError if there are fewer items.
+        """
+        scenario, index = self._owner()
+        hands = len(items) // count if count else 1
+        if not hands:
+            raise ValueError(f"the deck {deck!r} of {self.name!r} cannot deal {count} of {len(items)} items")
+        shuffle, place = divmod(index, hands)
+        order = Dice(f"{scenario}/deck {deck}/{shuffle}").shuffled(items)
+        return order[place * count : (place + 1) * count]
+
+    def card(self, deck: str, items: Sequence[T]) -> T:
+        """Deal a single item, as `hand` does."""
+        return self.hand(deck, items, 1)[0]
+
+    def _owner(self) -> tuple[str, int]:
+        """Return the name that all examples of a scenario share, and which of them this is."""
+        scenario, _, index = self.name.rpartition("/")
+        return (scenario, int(index)) if index.isdecimal() else (self.name, 0)
 
     def copy(self) -> "Dice":
         """Return dice that will roll the same numbers from here on."""

@@ -16,6 +16,9 @@ from typing import Any, ClassVar, Literal
 Kind = Literal["tell", "ask", "chat", "fill"]
 """What a turn is to the benchmark. The agent is never told."""
 
+AnsweredBy = Literal["agent", "script"]
+"""Who answered a message: the agent, or a script in its place, so that the agent only observes the turn."""
+
 Text = str | Callable[[datetime], str]
 """A message's text, or a pure function from the benchmark's time at which it is sent to its text."""
 
@@ -115,6 +118,7 @@ class Turn:
     kind: Kind = "chat"
     example: str | None = None
     """The example that spoke, e.g. `colours/2`; None for filler."""
+    answered: AnsweredBy = "agent"
 
 
 class Outcome(StrEnum):

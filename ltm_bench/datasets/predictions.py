@@ -15,6 +15,10 @@ OnBad = Callable[[str], None]
 _GZIP = b"\x1f\x8b"
 
 
+CUT = object()
+"""Stands for a last line that is not JSON: a prediction that was cut short while it was written."""
+
+
 class Entry(NamedTuple):
     """An object of a file, and its number from 1: its line, or its place in the list."""
 
@@ -22,15 +26,24 @@ class Entry(NamedTuple):
     value: Any
 
 
-def read_predictions(path: Path, on_bad: OnBad) -> Iterator[Entry]:
-    """Yield the objects of a file. Raises ConfigError if the file cannot be read; a bad line is skipped."""
+def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> Iterator[Entry]:
+    """Yield the objects of a file; a bad line is skipped.
+
+    Args:
+        path: The file.
+        on_bad: Is told of each bad line.
+        keep_cut: Yield `CUT` for a bad last line, which published figures count as a wrong prediction.
+
+    Raises:
+        ConfigError: If the file cannot be read.
+    """
     try:
         content = path.read_bytes()
         text = (gzip.decompress(content) if content.startswith(_GZIP) else content).decode("utf-8")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
     if not text.lstrip().startswith("["):
-        yield from _lines(path, text, on_bad)
+        yield from _lines(path, text, on_bad, keep_cut=keep_cut)
         return
     try:
         yield from map(Entry._make, enumerate(json.loads(text), start=1))
@@ -38,10 +51,11 @@ def read_predictions(path: Path, on_bad: OnBad) -> Iterator[Entry]:
         raise ConfigError(f"{path}: not JSON: {error}") from error
 
 
-def _lines(path: Path, text: str, on_bad: OnBad) -> Iterator[Entry]:
+def _lines(path: Path, text: str, on_bad: OnBad, *, keep_cut: bool) -> Iterator[Entry]:
     import jsonlines
 
     number = 0
+    last = text.rstrip().count("\n") + 1 if keep_cut else 0
 
     def numbered() -> Iterator[str]:
         nonlocal number
@@ -56,9 +70,13 @@ def _lines(path: Path, text: str, on_bad: OnBad) -> Iterator[Entry]:
                 value = reader.read(skip_empty=True, allow_none=True)
             except EOFError:
                 return
-            except jsonlines.InvalidLineError as error:
-                on_bad(f"{path}:{number}: skipped, not JSON: {error.__cause__ or error}")
-            except RecursionError:
-                on_bad(f"{path}:{number}: skipped: nested too deeply")
+            except (jsonlines.InvalidLineError, RecursionError) as error:
+                deep = isinstance(error, RecursionError)
+                why = ": nested too deeply" if deep else f", not JSON: {error.__cause__ or error}"
+                if number == last:
+                    on_bad(f"{path}:{number}: counts as a wrong prediction{why}")
+                    yield Entry(number, CUT)
+                else:
+                    on_bad(f"{path}:{number}: skipped{why}")
             else:
                 yield Entry(number, value)

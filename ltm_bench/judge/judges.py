@@ -33,7 +33,7 @@ def find_judges(names: Sequence[str]) -> list[Judge]:
     """Return the judges with these names: presets or adapters, as for agents. Raises ConfigError."""
     judges = []
     for name in dict.fromkeys(names):
-        entry, source = resolve_agent(name, role="judge")
+        entry, source, _ = resolve_agent(name, role="judge")
         description = {"adapter": entry.adapter, "hash": entry.hash, "settings": entry.settings}
         judges.append(Judge(name, description, source))
     return judges

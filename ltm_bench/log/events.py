@@ -75,7 +75,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """The agent replied, or a script did for it (scripted filler)."""
+    """The agent replied, or a script did for it (scripted filler, scripted acknowledgements)."""
 
     event: Literal["replied"] = "replied"
     turn: Count
@@ -84,6 +84,8 @@ class Replied:
     """Of the reply."""
     finish: Finish
     usage: Annotated[Usage, AfterValidator(_check_usage)] | None = None
+    answered: Literal["script"] | None = None
+    """`script` where a script acknowledged a needle. Of filler the manifest says it."""
 
     @property
     def said(self) -> Reply:

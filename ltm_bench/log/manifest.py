@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +17,19 @@ IMPORTED = "imported"
 
 MOST_EXAMPLES = 1_000_000
 """Most examples that a scenario may have in one run."""
+
+
+_FEW = 2
+"""Scenarios that stand for a suite, by their names."""
+
+IN_LINE = "in-line"
+"""The mode of a run in which the agent answers everything, in one conversation."""
+
+Questions = Literal["in-line", "forked"]
+"""Whether questions are part of the conversation, or are asked beside it, each on a fork."""
+
+Acknowledge = Literal["live", "scripted"]
+"""Who replies to needles: the agent, or a script, so that the agent only observes them."""
 
 
 class _Frozen(BaseModel):
@@ -49,6 +60,12 @@ class SuiteEntry(_Frozen):
     isolated: bool
     scenarios: list[ScenarioEntry]
 
+    @property
+    def title(self) -> str:
+        """What is asked, in a word or two: the scenarios where they are one or two, else the suite."""
+        names = [entry.name for entry in self.scenarios]
+        return ", ".join(names) if len(names) <= _FEW else self.name
+
 
 class AgentEntry(_Frozen):
     """The agent as it was configured. Keys are never among the settings."""
@@ -59,6 +76,8 @@ class AgentEntry(_Frozen):
     settings: dict[str, Any]
     free: bool
     """Whether it costs nothing; otherwise a missing usage is an unknown cost."""
+    observes: bool | None = None
+    """Whether scripted filler reached it; None in runs of version 0.1.0, which did not say."""
 
 
 class FillerEntry(_Frozen):
@@ -67,6 +86,7 @@ class FillerEntry(_Frozen):
     source: str
     digest: str
     mode: str
+    """`live`: the agent was asked; `scripted`: it observed filler with its answers, if it observes."""
     max_tokens: int = Field(ge=0, le=LARGEST)
 
 
@@ -82,8 +102,17 @@ class Manifest(_Frozen):
     suite: SuiteEntry
     agent: AgentEntry
     filler: FillerEntry
+    questions: Questions = "in-line"
+    """Where questions are asked."""
+    acknowledge: Acknowledge = "live"
+    """Who replies to needles."""
     scorers: dict[str, int]
     """The version of every matcher at the time of the run."""
+
+    @property
+    def mode(self) -> str:
+        """How the conversation was held; scores of different modes stand side by side only with this word."""
+        return self.questions + (", scripted acknowledgements" if self.acknowledge == "scripted" else "")
 
     def line(self) -> bytes:
         """Return the first line of a log."""
@@ -91,23 +120,6 @@ class Manifest(_Frozen):
 
     def identity(self) -> dict[str, Any]:
         """Return what determines the conversation, as JSON values; versions are kept as provenance alone."""
-        return self.model_dump(mode="json", exclude={"version", "scorers"})
-
-
-def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> list[str]:
-    """Return a line for each place in which two manifests differ."""
-    found = []
-    for key in dict.fromkeys((*old, *new)):
-        a, b, path = old.get(key), new.get(key), f"{where}{key}"
-        if isinstance(a, Mapping) and isinstance(b, Mapping):
-            found += differences(a, b, f"{path}.")
-        elif (
-            isinstance(a, Sequence)
-            and isinstance(b, Sequence)
-            and not isinstance(a, str)
-            and len(a) == len(b)
-        ):
-            found += differences(dict(enumerate(a)), dict(enumerate(b)), f"{path}.")  # type: ignore[arg-type]  # places as keys
-        elif a != b:
-            found.append(f"{path}: {json.dumps(a)} there, {json.dumps(b)} now")
-    return found
+        return self.model_dump(
+            mode="json", exclude={"version": True, "scorers": True, "agent": {"observes": True}}
+        )

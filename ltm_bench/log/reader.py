@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.messages import Turn
+from ltm_bench.core.messages import AnsweredBy, Turn
 from ltm_bench.log.events import Ended, Event, NotAnEvent, Published, Replied, Sent, decode
 from ltm_bench.log.manifest import FORMAT, Manifest
 
@@ -150,8 +150,18 @@ def is_finished(path: Path) -> bool:
 def read_turns(path: Path) -> Iterator[Turn]:
     """Yield the answered turns of a log one by one."""
     sent: Sent | None = None
+    filler: AnsweredBy | None = None
     for event in read_events(path):
         if isinstance(event, Sent):
             sent = event
         elif isinstance(event, Replied) and sent is not None:
-            yield Turn(sent.said, event.said, sent.kind, sent.example)
+            answered = event.answered or "agent"
+            if sent.kind == "fill":
+                filler = filler or _answers_filler(path)
+                answered = filler
+            yield Turn(sent.said, event.said, sent.kind, sent.example, answered)
+
+
+def _answers_filler(path: Path) -> AnsweredBy:
+    """Return who answers the filler of a log; logs of isolated examples hold none, and have no manifest."""
+    return "agent" if read_manifest(path.parent).filler.mode == "live" else "script"

@@ -15,9 +15,10 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
+from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, encode
 from ltm_bench.log.lines import append, mend, write_whole
-from ltm_bench.log.manifest import Manifest, differences
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import read_events, read_manifest
 
 SYNC_SECONDS = 1.0
@@ -48,7 +49,7 @@ def start_run(run: Path, manifest: Manifest) -> None:
         if found:
             raise ManifestDiffers(
                 f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); "
-                "use --fresh to start beside it, or --name"
+                "start beside it with --fresh, or under another --name"
             )
         return
     if path.is_symlink() and not path.exists():

@@ -38,6 +38,8 @@ class Resolved(NamedTuple):
 
     entry: AgentEntry
     source: AgentSource
+    usual: Mapping[str, Any]
+    """The settings that its name alone gives it."""
 
 
 def resolve_agent(
@@ -52,7 +54,8 @@ def resolve_agent(
     """Find an agent, and make the first of its kind.
 
     Args:
-        name: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
+        name: A preset, an adapter, an adapter and its model (`openai_chat:gpt-4o`), a path to an adapter's file, or
+            `python:MODULE:NAME`.
         settings: Added to those of a preset.
         base_url: A compatible server for the adapter.
         calls: How calls are made; not recorded.
@@ -76,12 +79,15 @@ def resolve_agent(
         adapter, values = known_presets[name].adapter, known_presets[name].settings
     elif name in adapters or name.endswith(".py"):
         adapter, values = name, {}
+    elif (with_model := name.partition(":"))[0] in adapters and with_model[2]:
+        adapter, values = with_model[0], {"model": with_model[2]}
     else:
         known = [*known_presets, *adapters]
         raise ConfigError(
             f"--{role} {name}: there is none{nearest(name, known)} (known: {', '.join(known)}; "
             f"or put your own into ./agents/{name}.py)"
         )
+    usual = dict(values)
     values |= settings or {}
     if base_url is not None:
         values["base_url"] = base_url
@@ -94,8 +100,9 @@ def resolve_agent(
         hash=catalogue.hash(adapter, "agents"),
         settings=values,
         free=source.sample.free,
+        observes=source.sample.observes,
     )
-    return Resolved(entry, source)
+    return Resolved(entry, source, usual)
 
 
 def source_of(entry: AgentEntry, calls: CallSettings = PLAIN) -> AgentSource:

@@ -6,9 +6,6 @@ import re
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.log.manifest import Manifest
-from ltm_bench.plan.scenarios import GOODAI
-from ltm_bench.plan.values import spell_span
 
 REPORTS = Path("reports")
 """Where runs land unless another folder is named."""
@@ -16,11 +13,9 @@ REPORTS = Path("reports")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def run_folder(manifest: Manifest, name: str | None, *, fresh: bool, reports: Path = REPORTS) -> Path:
-    """Return the folder of a run: by its name, or named after what it is; `fresh` takes the first that is free."""
-    chosen = default_name(manifest) if name is None else name
-    if not _NAME.fullmatch(chosen):
-        raise ConfigError(f"--name {chosen}: use letters, digits, '.', '_' and '-', at most 100 of them")
+def run_folder(name: str, *, fresh: bool, reports: Path = REPORTS) -> Path:
+    """Return the folder of a run by its name; `fresh` takes the first that is free. Raises ConfigError."""
+    chosen = checked_name(name)
     folder = reports / chosen
     beside = 2
     while fresh and folder.exists():
@@ -29,24 +24,11 @@ def run_folder(manifest: Manifest, name: str | None, *, fresh: bool, reports: Pa
     return folder
 
 
-def default_name(manifest: Manifest) -> str:
-    """Return the name of a run that was given none."""
-    suite = manifest.suite.name
-    if suite.startswith(GOODAI):
-        suite = _plain(f"goodai-{Path(suite.removeprefix(GOODAI)).resolve().name}")
-    parts = [
-        suite,
-        spell_span(manifest.span),
-        _plain(manifest.agent.name).strip("-."),
-        f"seed{manifest.seed}",
-    ]
-    if manifest.suite.isolated and manifest.suite.name != "isolated":
-        parts.append("isolated")
-    return "-".join(parts)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)
+def checked_name(name: str) -> str:
+    """Return a run's name. Raises ConfigError for one that no folder can have."""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"--name {name}: use letters, digits, '.', '_' and '-', at most 100 of them")
+    return name
 
 
 def find_run(name: str | None, reports: Path = REPORTS) -> Path:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
+from ltm_bench.log.differences import differences
 from ltm_bench.log.manifest import (
     FORMAT,
     IMPORTED,
     MOST_EXAMPLES,
+    AgentEntry,
     FillerEntry,
     Manifest,
     ScenarioEntry,
     SuiteEntry,
-    differences,
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
+from ltm_bench.plan.modes import Mode, check_mode, mode_of
+from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import PLAIN, CallSettings, Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
 from ltm_bench.plan.suites import Suite
-from ltm_bench.plan.values import spell_span
+from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import built_in
@@ -49,30 +53,69 @@ class Plan:
     """What there is to say of each scenario."""
     rehearsals: Rehearsals | None = None
     """Of all examples, where they have been rehearsed for one conversation."""
+    name: str = ""
+    """Of the run, unless somebody gives it another one; empty for the plan of a run that exists."""
     notes: Sequence[str] = ()
-    """What was left out, in one line each."""
+    """What a person should know before it begins, in one line each."""
 
 
 def make_plan(request: Request) -> Plan:
     """Resolve everything that was asked for. Raises ConfigError."""
     suite = find_suite(request.suite)
-    span = request.tokens
+    span = parse_span(str(suite.span if request.span is None else request.span))
     catalogue = Catalogue.open()
     scenarios = Scenarios(request.suite, catalogue)
-    chosen = list(request.scenarios) or fitting(suite, span)
+    chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span)
     if not chosen:
         raise ConfigError(
-            f"--span {request.span}: no scenario of the suite {request.suite} fits; take a larger one"
+            f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; take a larger one"
         )
     if unknown := [name for name in request.parameters if name not in chosen]:
         name = unknown[0]
         raise ConfigError(f"-P {name}.…: {name} is not among what is asked{nearest(name, chosen)}")
-    mode, origin = _parse_filler(request.filler)
-    bank = read_bank(origin)
+    bank = read_bank(_parse_filler(request.filler)[1])
     agent = resolve_agent(
         request.agent, request.settings, request.base_url, calls=request.calls, catalogue=catalogue
     )
-    manifest = Manifest(
+    resolved = _Resolved(suite, scenarios, chosen, span, bank.digest)
+    manifest = _manifest(request, agent.entry, resolved)
+    check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
+    usual = _manifest(request.plain, agent.entry.model_copy(update={"settings": agent.usual}), resolved)
+    plan = Plan(
+        manifest,
+        _examples(manifest, scenarios),
+        counter(request.tokenizer),
+        bank,
+        agent.source,
+        _abouts(manifest, scenarios),
+        name=run_name(manifest, usual, suite.fitting(span)),
+        notes=tuple(_notes(request, suite, span)),
+    )
+    rehearsals = _rehearsed(plan)
+    # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
+    return plan if manifest.suite.isolated else replace(plan, rehearsals=rehearsals)
+
+
+class _Resolved(NamedTuple):
+    """The names of a request, looked up."""
+
+    suite: Suite
+    scenarios: Scenarios
+    chosen: Sequence[str]
+    """The scenarios that are asked."""
+    span: int
+    filler: str
+    """The digest of the filler's questions."""
+
+
+def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manifest:
+    suite, scenarios, chosen, span, digest = resolved
+    mode, origin = _parse_filler(request.filler)
+    how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
+    isolated = request.isolated or suite.isolated
+    if not agent.observes and not isolated:
+        mode = "live"  # of filler that it is not asked to answer it would never hear
+    return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
         seed=request.seed,
@@ -82,40 +125,27 @@ def make_plan(request: Request) -> Plan:
             name=request.suite,
             start=suite.start,
             stagger=suite.stagger,
-            isolated=request.isolated or suite.isolated,
-            scenarios=[_entry(name, suite, scenarios, request, span) for name in dict.fromkeys(chosen)],
+            isolated=isolated,
+            scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
         ),
-        agent=agent.entry,
-        filler=FillerEntry(source=origin, digest=bank.digest, mode=mode, max_tokens=filler.MAX_TOKENS),
+        agent=agent,
+        filler=FillerEntry(source=origin, digest=digest, mode=mode, max_tokens=filler.MAX_TOKENS),
+        questions=how.questions,
+        acknowledge=how.acknowledge,
         scorers={name: kind.version for name, kind in built_in().items()},
     )
-    plan = Plan(
-        manifest,
-        _examples(manifest, scenarios),
-        counter(request.tokenizer),
-        bank,
-        agent.source,
-        _abouts(manifest, scenarios),
-        notes=() if request.scenarios else left_out(suite, request.suite, span),
-    )
-    rehearsals = _rehearsed(plan)
-    # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
-    return plan if manifest.suite.isolated else replace(plan, rehearsals=rehearsals)
 
 
-def fitting(suite: Suite, span: int) -> list[str]:
-    """Return the scenarios of a suite that are not left out at this span."""
-    return [name for name in suite.scenarios if suite.isolated or span >= suite.least_span(name)]
-
-
-def left_out(suite: Suite, name: str, span: int) -> list[str]:
-    """Return a line for every scenario of a suite that is left out at this span."""
-    chosen = fitting(suite, span)
-    return [
-        f"{row} is left out: the suite {name} asks it from a span of {spell_span(suite.least_span(row))} on."
-        for row in suite.scenarios
-        if row not in chosen
-    ]
+def _notes(request: Request, suite: Suite, span: int) -> Iterator[str]:
+    """Yield what a person should know of a plan: the scenarios that are left out, another span than the suite's."""
+    if not request.scenarios:
+        chosen = suite.fitting(span)
+        for row in suite.scenarios:
+            if row not in chosen:
+                least = spell_span(suite.least_span(row))
+                yield f"{row} is left out: the suite {request.suite} asks it from a span of {least} on."
+    if "span" in suite.model_fields_set and span != parse_span(suite.span):
+        yield f"The suite {request.suite} was made for a span of {suite.span}; this run has {spell_span(span)}."
 
 
 def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span: int) -> ScenarioEntry:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ltm_bench.core.tokens import DEFAULT
-from ltm_bench.plan.values import parse_span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +15,8 @@ class Request:
 
     agent: str = "vector_memory"
     """A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`."""
-    span: str | int = "32k"
-    """In tokens: `120k`, `1M`, or a number."""
+    span: str | int | None = None
+    """In tokens: `120k`, `1M`, or a number; None: the suite's own, usually 32k."""
     suite: str = "standard"
     """Its name, or `goodai:FOLDER`."""
     scenarios: Sequence[str] = ()
@@ -29,6 +28,12 @@ class Request:
     """Every example in a conversation of its own, without filler."""
     filler: str = "scripted"
     """`scripted`, `live`, `triviaqa:PATH`, or `live,triviaqa:PATH`."""
+    questions: str = "in-line"
+    """`in-line`: they are part of the conversation; `forked`: each is asked beside it."""
+    acknowledge: str = "live"
+    """Who replies to needles: `live`, the agent; `scripted`, a script, and the agent only observes them."""
+    quick: bool = False
+    """Forked questions, scripted acknowledgements and scripted filler."""
     tokenizer: str = DEFAULT
     """The encoding that measures spans."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -43,9 +48,11 @@ class Request:
     """How often a failed request is sent again, instead of the agent's own setting. Not part of what a run is."""
 
     @property
-    def tokens(self) -> int:
-        """The span as a number. Raises ConfigError."""
-        return parse_span(str(self.span))
+    def plain(self) -> Request:
+        """The same agent, suite, scenarios, span and seed, without further options."""
+        return Request(
+            agent=self.agent, span=self.span, suite=self.suite, scenarios=self.scenarios, seed=self.seed
+        )
 
     @property
     def calls(self) -> CallSettings:

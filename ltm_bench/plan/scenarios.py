@@ -14,6 +14,7 @@ from ltm_bench.core.errors import ConfigError, LtmBenchError, nearest
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
 from ltm_bench.plan.suites import Suite, read_suite, suites
 from ltm_bench.plan.tables import config_folders
+from ltm_bench.plan.values import spell_span
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.scenarios import scenario as scenario_named
@@ -88,6 +89,20 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
     return found
 
 
+def _span_of(folder: str) -> dict[str, Any]:
+    """Return the span for which definitions were made, as a suite has it; nothing where they do not name one."""
+    from ltm_bench.datasets import goodai
+
+    spans = [spell_span(tokens) for tokens in goodai.spans(Path(folder))]
+    if len(spans) > 1:
+        warnings.warn(
+            f"{GOODAI}{folder} holds definitions for spans of {', '.join(spans)}; name the folder of one of them, "
+            "or say with --span which one is meant",
+            stacklevel=2,
+        )
+    return {"span": spans[0]} if len(spans) == 1 else {}
+
+
 def find_suite(name: str) -> Suite:
     """Return a suite by name. Raises ConfigError with the nearest name."""
     if name.startswith(GOODAI):
@@ -95,6 +110,7 @@ def find_suite(name: str) -> Suite:
         return Suite(
             about="GoodAI's definitions, all started at once as there",
             stagger=0.0,
+            **_span_of(name.removeprefix(GOODAI)),
             scenarios={key: {"examples": recipe.examples} for key, recipe in theirs.items()},
         )
     known = suites(config_folders())

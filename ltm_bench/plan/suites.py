@@ -14,6 +14,9 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.tables import PRESETS, config_files, explain, read_toml
 from ltm_bench.plan.values import parse_span
 
+SPAN = "32k"
+"""The span of a run for which neither the suite nor anybody else names one."""
+
 _RESERVED = ("examples", "least_span", "scenario")
 
 
@@ -32,6 +35,8 @@ class Suite(BaseModel):
     start: datetime = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
     """The benchmark's time of the first message."""
     isolated: bool = False
+    span: str = SPAN
+    """The span of its runs, unless another one is asked for."""
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
     """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out.
 
@@ -50,6 +55,10 @@ class Suite(BaseModel):
         """Return the span in tokens below which a scenario is left out; 0 where it never is."""
         least = self.scenarios[scenario].get("least_span")
         return 0 if least is None else parse_span(str(least))
+
+    def fitting(self, span: int) -> list[str]:
+        """Return the scenarios that are not left out at a span."""
+        return [name for name in self.scenarios if self.isolated or span >= self.least_span(name)]
 
     def parameters(self, scenario: str) -> dict[str, Any]:
         """Return what the suite sets of a scenario."""
@@ -77,6 +86,10 @@ def read_suite(path: Path) -> Suite:
         raise explain(path, error, Suite.model_fields) from error
     if suite.start.tzinfo is None:
         raise ConfigError(f"{path}: start = {suite.start.isoformat()} has no timezone; add a Z for UTC")
+    try:
+        parse_span(suite.span)
+    except ConfigError:
+        raise ConfigError(f"{path}: span = {suite.span!r}: write a number of tokens such as 32k") from None
     for name, table in suite.scenarios.items():
         count = table.get("examples", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:

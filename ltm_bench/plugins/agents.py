@@ -11,8 +11,8 @@ from typing import Any, get_type_hints
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, bare, nearest
-from ltm_bench.core.messages import Message, Reply
 from ltm_bench.plugins.files import find, load
+from ltm_bench.plugins.functions import FunctionAgent
 
 
 def agent_class(name: str) -> Callable[..., Agent]:
@@ -31,25 +31,14 @@ def agent_class(name: str) -> Callable[..., Agent]:
         return classes[0]
     function = getattr(module, "agent", None)
     if callable(function):
-        return lambda: FunctionAgent(function)
+
+        def made() -> Agent:
+            agent = FunctionAgent(function)
+            agent.connections = path.stem
+            return agent
+
+        return made
     raise PluginError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
-
-
-class FunctionAgent(Agent):
-    """A plain function `agent(message: str) -> str`, sync or async, as an agent. It is told of no other turns."""
-
-    def __init__(self, function: Callable[[str], Any]) -> None:
-        self._function = function
-        self.connections = function.__module__.rpartition(".")[2]
-
-    async def reply(self, message: Message) -> Reply:
-        """Call the function with the message's text."""
-        answer = self._function(message.text)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if not isinstance(answer, str):
-            raise TypeError(f"the function returned {type(answer).__name__}, not a string")
-        return Reply(answer)
 
 
 def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:

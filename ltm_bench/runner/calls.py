@@ -118,7 +118,8 @@ class Calls:
             return
         self.live = True
         if turn:
-            self._journal.put(self._where(turn) | {"resumed": True})
+            untold = {} if self.agent.can_be_told else {"untold": True}
+            self._journal.put(self._where(turn) | {"resumed": True} | untold)
         if not self.opened:
             await self.open()
             if turn:

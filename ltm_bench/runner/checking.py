@@ -195,6 +195,13 @@ _TALK = (
 )
 
 
+_OBSERVES = "observes: it is told of filler, which costs no call"
+_ASKED = (
+    "does not observe: it is asked everything, filler included, about 3 times the calls at a span of 120k"
+)
+_UNTOLD = "cannot be told what was said before: a run that is resumed goes on with what it has kept itself"
+
+
 def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield the findings about an adapter, which is talked to for three turns."""
     yield _docstring(tree)
@@ -206,10 +213,13 @@ def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> 
     yield Finding(
         True, f"can be made: {type(agent).__name__}, {'free' if agent.free else 'not declared free'}"
     )
+    yield Finding(True, _OBSERVES if agent.observes else _ASKED)
     with tempfile.TemporaryDirectory() as folder:
         turns, findings = asyncio.run(_converse(agent, Path(folder) / "first"))
         yield from findings
-        if turns:
+        if turns and not agent.can_be_told:
+            yield Finding(True, _UNTOLD)
+        elif turns:
             yield asyncio.run(_restored(make_agent(str(path), settings), turns, Path(folder) / "second"))
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.messages import Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
+from ltm_bench.core.messages import AnsweredBy, Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
 from ltm_bench.filler.filler import Filler
 from ltm_bench.log import events
 from ltm_bench.log.events import Replied, Sent
@@ -25,7 +25,7 @@ from ltm_bench.runner.calls import Calls
 from ltm_bench.runner.observer import Observer
 from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
 from ltm_bench.score.verdicts import verdict_on
-from ltm_bench.script.rehearsal import ideal_reply
+from ltm_bench.script.rehearsal import acknowledgement, ideal_reply
 from ltm_bench.script.scenario import Example
 
 COMPARED = 100
@@ -130,11 +130,17 @@ class Conversation:
         message = Message(send.text, self._scheduler.clock.now, self._turn, ideal)
         heard = self._heard.setdefault(send.example.id, [])
         record = partial(self._sent, kind, send.text, lambda: send.tokens, send.example.id, send.due, line)
-        exchange = await self._exchange(message, record, question=kind == "ask")
-        turn = Turn(message, exchange.reply, kind, send.example.id)
+        answered: AnsweredBy = "agent"
+        if self._plan.manifest.acknowledge == "scripted" and needs_no_agent(line):
+            answered = "script"
+            reply = Reply(acknowledgement(send.example, len(heard)))
+            exchange = await self._scripted(record, reply, answered=answered)
+        else:
+            exchange = await self._exchange(message, record, question=kind == "ask")
+        turn = Turn(message, exchange.reply, kind, send.example.id, answered)
         heard.append(turn)
         replayed = not calls.live
-        if replayed and calls.opened:
+        if calls.opened and (replayed or answered == "script"):
             await calls.observe(turn)
         ended = self._take(exchange)
         tokens = exchange.message_tokens + exchange.reply_tokens
@@ -159,19 +165,16 @@ class Conversation:
         record = partial(self._sent, "fill", filler.text, lambda: self._filler.tokens(filler))
         ideal = filler.answers if calls.agent.told_ideal else None
         message = Message(filler.text, self._scheduler.clock.now, self._turn, ideal)
+        answered: AnsweredBy = "agent"
         if self._plan.manifest.filler.mode == "live":
             exchange = await self._exchange(message, record)
             told = calls.opened and not calls.live
         else:
-            sent = record()
-            if self._recorder.logged is None:  # killed between message and answer
-                await calls.catch_up(self._turn)
-            reply = Reply(filler.answers)
-            exchange = _Exchange(
-                sent, reply, self._replied(reply, lambda: self._filler.answer_tokens(filler))
-            )
+            answered = "script"
+            known = partial(self._filler.answer_tokens, filler)
+            exchange = await self._scripted(record, Reply(filler.answers), known)
             told = calls.opened
-        turn = Turn(message, exchange.reply, "fill")
+        turn = Turn(message, exchange.reply, "fill", answered=answered)
         if told:
             await calls.observe(turn)
         self._take(exchange)
@@ -207,9 +210,11 @@ class Conversation:
         self._recorder.skip()
         self._recorder.skip()
         reply = replied.said
-        if self._plan.manifest.filler.mode == "live":
+        live = self._plan.manifest.filler.mode == "live"
+        if live:
             self._calls.paid_before(reply)
-        turn = Turn(Message(sent.message, self._scheduler.clock.now, self._turn), reply, "fill")
+        message = Message(sent.message, self._scheduler.clock.now, self._turn)
+        turn = Turn(message, reply, "fill", answered="agent" if live else "script")
         self._take(_Exchange(sent.tokens, reply, replied.tokens))
         self._observer.turn(turn, sent.tokens + replied.tokens, self._scheduler.position, replayed=True)
         return turn
@@ -236,6 +241,20 @@ class Conversation:
         tokens = self._replied(answer.reply)  # before all else: it was paid for
         await self._calls.note(message.turn, answer)
         return _Exchange(answer.tokens_sent, answer.reply, tokens, answer.recalled)
+
+    async def _scripted(
+        self,
+        record: Callable[[], int],
+        reply: Reply,
+        known: Callable[[], int | None] = lambda: None,
+        *,
+        answered: Literal["script"] | None = None,
+    ) -> _Exchange:
+        """Record a message that a script answers in the agent's place, and that answer."""
+        sent = record()
+        if self._recorder.logged is None:  # killed between message and answer
+            await self._calls.catch_up(self._turn)
+        return _Exchange(sent, reply, self._replied(reply, known, answered))
 
     def _sent(
         self,
@@ -278,12 +297,23 @@ class Conversation:
         )
         return tokens
 
-    def _replied(self, reply: Reply, known: Callable[[], int | None] = lambda: None) -> int:
+    def _replied(
+        self,
+        reply: Reply,
+        known: Callable[[], int | None] = lambda: None,
+        answered: Literal["script"] | None = None,
+    ) -> int:
         """Record a reply; return its tokens."""
         tokens = self._tokens(reply.text, known)
-        usage = reply.usage
         self._recorder.put(
-            Replied(turn=self._turn, reply=reply.text, tokens=tokens, finish=reply.finish, usage=usage)
+            Replied(
+                turn=self._turn,
+                reply=reply.text,
+                tokens=tokens,
+                finish=reply.finish,
+                usage=reply.usage,
+                answered=answered,
+            )
         )
         return tokens
 
@@ -296,6 +326,11 @@ class Conversation:
             return logged.tokens
         found = known()
         return self._plan.counter.count(text) if found is None else found
+
+
+def needs_no_agent(line: Line) -> bool:
+    """Whether a script can acknowledge a line: a needle to which no reply is better than any other."""
+    return isinstance(line, Tell) and line.ideal is None
 
 
 def json_form(data: Mapping[str, object]) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """What a run would use, without any call: the real schedule, with an agent that only counts.
 
-The agent keeps the whole conversation in a window as the chat adapters do, and replies with as many tokens as it is
-told. Of every request it counts how much a provider could have had in its prompt cache: all that the last request had,
-unless turns were dropped from the window's beginning since.
+Where the use of a model in a window is asked for, the agent keeps the whole conversation in one as the chat adapters
+do, and replies with as many tokens as it is told. Of every request it counts how much a provider could have had in its
+prompt cache: all that the last request had, unless turns were dropped from the window's beginning since.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class Estimate:
     """Sums over one conversation."""
 
     calls: int = 0
+    filler: int = 0
+    """Calls of these that ask the agent filler."""
     turns: int = 0
     prompt: int = 0
     cached: int = 0
@@ -52,7 +54,7 @@ class Estimate:
     tokens: int = 0
     """Of the conversation."""
     dollars: Decimal | None = Decimal()
-    """With the provider's prompt cache; None where a price is unknown."""
+    """With the provider's prompt cache; None where a price, or the agent's use, is unknown."""
     dollars_uncached: Decimal | None = Decimal()
     overflows: int = 0
 
@@ -60,6 +62,19 @@ class Estimate:
     def minutes(self) -> float:
         """How long the calls take at a provider's usual speed."""
         return (self.calls * FIRST_TOKEN + self.output / PER_SECOND) / 60
+
+
+class _Talking(Agent):
+    """Counts its replies, and no more."""
+
+    def __init__(self, reply_tokens: int, estimate: Estimate) -> None:
+        self._reply, self._output = (_WORDS * reply_tokens).strip(), reply_tokens
+        self._estimate = estimate
+
+    async def reply(self, message: Message) -> Reply:
+        self._estimate.calls += 1
+        self._estimate.output += self._output
+        return Reply(self._reply)
 
 
 class _Counting(Agent):
@@ -138,6 +153,7 @@ class _Tally:
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         self.estimate.turns += 1
+        self.estimate.filler += turn.kind == "fill" and turn.answered == "agent"
         self.estimate.tokens += tokens
 
     def verdict(self, example: Example, verdict: Verdict) -> None:
@@ -147,25 +163,55 @@ class _Tally:
         pass
 
 
-def estimate(plan: Plan, model: UsageModel, reply_tokens: int) -> Estimate:
+def estimate(plan: Plan, model: UsageModel | None, reply_tokens: int) -> Estimate:
+    """Run a plan's conversation with an agent that only counts; nothing of it is kept. As `simulate`."""
+    return asyncio.run(simulate(plan, model, reply_tokens))
+
+
+async def simulate(plan: Plan, model: UsageModel | None, reply_tokens: int) -> Estimate:
     """Run a plan's conversation with an agent that only counts; nothing of it is kept.
 
     Args:
         plan: The run.
-        model: What the agent's use depends on (see `Agent.usage_model`).
+        model: What the agent's use depends on (see `Agent.usage_model`). Where it is unknown (None), calls and output
+            are counted, and no prices.
         reply_tokens: Tokens of every reply, up to the model's `max_output`.
     """
-    found = Estimate()
+    found = Estimate() if model is not None else Estimate(dollars=None, dollars_uncached=None)
+
+    def agent() -> Agent:
+        if model is None:
+            return _Talking(reply_tokens, found)
+        return _Counting(model, reply_tokens, plan.counter, found)
+
     with tempfile.TemporaryDirectory() as folder:
         start_run(Path(folder), plan.manifest)
-        asyncio.run(
-            run_conversations(
-                plan,
-                lambda: _Counting(model, reply_tokens, plan.counter, found),
-                Path(folder),
-                budget=Budget(),
-                observer=_Tally(found),
-                clock=lambda: 0.0,
-            )
+        await run_conversations(
+            plan,
+            agent,
+            Path(folder),
+            budget=Budget(),
+            observer=_Tally(found),
+            clock=lambda: 0.0,
         )
     return found
+
+
+async def price_of_asking(plan: Plan) -> str:
+    """Say, in one line, how many calls it takes to ask an agent everything, filler included, and what they cost.
+
+    Empty where filler is not asked.
+    """
+    if plan.manifest.filler.mode != "live" or plan.manifest.suite.isolated:
+        return ""
+    agent, name = plan.agents.sample, plan.manifest.agent.name
+    found = await simulate(plan, agent.usage_model(), REPLIES["likely"])
+    reason = "is asked everything" if agent.observes else "does not observe, so it is asked everything"
+    times = found.calls / max(found.calls - found.filler, 1)
+    price = (
+        "free" if agent.free else "price unknown" if found.dollars is None else f"about ${found.dollars:.2f}"
+    )
+    return (
+        f"{name} {reason}: about {found.calls:,} calls, {found.filler:,} of them filler "
+        f"({times:.1f} times as many as without filler); {price}"
+    )

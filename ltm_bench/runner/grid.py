@@ -23,12 +23,19 @@ class Grid(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     agents: list[str] = Field(default_factory=list)
-    spans: list[str] = Field(default_factory=lambda: ["32k"])
+    spans: list[str] = Field(default_factory=list)
+    """Each suite's own if left out, usually 32k."""
     seeds: list[int] = Field(default_factory=lambda: [0])
     suites: list[str] = Field(default_factory=lambda: ["standard"])
     examples: int | None = Field(default=None, ge=1)
     isolated: bool = False
     """Every example alone, without filler."""
+    questions: str = "in-line"
+    """As `--questions`."""
+    acknowledge: str = "live"
+    """As `--acknowledge`."""
+    quick: bool = False
+    """As `--quick`."""
     settings: list[str] = Field(default_factory=list)
     """For all agents, as `-A`."""
     parameters: list[str] = Field(default_factory=list)
@@ -49,6 +56,9 @@ class Grid(BaseModel):
                 examples=self.examples,
                 seed=seed,
                 isolated=self.isolated,
+                questions=self.questions,
+                acknowledge=self.acknowledge,
+                quick=self.quick,
                 settings=settings,
                 base_url=self.base_url,
                 parameters=parameters,
@@ -56,7 +66,7 @@ class Grid(BaseModel):
                 max_retries=calls.max_retries,
             )
             for suite in dict.fromkeys(self.suites)
-            for span in dict.fromkeys(self.spans)
+            for span in dict.fromkeys(self.spans or (None,))
             for agent in dict.fromkeys(self.agents)
             for seed in dict.fromkeys(self.seeds)
         ]
@@ -93,12 +103,31 @@ def with_resources(grid: Grid, given: str | None) -> Grid:
     return grid.model_copy(update={"resources": grid.resources | everybody})
 
 
-def jobs_of(grid: Grid, calls: CallSettings, reports: Path = REPORTS) -> list[Job]:
-    """Return the runs of a sweep, in the order of the grid. Raises ConfigError before anything is written."""
+def jobs_of(
+    grid: Grid,
+    calls: CallSettings,
+    reports: Path = REPORTS,
+    *,
+    name: str | None = None,
+    fresh: bool = False,
+) -> list[Job]:
+    """Return the runs of a sweep, in the order of the grid.
+
+    Args:
+        grid: What is to be run.
+        calls: How calls are made.
+        reports: The folder in which the runs land.
+        name: What the name of each run begins with.
+        fresh: Start every run beside one of the same name.
+
+    Raises:
+        ConfigError: Something cannot be planned. Nothing has been written then.
+    """
     if not grid.agents:
         raise ConfigError("sweep: no agent is named; give --agent, or agents = […] in the file")
     plans = [make_plan(request) for request in grid.requests(calls)]
-    jobs = [Job(plan, run_folder(plan.manifest, None, fresh=False, reports=reports)) for plan in plans]
+    prefix = "" if name is None else f"{name}-"
+    jobs = [Job(plan, run_folder(prefix + plan.name, fresh=fresh, reports=reports)) for plan in plans]
     folders = [job.folder for job in jobs]
     twice = next((folder for folder in folders if folders.count(folder) > 1), None)
     if twice is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.manifest import IN_LINE, Manifest
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,
@@ -181,7 +181,10 @@ _MAY_GO_WITH_SPAN = ("suite", "scenarios")
 
 
 def entrants(runs: Sequence[Scored]) -> list[str]:
-    """Name the entrant of every run: its agent, with whatever distinguishes it from others of the same name."""
+    """Name the entrant of every run: its agent, with whatever distinguishes it from others of the same name.
+
+    Where not all runs are in-line, every name says the run's mode.
+    """
     apart: dict[str, dict[str, None]] = defaultdict(dict)
     for one, other in combinations(runs, 2):
         if (agent := one.results.agent) != other.results.agent:
@@ -192,10 +195,12 @@ def entrants(runs: Sequence[Scored]) -> list[str]:
             if alike and ours.get(key) != theirs.get(key):
                 apart[agent][key] = None
     names = []
+    say_mode = any(run.manifest.mode != IN_LINE for run in runs)
     for run in runs:
         mine = _identity(run.manifest)
         spelt = "; ".join(f"{key}={mine.get(key)}" for key in apart[run.results.agent])
-        names.append(f"{run.results.agent} ({spelt})" if spelt else run.results.agent)
+        name = f"{run.results.agent} ({spelt})" if spelt else run.results.agent
+        names.append(f"{name} · {run.manifest.mode}" if say_mode else name)
     return names
 
 
@@ -350,9 +355,10 @@ def _rows(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
 _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "token counter": lambda m: m.tokenizer,
     "ltm-bench version": lambda m: m.version,
+    "mode": lambda m: m.mode,
     "isolation": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,
-    "filler": lambda m: f"{m.filler.source} ({m.filler.mode}, {m.filler.digest[:8]})",
+    "filler": lambda m: f"{m.filler.source} ({m.filler.digest[:8]})",
     "longest filler message": lambda m: m.filler.max_tokens,
 }
 
@@ -367,6 +373,7 @@ def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
     for manifest, results in runs:
         for what, get in _WATCHED.items():
             shown[what][results.run] = str(get(manifest))
+        shown["way in which filler reached the agent"][results.run] = results.filler_heard
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
         shown["judges"][results.run] = ", ".join(judged) or "no judge"
         shown["number of manual verdicts"][results.run] = str(results.overridden)

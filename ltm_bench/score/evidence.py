@@ -34,6 +34,12 @@ def latency(path: Path) -> Latency | None:
     )
 
 
+def untold(path: Path) -> list[int]:
+    """Return the turns from which a run went on with an agent that could not be told what had been said before."""
+    turns = (record.get("turn") for record in records(path) if record.get("untold") is True)
+    return [turn for turn in turns if isinstance(turn, int)]
+
+
 def retrievals(path: Path) -> dict[int, Retrieval]:
     """Return what is known of retrieval, by turn."""
     found = {}

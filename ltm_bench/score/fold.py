@@ -22,7 +22,7 @@ from ltm_bench.plan.scenarios import About
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
 from ltm_bench.score.course import CourseFold
-from ltm_bench.score.evidence import latency, retrievals
+from ltm_bench.score.evidence import latency, retrievals, untold
 from ltm_bench.score.headline import (
     count_outcomes,
     decide,
@@ -37,6 +37,7 @@ from ltm_bench.score.judgements import Judgement, Override, Place, judgements, o
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
     ExampleResult,
+    Heard,
     Needle,
     Question,
     Results,
@@ -132,12 +133,14 @@ class _Fold:
         on: datetime | None,
     ) -> None:
         self._live_filler = manifest.filler.mode == "live"
+        self._observes = manifest.agent.observes
         self._explain = explain
         self._judged, self._by_hand, self._verdicts = judged, by_hand, verdicts
         self._open: dict[str, _Open] = {}
         self._trace: Mapping[int, Retrieval] = {}
         self.done: dict[str, ExampleResult] = {}
         self.turns = self.tokens = self.filler_tokens = 0
+        self.asked_tokens = self.scripted_tokens = 0
         self.time = timedelta()
         self.books = Bookkeeping(free=manifest.agent.free, on=on)
         self.course = CourseFold(isolated=manifest.suite.isolated)
@@ -183,6 +186,28 @@ class _Fold:
         if begun is not None and now is not None:
             self.time += now - begun
 
+    @property
+    def heard(self) -> Heard | None:
+        """What reached the agent; None where the log does not say so."""
+        if self.scripted_tokens and self._observes is None:
+            return None
+        observed = self.scripted_tokens if self._observes else 0
+        return Heard(asked=self.asked_tokens, observed=observed, missed=self.scripted_tokens - observed)
+
+    @property
+    def filler_heard(self) -> str:
+        """How filler reached the agent, in a few words."""
+        if not self.filler_tokens:
+            return "no filler"
+        if self._live_filler:
+            return "asked"
+        return {None: "not recorded", True: "observed", False: "not heard"}[self._observes]
+
+    @property
+    def missed(self) -> int:
+        """Tokens that are known not to have reached the agent."""
+        return 0 if self.heard is None else self.heard.missed
+
     def _example(self, sent: Sent) -> _Open:
         name = sent.example or ""
         return self._open.setdefault(name, _Open(name))
@@ -193,8 +218,11 @@ class _Fold:
         if sent.kind == "fill":
             self.filler_tokens += sent.tokens + replied.tokens
             self.course.filled(sent, replied)
-        if sent.kind != "fill" or self._live_filler:
+        if replied.answered is None and (sent.kind != "fill" or self._live_filler):
+            self.asked_tokens += sent.tokens + replied.tokens
             self.course.called(sent, replied.usage, self.books.add(replied.usage))
+        else:
+            self.scripted_tokens += sent.tokens + replied.tokens
         if sent.example is None:
             return None
         example = self._example(sent)
@@ -327,6 +355,7 @@ def score_run(
         suite=manifest.suite.name,
         span=manifest.span,
         seed=manifest.seed,
+        mode=manifest.mode,
         complete=complete,
         score=so_far if complete else None,
         score_so_far=so_far,
@@ -339,6 +368,8 @@ def score_run(
         turns=fold.turns,
         tokens=fold.tokens,
         filler_tokens=fold.filler_tokens,
+        heard=fold.heard,
+        filler_heard=fold.filler_heard,
         seconds=fold.time.total_seconds(),
         overruns=sum(e.overrun > 0 for e in examples),
         undecided=sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),
@@ -346,7 +377,7 @@ def score_run(
         overridden=sum(q.override is not None for e in examples for q in e.questions),
         judges=judges(examples),
         by_judge=scores_by_judge(examples),
-        remarks=remarks(manifest, examples),
+        remarks=remarks(manifest, examples, missed=fold.missed, untold=untold(run / "timings.jsonl")),
         costs=fold.books.costs(examples),
         latency=latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),

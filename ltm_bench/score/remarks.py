@@ -9,9 +9,26 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.results import ExampleResult, JudgeNote
 
 
-def remarks(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
-    """Say what nobody has validated, and what nobody could have answered."""
+def remarks(
+    manifest: Manifest, examples: Sequence[ExampleResult], *, missed: int, untold: Sequence[int]
+) -> list[str]:
+    """Say what the agent never heard, what nobody has validated, and what nobody could have answered.
+
+    Args:
+        manifest: Of the run.
+        examples: All of them.
+        missed: Tokens of the conversation that never reached the agent.
+        untold: The turns from which the run went on with an agent that could not be told what had been said before.
+    """
     found = []
+    if missed:
+        found.append("filler never reached the agent, which made remembering easier for it than for others")
+    if untold:
+        turns = f"turn{'s' * (len(untold) > 1)} {', '.join(map(str, untold[:4]))}{', …' * (len(untold) > 4)}"
+        found.append(
+            f"the run was resumed at {turns}, where the agent could not be told what had been said before: "
+            "from there it had only what it had kept itself"
+        )
     unseen = max((_whole(e.parameters.get("unvalidated")) for e in manifest.suite.scenarios), default=0)
     if unseen:
         found.append(

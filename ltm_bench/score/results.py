@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.statistics import Interval
@@ -176,6 +177,27 @@ class Latency(Frozen):
     """Replies that came from the cache of answers, not from the provider."""
 
 
+class Heard(Frozen):
+    """How many tokens of a conversation reached the agent, and how; messages and replies together."""
+
+    asked: int = 0
+    """In turns that it was asked to answer."""
+    observed: int = 0
+    """In turns that a script answered for it (filler, needles), and of which it was told."""
+    missed: int = 0
+    """In turns that never reached it."""
+
+    @property
+    def tokens(self) -> int:
+        """What reached it."""
+        return self.asked + self.observed
+
+    @property
+    def whole(self) -> int:
+        """All of the conversation."""
+        return self.tokens + self.missed
+
+
 class JudgeNote(Frozen):
     """A judge that had a say in a run, and whether it has earned it."""
 
@@ -201,6 +223,8 @@ class Results(Frozen):
     suite: str
     span: int
     seed: int
+    mode: str = IN_LINE
+    """How the conversation was held, in words: `in-line`, or `forked, scripted acknowledgements`."""
     complete: bool
     score: float | None
     """Sum over scenarios; None while the run is incomplete."""
@@ -228,6 +252,10 @@ class Results(Frozen):
     turns: int
     tokens: int
     filler_tokens: int
+    heard: Heard | None = None
+    """None where a log of version 0.1.0 does not say whether scripted filler reached the agent."""
+    filler_heard: str = "not recorded"
+    """How filler reached the agent: `asked`, `observed`, `not heard`, `no filler`, `not recorded`."""
     seconds: float
     """Length of the conversation in benchmark time."""
     overruns: int
@@ -240,6 +268,14 @@ class Results(Frozen):
     """What the agent used along the conversation, and how long its replies took."""
     environment: dict[str, Any] = Field(default_factory=dict)
     """Where and when it ran: package and Python versions, platform, start times."""
+
+    @property
+    def hearing(self) -> str:
+        """How much of the conversation reached the agent, in words."""
+        if self.heard is None:
+            return "not recorded by version 0.1.0: filler may not have reached the agent"
+        how = f", filler {self.filler_heard}" if self.filler_tokens else ""
+        return f"{self.heard.tokens:,} of {self.heard.whole:,} tokens{how}"
 
     @property
     def verdict(self) -> str:

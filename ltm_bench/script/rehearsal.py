@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, cast
 
+from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Reply, Tell
 from ltm_bench.core.tokens import Counter
@@ -12,6 +13,23 @@ from ltm_bench.script.scenario import Example
 
 ACKNOWLEDGEMENT = "Okay."
 """What the ideal agent says where nothing is asked."""
+
+ACKNOWLEDGEMENTS = (
+    "Okay.",
+    "All right.",
+    "Noted.",
+    "Good to know.",
+    "I see.",
+    "Thank you for telling me.",
+    "Got it.",
+    "Fine, I will keep that in mind.",
+)
+"""What a script says to a needle in the agent's place."""
+
+
+def acknowledgement(example: Example, said: int) -> str:
+    """Return the seeded reply to an example's message that comes after `said` others."""
+    return Dice(f"{example.seed}/{example.id}/acknowledgement/{said}").choice(ACKNOWLEDGEMENTS)
 
 
 class Step(NamedTuple):

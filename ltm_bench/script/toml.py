@@ -159,12 +159,12 @@ class Recipe(_Table):
     messages: list[Said] = Field(min_length=1)
 
     def script(self, dice: Dice, replaced: Mapping[str, Any]) -> Script:
-        """Draw the choices, then yield the messages in order. Raises ValueError."""
+        """Deal the choices, then yield the messages in order. Raises ValueError."""
         pools = {name: [*replaced.get(name, _values(choice))] for name, choice in self.choices.items()}
         names: dict[str, str] = {}
         for name, choice in self.choices.items():
             count = choice.draw if isinstance(choice, Draw) else 1
-            for i, value in enumerate(dice.child(name).sample(pools[name], count), start=1):
+            for i, value in enumerate(dice.hand(name, pools[name], count), start=1):
                 stem = name if count == 1 else f"{name}.{i}"
                 parts = value.items() if isinstance(value, Mapping) else [("", value)]
                 names.update({f"{stem}.{part}" if part else stem: str(text) for part, text in parts})

@@ -269,7 +269,7 @@ def test_an_endpoint_may_take_longer_than_http_clients_wait_by_default(tmp_path:
 
 
 def test_an_answer_that_is_not_whole_in_time_is_no_answer(tmp_path: Path) -> None:
-    with pytest.raises(AgentError, match="failed 1 times, last with TimeoutError"):
+    with pytest.raises(AgentError, match=r"failed 1 times, last with no answer within timeout=0\.2 seconds"):
         answers(tmp_path, answer(b"{}"), wait=3, timeout=0.2, max_retries=0)
 
 
@@ -400,7 +400,7 @@ for line in sys.stdin:
 
 def program(place: Path, *more: str) -> tuple[str, ...]:
     (place / "program.py").write_text(PROGRAM, "utf-8")
-    settings = (f"command={sys.executable} program.py", *more)
+    settings = (f"command={sys.executable} program.py", "observe=true", *more)
     return (*SHORT, "--agent", "command", *(word for each in settings for word in ("-A", each)))
 
 

@@ -38,10 +38,10 @@ def test_so_many_seeds_are_run_and_summed_up_on_one_page(command: "Command", pla
     done = command(*SHORT, "--agent", "perfect", "--seed", "4", "--repeats", "3")
     assert done.exit_code == 0, done.output
     names = sorted(path.parent.name for path in (place / "reports").glob("*/events.jsonl"))
-    assert names == [f"standard-2k-perfect-seed{seed}" for seed in (4, 5, 6)]
+    assert names == [f"colours-2k-perfect-seed{seed}" for seed in (4, 5, 6)]
     assert "3 seeds together: 1.00 / 1, 95 %" in done.output
-    page = (place / "reports" / "standard-2k-perfect-seed4-to-6.html").read_text("utf-8")
-    assert page.count('href="standard-2k-perfect-seed5/report.html#e-colours-') == 3
+    page = (place / "reports" / "colours-2k-perfect-seed4-to-6.html").read_text("utf-8")
+    assert page.count('href="colours-2k-perfect-seed5/report.html#e-colours-') == 3
 
 
 def test_repeats_that_were_interrupted_go_on_where_they_stopped(command: "Command", place: Path) -> None:

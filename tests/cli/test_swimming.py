@@ -119,7 +119,8 @@ def test_from_documents_to_a_curve_that_voting_lifts_and_the_control_does_not(
     assert score["voting", "vote of 7"] > score["voting", "single runs"] + 0.1
     assert score["control", "vote of 7"] <= score["control", "single runs"] + 0.34
     assert score["voting", "vote of 7"] > score["control", "vote of 7"] + 0.2
-    page = Path("reports/swim-4k-gpt-4o-seed0-isolated/report.html").read_text()
+    (run_folder,) = Path("reports").glob("swim-4-scenarios-4k-gpt-4o-seed0-*")
+    page = (run_folder / "report.html").read_text()
     assert "have not been validated by a person" in page
 
 
@@ -128,10 +129,15 @@ def test_size_and_several_agents_side_by_side(server: Provider, command: "Comman
     done = command(
         *("swim", "run", "tasks.json", "docs", *MODEL, "--agent", "vector_memory", "--span", "4k"),
         *("--test", "size", "--shares", "0,1", "--questions", "4", "--delivery", "chunked"),
+        *("--name", "mine"),
     )
     assert done.exit_code == 0, done.err
     assert done.out.count("size   share 0%") == 2
-    assert Path("reports/swim-compare.html").exists()
+    assert Path("reports/mine-compare.html").exists()
+    assert sorted(path.name for path in Path("reports").iterdir() if path.is_dir()) == [
+        "mine-gpt-4o",
+        "mine-vector_memory",
+    ]
 
 
 def test_tasks_are_accepted_edited_and_rejected_and_the_rest_is_left_for_later(

@@ -1,6 +1,7 @@
 """The agent's contract: what an adapter that writes only `reply` gets, and what it may add."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -49,13 +50,29 @@ def test_an_agent_that_writes_observe_observes_unless_the_instance_says_otherwis
     assert (Session().observes, Silent().observes) == (True, False)
 
 
+def test_an_agent_that_takes_sessions_is_told_of_a_turn_as_one_of_its_own() -> None:
+    class Session(Plain):
+        def __init__(self) -> None:
+            self.heard: list[int] = []
+
+        async def observe_session(self, turns: Sequence[Turn]) -> None:
+            self.heard.append(len(turns))
+
+    agent = Session()
+    asyncio.run(agent.observe(TURNS[0]))
+    asyncio.run(agent.restore(TURNS[1:]))
+    assert agent.heard == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "observes"),
     [
-        ("goldfish", {}, False),
-        ("perfect", {}, False),
+        ("goldfish", {}, True),
+        ("perfect", {}, True),
         ("http", {"url": "http://localhost/"}, False),
-        ("command", {"command": "true"}, True),
+        ("http", {"url": "http://localhost/", "observe": "/observe"}, True),
+        ("command", {"command": "cat", "observe": True}, True),
+        ("command", {"command": "true"}, False),
         ("vector_memory", {}, True),
         ("function", {"target": "builtins:len"}, False),
     ],

@@ -140,6 +140,25 @@ def test_a_folder_without_anything_is_an_error(tmp_path: Path, command: "Command
     assert "there is no such folder" in command("run", "--suite", f"goodai:{tmp_path / 'gone'}").err
 
 
+@pytest.mark.parametrize(
+    ("span", "title", "noted"), [((), "span 2k", False), (("--span", "4k"), "span 4k", True)]
+)
+def test_their_definitions_run_at_the_span_that_they_were_made_for(
+    compact: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: "Command",
+    span: tuple[str, ...],
+    title: str,
+    noted: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command("run", "--suite", f"goodai:{compact}", *span, "--agent", "perfect")
+    assert done.exit_code == 0, done.err
+    assert title in done.err
+    assert ("was made for a span of 2k; this run has 4k" in done.err) is noted
+
+
 def test_their_definitions_can_be_run_with_their_scripts_and_waits(
     compact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:

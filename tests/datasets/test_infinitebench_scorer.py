@@ -44,6 +44,10 @@ VECTORS: list[tuple[str, str, Any, float, float, float]] = [
     ("code_debug", "The answer is: foo", ["foo", "B"], 1, 1, 1),
     ("code_debug", "Option B is wrong; answer: C", ["foo", "B"], 0, 0, 0),
     ("code_debug", "Based on the code, I cannot tell.", ["foo", "B"], 0, 1, 0),
+    ("code_debug", " B. foo", ["foo", "B"], 1, 1, 1),
+    ("code_debug", "\n\u3000B: foo", ["foo", "B"], 1, 1, 1),
+    ("code_debug", "foo, I think", ["foo", "B"], 0, 1, 1),
+    ("code_debug", "-foo", ["foo", "B"], 0, 0, 1),
     ("longbook_choice_eng", "(A)", ["Lily", "A"], 0, 1, 1),
     ("longbook_choice_eng", "I think A or B", ["Rose", "B"], 0, 1, 0),
     ("longbook_choice_eng", "The correct option is A.", ["Lily", "A"], 1, 1, 1),
@@ -56,6 +60,8 @@ VECTORS: list[tuple[str, str, Any, float, float, float]] = [
     ("longbook_qa_eng", "The fighting in WW1", ["fighting in world war 1"], 0.5, 0.5, 0.5),
     ("longbook_qa_eng", "a the", ["an"], 0, 0, 0),
     ("longbook_qa_chn", "两个人", ["2", "两个", "二", "俩"], 0.8, 0.8, 0.8),
+    ("longbook_qa_chn", "〈两个〉", ["两个"], 2 / 3, 2 / 3, 1),
+    ("longbook_qa_chn", "＋两个。", ["两个"], 1, 1, 1),
     ("longbook_sum_eng", "a\nb c", ["b c\na"], 1, 1, 1),
     ("longbook_sum_eng", "the the the", ["the"], 0.5, 0.5, 0.5),
     ("longbook_sum_eng", "", ["the"], 0, 0, 0),
@@ -122,6 +128,16 @@ def test_the_last_letter_is_found_in_time_that_grows_with_the_prediction(task: s
     assert time.process_time() - begun < 3  # the published pattern would take minutes
 
 
+@pytest.mark.parametrize("task", sorted(SCORERS))
+@pytest.mark.parametrize("filling", [" ", "\n", ":", "A ", "1", "1.", "answer is "])
+def test_no_prediction_takes_longer_than_its_length_allows(task: str, filling: str) -> None:
+    said = "answer" + filling * (100_000 // len(filling)) + "x"
+    begun = time.process_time()
+    for mode in MODES:
+        score(task, said, LABELS[task], mode)
+    assert time.process_time() - begun < 3  # what backtracks takes a minute
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published predictions are not at hand")
 @pytest.mark.slow
 def test_published_predictions_get_their_published_scores(command: "Command") -> None:
@@ -145,6 +161,53 @@ def test_published_counts_of_stars_get_their_published_scores(command: "Command"
     rows = json.loads(command("score", "counting-stars", "--json", *files).out)
     assert [row["hits"] for row in rows] == ["917/1024", "501/512"]
     assert [row["exact"] for row in rows] == ["3/32", "7/16"]
+
+
+def test_a_last_line_that_was_cut_short_counts_as_wrong(tmp_path: Path, command: "Command") -> None:
+    path = tmp_path / "preds_longbook_qa_chn.jsonl"
+    path.write_text('{"prediction": "两个", "ground_truth": ["两个"]}\n{"prediction": "两', "utf-8")
+    done = command("score", "infinitebench", "--json", str(path))
+    (row,) = json.loads(done.out)
+    assert (row["lines"], row["official-2024-06"], row["strict"]) == (2, 50.0, 50.0)
+    assert "preds_longbook_qa_chn.jsonl:2: counts as a wrong prediction" in done.err
+
+
+ASKED = "Please help the little penguin collect the correct number of stars."
+
+
+def _star(wrong: int, right: int) -> str:
+    return f"The animal counted {wrong} ★, saw that this was wrong, and now there were {right} ★.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "hits"),
+    [
+        ("Rea-EN.jsonl", {"retrieval_question": ASKED}, "1/4"),  # the published stars
+        ("EN_reasoning_32_32.jsonl", {}, "1/4"),
+        (
+            "mine.jsonl",
+            {"question": _star(16, 15) + _star(8, 9) + _star(50, 49) + _star(2, 3) + ASKED},
+            "1/4",
+        ),
+    ],
+)
+def test_an_answer_about_corrected_stars_is_scored_as_reasoning(
+    tmp_path: Path, command: "Command", name: str, row: dict[str, str], hits: str
+) -> None:
+    path = tmp_path / name
+    counts = [15, 9, 49, 3]
+    path.write_text(json.dumps({"answer": "[15, 9, 8, 48]", "reference_counting_results": counts, **row}))
+    expected = (1 + 0.5 + 0.25 + 0) / 4 if "question" not in row else (1 + 0.5 + 0 + 0) / 4
+    (found,) = json.loads(command("score", "counting-stars", "--json", str(path)).out)
+    assert (found["test"], found["hits"], found["score"]) == ("reasoning", hits, expected)
+
+
+def test_corrected_stars_of_unknown_counts_are_refused(tmp_path: Path, command: "Command") -> None:
+    path = tmp_path / "EN_reasoning.jsonl"
+    path.write_text(json.dumps({"answer": "[15]", "reference_counting_results": [15, 200]}))
+    refused = command("score", "counting-stars", str(path))
+    assert refused.exit_code == 1
+    assert "keep the whole prompt in `question`" in " ".join(refused.err.split())
 
 
 def test_bad_lines_are_skipped_and_bad_files_named(tmp_path: Path, command: "Command") -> None:

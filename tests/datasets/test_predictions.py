@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.predictions import Entry, read_predictions
+from ltm_bench.datasets.predictions import CUT, Entry, read_predictions
 
 LINES = '\ufeff{"id": 1}\n\n  \n{oops\nnull\n{"text": "a\u2028b"}\r\n' + "[" * 100_000 + '\n{"id": 2}'
 READ = [Entry(1, {"id": 1}), Entry(5, None), Entry(6, {"text": "a\u2028b"}), Entry(8, {"id": 2})]
@@ -23,6 +23,17 @@ def test_lines_are_read_one_by_one(tmp_path: Path, packed: bool) -> None:
         "skipped: nested to",
     ]
     assert complaints[0].startswith(f"{path}:4: ")
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n \n"])
+def test_a_last_line_that_was_cut_is_yielded_on_demand(tmp_path: Path, ending: str) -> None:
+    path, complaints = tmp_path / "preds.jsonl", list[str]()
+    path.write_text('{oops\n{"id": 1}\n{"id": ' + ending)
+    assert list(read_predictions(path, complaints.append, keep_cut=True)) == [
+        Entry(2, {"id": 1}),
+        Entry(3, CUT),
+    ]
+    assert list(read_predictions(path, complaints.append)) == [Entry(2, {"id": 1})]
 
 
 def test_a_list_is_read_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged
 from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.log import recorder
+from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, Finished, Replied, Sent, decode, encode, usage_data
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.lines import to_line
@@ -21,7 +22,6 @@ from ltm_bench.log.manifest import (
     Manifest,
     ScenarioEntry,
     SuiteEntry,
-    differences,
 )
 from ltm_bench.log.reader import is_finished, read_events, read_manifest
 from ltm_bench.log.recorder import Recorder, start_run
@@ -184,14 +184,14 @@ def test_the_last_filler_is_found_from_the_end_wherever_it_stands(
     assert recorder._last_filler(path) is None
 
 
-def test_differences_are_found_wherever_they_are() -> None:
+def test_differences_are_said_in_words() -> None:
     old = manifest().model_dump(mode="json")
     new = json.loads(json.dumps(old))
     new["suite"]["scenarios"][0]["parameters"]["changes"] = 4
     new["agent"]["settings"] = {"x": 1}
     assert differences(old, new) == [
-        "suite.scenarios.0.parameters.changes: 3 there, 4 now",
-        "agent.settings.x: null there, 1 now",
+        f"{old['suite']['scenarios'][0]['name']}.changes: 3 there, 4 now",
+        "setting x: not set there, 1 now",
     ]
 
 

@@ -1,18 +1,12 @@
 """Agents are made from settings, which are checked before anything else happens."""
 
-import asyncio
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.messages import Message
-from ltm_bench.plugins.agents import FunctionAgent, make_agent
+from ltm_bench.plugins.agents import make_agent
 
 ADAPTER = '''"""Mine: has a setting of every kind."""
 from pathlib import Path
@@ -91,24 +85,6 @@ def test_a_secret_is_refused_and_not_repeated(place: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="looks like a secret") as raised:
         make_agent("mine", {name: "hush-hush"})
     assert "hush" not in str(raised.value)
-
-
-def ask(agent: Agent, text: str) -> str:
-    return asyncio.run(agent.reply(Message(text, datetime(2026, 1, 5, tzinfo=UTC), 0))).text
-
-
-@given(text=st.text(max_size=40))
-def test_a_function_is_an_agent(text: str) -> None:
-    async def later(message: str) -> str:
-        return message[::-1]
-
-    assert ask(FunctionAgent(lambda message: message[::-1]), text) == text[::-1]
-    assert ask(FunctionAgent(later), text) == text[::-1]
-
-
-def test_a_function_that_returns_no_text_is_refused() -> None:
-    with pytest.raises(TypeError, match="returned int, not a string"):
-        ask(FunctionAgent(lambda _: 3), "x")
 
 
 def test_what_a_setting_should_be_is_said_in_plain_words(place: Path) -> None:

@@ -119,6 +119,34 @@ def test_killed_twenty_times_a_run_ends_as_if_nothing_had_happened(place: Path) 
     assert whole(place, *more) == expected
 
 
+ASKED = '''
+"""Asked: does not observe, so that it is asked filler as well; its memory is a file beside the run."""
+
+import time
+
+
+def agent(message: str) -> str:
+    with open("calls.txt", "ab", buffering=0) as file:
+        file.write(message.partition("\\n")[0].encode() + b"\\n")
+    time.sleep(0.001)
+    return f"{len(message)} letters: {message[:80]}"
+'''
+
+
+def test_killed_while_it_is_asked_filler_a_run_ends_the_same(place: Path) -> None:
+    (place / "agents" / "asked.py").write_text(ASKED, "utf-8")
+    more = ("--agent", "asked")
+    expected = whole(place, *more)
+    calls = (place / "calls.txt").read_text().splitlines()
+    (place / "reports" / "r").rename(place / "reports" / "uninterrupted")
+    (place / "calls.txt").unlink()
+    size = len(expected["events.jsonl"])
+    assert [killed(place, share * size // 100, *more) for share in (20, 40, 60, 80)] == [True] * 4
+    assert whole(place, *more) == expected
+    again = len((place / "calls.txt").read_text().splitlines()) - len(calls)
+    assert again <= 4, "but for the calls that were under way, no turn is asked twice"
+
+
 def test_killed_while_it_remembers_in_a_vector_store_a_run_ends_the_same(tmp_path: Path) -> None:
     more = ("--agent", "vector_memory", "--suite", "smoke")
     expected = whole(tmp_path / "a", *more)

@@ -131,7 +131,7 @@ def test_a_suite_replaces_the_values_of_a_choice(whole: Path) -> None:
             "lives in {town}",
             r"messages 1: .*there is no choice 'town'; did you mean 'town\.[12]'",
         ),
-        ("draw = 2", "draw = 9", "cannot draw 9 of 3"),
+        ("draw = 2", "draw = 9", "cannot deal 9 of 3"),
         ('after = "1d 2h 30m"', 'after = "soon"', "after = 'soon': write a duration such as 45m"),
         ('skills = ["recall", "conflict"]', "skills = []", "skills: list should have at least 1 item"),
         ("[choices]", "[choices", "not valid TOML: .*line"),

@@ -22,6 +22,7 @@ from ltm_bench.core.tokens import DEFAULT, counter
 from ltm_bench.filler.filler import shipped
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.suites import SPAN
 from ltm_bench.plan.values import parse_settings, parse_span
 
 _BYTES_PER_TOKEN = 60
@@ -31,13 +32,13 @@ _ROUNDS = 3
 
 def doctor(
     agent: AgentName = "vector_memory",
-    span: Span = "32k",
+    span: Span = None,
     tokenizer: Tokenizer = DEFAULT,
     setting: Settings = None,
     base_url: BaseUrl = None,
 ) -> None:
     """Say whether a run would work, before it costs anything. Asks the provider, but makes no paid call."""
-    tokens = parse_span(span)
+    tokens = parse_span(span or SPAN)
     failed = False
     for finding in _findings(agent, tokens, tokenizer, parse_settings(setting or []), base_url):
         failed = failed or not finding.ok
@@ -60,7 +61,7 @@ def _findings(
     yield Finding(True, f"filler: {len(shipped().items):,} questions ship with ltm-bench")
     yield _disk(span)
     try:
-        entry, source = resolve_agent(agent, settings, base_url)
+        entry, source, _ = resolve_agent(agent, settings, base_url)
     except LtmBenchError as error:
         yield Finding(False, str(error))
         return

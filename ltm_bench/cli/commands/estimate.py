@@ -10,8 +10,20 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.cli.console import err, out
-from ltm_bench.cli.options import AgentName, BaseUrl, Seed, Settings, Span, Suite, Tokenizer, examples_of
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.cli.options import (
+    Acknowledge,
+    AgentName,
+    BaseUrl,
+    FillerKind,
+    Questions,
+    Quick,
+    Seed,
+    Settings,
+    Span,
+    Suite,
+    Tokenizer,
+    examples_of,
+)
 from ltm_bench.core.pricing import price_list
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.plan.planning import make_plan
@@ -24,10 +36,14 @@ _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
 def estimate(
-    span: Span = "32k",
+    span: Span = None,
     agent: AgentName = "gpt-4o",
     suite: Suite = "standard",
     seed: Seed = 0,
+    filler: FillerKind = "scripted",
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     tokenizer: Tokenizer = DEFAULT,
     setting: Settings = None,
     base_url: BaseUrl = None,
@@ -41,6 +57,10 @@ def estimate(
             agent=agent,
             suite=suite,
             seed=seed,
+            filler=filler,
+            questions=questions,
+            acknowledge=acknowledge,
+            quick=quick,
             tokenizer=tokenizer,
             settings=parse_settings(setting or ()),
             base_url=base_url,
@@ -53,11 +73,6 @@ def estimate(
         out().print(f"{manifest.agent.name} runs on this machine and costs nothing.")
         return
     model = plan.agents.sample.usage_model()
-    if model is None:
-        raise ConfigError(
-            f"estimate --agent {manifest.agent.name}: only chat models in a window can be estimated, "
-            f"not the adapter {manifest.agent.adapter}"
-        )
     table = Table(box=box.SIMPLE_HEAD)
     for column in ("", *REPLIES):
         table.add_column(column, justify="right" if column else "left")
@@ -66,19 +81,29 @@ def estimate(
         "tokens of a reply": [f"{tokens}" for tokens in REPLIES.values()],
         "turns": [f"{each.turns:,}" for each in found.values()],
         "of them asked of the agent": [f"{each.calls:,}" for each in found.values()],
+        "of these filler": [f"{each.filler:,}" for each in found.values()],
         "tokens of the conversation": [f"{each.tokens:,}" for each in found.values()],
+        "output tokens": [f"{each.output:,}" for each in found.values()],
+    }
+    of_the_model = {
         "prompt tokens": [f"{each.prompt:,}" for each in found.values()],
         "from the prompt cache": [f"{each.cached / max(each.prompt, 1):.1%}" for each in found.values()],
-        "output tokens": [f"{each.output:,}" for each in found.values()],
         "with the prompt cache": [_dollars(each.dollars) for each in found.values()],
         "without it": [_dollars(each.dollars_uncached) for each in found.values()],
         "minutes": [f"{each.minutes:.0f}" for each in found.values()],
     }
-    for name, cells in rows.items():
+    for name, cells in (rows | (of_the_model if model is not None else {})).items():
         table.add_row(name, *cells)
-    span = spell_span(manifest.span)
-    out().print(f"{manifest.agent.name} · {manifest.suite.name} · span {span} · no call is made")
+    out().print(
+        f"{manifest.agent.name} · {manifest.suite.title} · span {spell_span(manifest.span)} · no call is made"
+    )
     out().print(table)
+    if model is None:
+        out().print(
+            f"The price is unknown: only chat models in a window say what they use, not the adapter "
+            f"{manifest.agent.adapter}."
+        )
+        return
     out().print(
         f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few per "
         "cent. Reasoning counts as output and is not in it.",

@@ -14,6 +14,7 @@ from ltm_bench.api import Run, compare, start
 from ltm_bench.cli.carrying_out import carry_out
 from ltm_bench.cli.console import out
 from ltm_bench.cli.options import (
+    Acknowledge,
     AgentName,
     Baseline,
     BaseUrl,
@@ -21,12 +22,16 @@ from ltm_bench.cli.options import (
     Examples,
     FailUnder,
     FillerKind,
+    Fresh,
     Isolated,
     Judges,
     MaxCost,
     MaxDrop,
     MaxRetries,
+    Name,
     Parameters,
+    Questions,
+    Quick,
     Scenario,
     Seed,
     Settings,
@@ -47,7 +52,7 @@ from ltm_bench.plan.values import parse_parameters, parse_settings
 
 
 def run(
-    span: Span = "32k",
+    span: Span = None,
     agent: AgentName = "vector_memory",
     suite: Suite = "standard",
     scenario: Scenario = None,
@@ -64,18 +69,12 @@ def run(
     ] = 1,
     isolated: Isolated = False,
     filler: FillerKind = "scripted",
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     tokenizer: Tokenizer = DEFAULT,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_NAME",
-            help="Name of the folder in reports/; named after suite, span, agent and seed if left out.",
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
-    ] = False,
+    name: Name = None,
+    fresh: Fresh = False,
     max_cost: MaxCost = None,
     setting: Settings = None,
     parameter: Parameters = None,
@@ -98,6 +97,9 @@ def run(
         seed=seed,
         isolated=isolated,
         filler=filler,
+        questions=questions,
+        acknowledge=acknowledge,
+        quick=quick,
         tokenizer=tokenizer,
         settings=parse_settings(setting or ()),
         base_url=base_url,
@@ -146,6 +148,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples_of(
             "run",
             "run --span 120k --agent gpt-4o --max-cost 40",
+            "run --span 120k --agent gpt-4o --quick",
             "run --span 2k --scenario colours --scenario jokes --examples 10",
             "run --span 32k --agent gpt-4o --repeats 3 --baseline standard-32k-gpt-4o-seed0",
             "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",

@@ -73,29 +73,33 @@ def score_counting_stars(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE|RUN...", help="Prediction files (searching), and folders of runs of ours."
+            metavar="FILE|RUN...",
+            help="Prediction files (searching or reasoning), and folders of runs of ours.",
         ),
     ],
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars, by length, with an order-aware figure beside."""
     from ltm_bench.cli.console import out
-    from ltm_bench.datasets.counting_stars.figures import predicted
 
-    rows = {
-        path: _rows_of_run(path) if path.is_dir() else [_row(path, "", predicted(path, _complain))]
-        for path in files
-    }
+    rows = {path: _rows_of_run(path) if path.is_dir() else [_row_of_file(path)] for path in files}
     if as_json:
         _print([row for found in rows.values() for row in found], as_json=True)
         return
-    of_files = [_without(row, "test") for found in rows.values() for row in found if not row["test"]]
+    of_files = [row for path, found in rows.items() if not path.is_dir() for row in found]
     if of_files:
         _print(of_files, as_json=False)
     for path, found in rows.items():
         if path.is_dir():
             out().print(path.name)
             _print([_without(row, "file") for row in found], as_json=False)
+
+
+def _row_of_file(path: Path) -> dict[str, Any]:
+    from ltm_bench.datasets.counting_stars.figures import predicted
+
+    figures = predicted(path, _complain)
+    return _row(path, figures.test, figures)
 
 
 def _rows_of_run(run: Path) -> list[dict[str, Any]]:

@@ -19,12 +19,17 @@ from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.options import (
+    Acknowledge,
     BaseUrl,
     Cache,
+    Fresh,
     Isolated,
     MaxCost,
     MaxRetries,
+    Name,
     Parameters,
+    Questions,
+    Quick,
     Settings,
     Timeout,
     examples_of,
@@ -34,7 +39,7 @@ from ltm_bench.cli.options import (
 )
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached, ConfigError, RunIncomplete
+from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.report.publishing import DERIVED
@@ -104,6 +109,9 @@ def sweep(
         ),
     ] = None,
     isolated: Isolated = False,
+    questions: Questions = "in-line",
+    acknowledge: Acknowledge = "live",
+    quick: Quick = False,
     connections: Annotated[
         int,
         typer.Option(
@@ -121,9 +129,13 @@ def sweep(
     timeout: Timeout = None,
     max_retries: MaxRetries = None,
     cache: Cache = False,
+    name: Name = None,
+    fresh: Fresh = False,
     output: Annotated[
         Path | None,
-        output_option("sweep", "Where the page of all goes; reports/sweep.html if left out."),
+        output_option(
+            "sweep", "Where the page of all goes; reports/sweep.html, or that of --name, if left out."
+        ),
     ] = None,
     on: Annotated[
         str | None,
@@ -181,6 +193,9 @@ def sweep(
         "suites": suite,
         "examples": examples,
         "isolated": isolated,
+        "questions": questions if questions != "in-line" else None,
+        "acknowledge": acknowledge if acknowledge != "live" else None,
+        "quick": quick,
         "settings": setting,
         "parameters": parameter,
         "base_url": base_url,
@@ -189,7 +204,7 @@ def sweep(
     grid = with_resources((Grid() if file is None else read_grid(file)).model_copy(update=given), resources)
     cluster = None if on is None else Cluster(shared, checkpoint, connections)
     reports = REPORTS if cluster is None else cluster.reports
-    jobs, budget = jobs_of(grid, calls, reports), Budget(max_cost)
+    jobs, budget = jobs_of(grid, calls, reports, name=name, fresh=fresh), Budget(max_cost)
     try:
         if cluster is None:
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
@@ -199,16 +214,19 @@ def sweep(
             ended = _elsewhere(jobs, budget, grid, cluster)
     except KeyboardInterrupt:
         raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
-    runs = {each.job.folder: asyncio.run(_published(each)) for each in ended if _begun(each.job)}
+    runs = {each.job.folder: asyncio.run(_published(each)) for each in ended if _begun(each)}
     if cluster is not None and cluster.url is not None:
         _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
     _print(ended, runs)
-    _write_together([run for run in runs.values() if run.complete], output or reports / "sweep.html")
+    _write_together(
+        [run for run in runs.values() if run.complete], output or reports / f"{name or 'sweep'}.html"
+    )
     _raise_if_unfinished(ended, max_cost)
 
 
-def _begun(job: Job) -> bool:
-    return (job.folder / "events.jsonl").exists()
+def _begun(done: Done) -> bool:
+    """Whether there is something of this run; a folder that holds another run has nothing of it."""
+    return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
 
 
 async def _published(done: Done) -> Run:
@@ -227,6 +245,12 @@ def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
     stopped = [each.problem for each in ended if each.problem is not None]
     if not stopped:
         return
+    foreign = sum(isinstance(problem, ManifestDiffers) for problem in stopped)
+    if foreign == len(stopped):
+        raise ManifestDiffers(
+            f"{foreign} of {len(ended)} folders hold other runs, which were left as they are; "
+            "start beside them with --fresh, or under another --name"
+        )
     what = f"{len(stopped)} of {len(ended)} runs are not finished; the same command continues with them"
     if all(isinstance(problem, BudgetReached) for problem in stopped):
         raise BudgetReached(f"--max-cost {limit} is reached: {what}, with a larger one")
@@ -268,7 +292,7 @@ def _print(ended: Sequence[Done], runs: dict[Path, Run]) -> None:
 def _row(done: Done, run: Run | None) -> list[str]:
     name = done.job.folder.name
     if run is None:
-        return [name, "not begun", "", ""]
+        return [name, "another run" if isinstance(done.problem, ManifestDiffers) else "not begun", "", ""]
     results, interval = run.results, run.interval
     score = "incomplete" if results.score is None else f"{results.score:.2f} / {results.out_of}"
     cost = results.costs.dollars

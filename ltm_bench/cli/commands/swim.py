@@ -12,9 +12,11 @@ import typer
 from ltm_bench.cli.options import (
     AgentName,
     BaseUrl,
+    Fresh,
     Json,
     Judges,
     MaxCost,
+    Name,
     RunName,
     Settings,
     Span,
@@ -170,7 +172,7 @@ def swim_run(
             help="Who is asked; may be given several times, to have them side by side.",
         ),
     ],
-    span: Span = "32k",
+    span: Span = None,
     test: Annotated[
         list[str] | None,
         typer.Option(
@@ -238,6 +240,8 @@ def swim_run(
     base_url: BaseUrl = None,
     judge: Judges = None,
     max_cost: MaxCost = None,
+    name: Name = None,
+    fresh: Fresh = False,
 ) -> None:
     """Ask about documents: at every depth, among more and more others, without the one that counts, several times."""
     from dataclasses import replace
@@ -252,6 +256,7 @@ def swim_run(
     from ltm_bench.datasets.swim import keep
     from ltm_bench.datasets.swim.suite import Tests
     from ltm_bench.plan.request import Request
+    from ltm_bench.plan.suites import SPAN
     from ltm_bench.plan.values import parse_settings, parse_span
     from ltm_bench.script.deliveries import room
 
@@ -264,6 +269,7 @@ def swim_run(
         control=_shares("--control", control)[0],
     )
     tests.check()
+    span = span or SPAN
     kept = keep(_documents(documents), _tasks(tasks), room(parse_span(span)))
     for name, why in kept.dropped.items():
         err().print(f"task {safe(name)} is left out: {safe(why)}")
@@ -280,18 +286,19 @@ def swim_run(
         base_url=base_url,
         parameters=tests.parameters(tasks, documents, min(questions or len(kept.tasks), len(kept.tasks))),
     )
+    agents = list(dict.fromkeys(agent))
     held = [
         carry_out(
-            partial(start, replace(request, agent=name), name=None, fresh=False),
+            partial(start, replace(request, agent=each), name=_name(name, each, agents), fresh=fresh),
             budget=Budget(max_cost),
             judges=judge or (),
         )
-        for name in dict.fromkeys(agent)
+        for each in agents
     ]
     for each in held:
         show_figures(each.folder, "local", None, as_json=False)
     if len(held) > 1:
-        page = held[0].folder.with_name("swim-compare.html")
+        page = held[0].folder.with_name(f"{name or 'swim'}-compare.html")
         write_comparison(compare(*held), [each.folder for each in held], page)
         out().print(f"page of all: {page}")
 
@@ -317,6 +324,15 @@ def swim_show(
     from ltm_bench.plan.folders import find_run
 
     show_figures(find_run(run), embedder, base_url, as_json=as_json)
+
+
+def _name(name: str | None, agent: str, agents: Sequence[str]) -> str | None:
+    """Return the name of an agent's run: the one that was given, with the agent where there are several."""
+    if name is None or len(agents) == 1:
+        return name
+    from ltm_bench.plan.naming import as_name
+
+    return f"{name}-{as_name(agent)}"
 
 
 def _documents(place: Path) -> Sequence[Document]:

@@ -28,6 +28,9 @@ class Answer(NamedTuple):
 class Figures(NamedTuple):
     """The figures of one test."""
 
+    test: str
+    """`searching`, or `reasoning` where stars were first counted wrongly."""
+
     n: int
     """Answers."""
     hits: int
@@ -45,14 +48,17 @@ class Figures(NamedTuple):
 
 def predicted(path: Path, on_bad: OnBad) -> Figures:
     """Return the figures of a prediction file. Raises ConfigError if it is not one."""
+    reasoning = "reasoning" in path.name.casefold()
     try:
-        found = rows(entry.value for entry in read_predictions(path, on_bad))
+        found = rows((entry.value for entry in read_predictions(path, on_bad)), reasoning=reasoning)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(
             f"{path}: not a prediction file of Counting-Stars: {type(error).__name__}: {error}"
         ) from error
     if not found:
         raise ConfigError(f"{path}: there is no answer in it")
+    if len({row.reasoning for row in found}) > 1:
+        raise ConfigError(f"{path}: some answers are of the reasoning test, others are not: split the file")
     return _figures(found)
 
 
@@ -71,6 +77,7 @@ def _figures(found: Sequence[Row]) -> Figures:
     cuts = [i * len(found) // BUCKETS for i in range(BUCKETS + 1)]
     groups = [ordered[cuts[i] : cuts[i + 1]] for i in range(BUCKETS)]
     return Figures(
+        test="reasoning" if found[0].reasoning else "searching",
         n=len(found),
         hits=sum(part == 1 for row in found for part in row.parts),
         cells=cells,

@@ -1,13 +1,16 @@
 """Scores predictions of Counting-Stars (Song et al. 2024) as its programs do, and adds order-aware figures.
 
 A prediction file is a JSON list, or JSON lines, of objects with `answer` (what the model said) and
-`reference_counting_results` (the M counts); `context_size` or `sky_size` says how long the text was.
+`reference_counting_results` (the M counts); `context_size` or `sky_size` says how long the text was. In the reasoning
+test each star is first counted wrongly. The files do not hold those wrong counts: they stand in the whole prompt
+(`question`), where it was kept, and in a table that the published scorer reads.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -18,6 +21,8 @@ class Row(NamedTuple):
     """Length of the text in the units of the file; 0 if it does not say."""
     parts: tuple[float, ...]
     """For each count, 1 if it is in the answer; in the reasoning test also 0.5 or 0.25 for half-right counts."""
+    reasoning: bool
+    """Whether the stars were first counted wrongly."""
     placed: int
     """Number of counts at their own place."""
     exact: bool
@@ -40,25 +45,73 @@ def read_counts(answer: str) -> list[int]:
     return [int(each) for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
 
 
-def score(answer: str, reference: Sequence[int], size: int = 0) -> Row:
-    """Score one answer: numbers after the M-th are ignored, repeated ones count once, and order is free."""
+def score(answer: str, reference: Sequence[int], size: int = 0, *, mistaken: Sequence[int] = ()) -> Row:
+    """Score one answer: numbers after the M-th are ignored, repeated ones count once, and order is free.
+
+    Args:
+        answer: What the model said.
+        reference: The M counts.
+        size: Length of the text.
+        mistaken: In the reasoning test, the count that each star was first given.
+    """
     said = read_counts(answer)
     kept = set(said[: len(reference)])
+    wrong = [count in kept for count in mistaken] or [False] * len(reference)
     return Row(
         size=size,
-        parts=tuple(float(count in kept) for count in reference),
+        parts=tuple(_part(count in kept, bad) for count, bad in zip(reference, wrong, strict=True)),
+        reasoning=bool(mistaken),
         placed=sum(a == b for a, b in zip(said, reference, strict=False)),
         exact=list(reference) == said,
     )
 
 
-def rows(lines: Iterable[Any]) -> list[Row]:
-    """Score the objects of a prediction file. Raises ValueError, LookupError or TypeError for other objects."""
-    return [
-        score(
-            str(each["answer"]),
-            [int(count) for count in each["reference_counting_results"]],
-            int(each.get("context_size", each.get("sky_size", 0))),
-        )
-        for each in lines
-    ]
+def _part(right: bool, mistaken: bool) -> float:
+    if right:
+        return 0.5 if mistaken else 1.0
+    return 0.25 if mistaken else 0.0
+
+
+_FIRST_COUNTED = {
+    15: 16, 117: 116, 42: 43, 69: 70, 58: 59, 107: 106, 9: 8, 49: 48, 113: 112, 66: 67, 26: 25, 102: 101, 81: 82,
+    94: 93, 77: 76, 61: 62, 5: 6, 19: 18, 109: 108, 3: 4, 35: 34, 54: 53, 86: 85, 89: 90, 127: 126, 21: 22, 46: 45,
+    122: 121, 38: 39, 97: 96, 74: 75, 29: 30,
+}  # fmt: skip
+"""The wrong count of each star of the published test with 32 stars."""
+
+_CORRECTED = re.compile(r"(\d{1,9}) ?[颗]?★[^★\d]{1,200}(\d{1,9}) ?[颗]?★")
+"""A wrong count and the right one, in one sentence. Linear: between two stars stands at most 200 characters."""
+
+
+def _mistaken(row: Mapping[str, Any], reference: Sequence[int]) -> list[int]:
+    """Return the count that each star was first given. Raises LookupError if neither prompt nor table has it."""
+    told = {int(right): int(wrong) for wrong, right in _CORRECTED.findall(str(row.get("question", "")))}
+    for table in (told, _FIRST_COUNTED):
+        if all(count in table for count in reference):
+            return [table[count] for count in reference]
+    raise LookupError(
+        "it is of the reasoning test, and nothing says which wrong counts came before the right ones: "
+        "keep the whole prompt in `question`"
+    )
+
+
+def _is_reasoning(row: Mapping[str, Any]) -> bool:
+    asked = str(row.get("retrieval_question") or row.get("question", ""))[-2000:]
+    return "正确" in asked or re.search(r"\bcorrect(?:ly)?\b", asked) is not None
+
+
+def rows(lines: Iterable[Any], *, reasoning: bool = False) -> list[Row]:
+    """Score the objects of a prediction file. Raises ValueError, LookupError or TypeError for other objects.
+
+    Args:
+        lines: The objects.
+        reasoning: They are of the reasoning test, even where their questions do not say so.
+    """
+    found = []
+    for each in lines:
+        reference = [int(count) for count in each["reference_counting_results"]]
+        corrected = reasoning or _is_reasoning(each)
+        mistaken = _mistaken(each, reference) if corrected else ()
+        size = int(each.get("context_size", each.get("sky_size", 0)))
+        found.append(score(str(each["answer"]), reference, size, mistaken=mistaken))
+    return found

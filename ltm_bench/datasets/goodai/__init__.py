@@ -3,6 +3,6 @@
 Published by GoodAI under the MIT licence: https://github.com/GoodAI/goodai-ltm-benchmark
 """
 
-from ltm_bench.datasets.goodai.suite import Recipe, plays, recipes
+from ltm_bench.datasets.goodai.suite import Recipe, plays, recipes, spans
 
-__all__ = ["Recipe", "plays", "recipes"]
+__all__ = ["Recipe", "plays", "recipes", "spans"]

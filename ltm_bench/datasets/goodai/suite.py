@@ -14,7 +14,7 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Tell
 from ltm_bench.datasets.goodai.expectations import READERS, expected_of
-from ltm_bench.datasets.goodai.files import Definition, OnBad, definitions
+from ltm_bench.datasets.goodai.files import Definition, OnBad, definitions, span_of
 from ltm_bench.datasets.goodai.importing import digest
 from ltm_bench.script.scenario import Scenario, Script
 
@@ -78,6 +78,11 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
     }
 
 
+def spans(folder: Path) -> list[int]:
+    """Return the spans in tokens that the definitions in a folder were made for, as far as their names say so."""
+    return sorted({span for each in definitions(folder, lambda _: None) if (span := span_of(each.benchmark))})
+
+
 def plays(folder: Path) -> int:
     """Return the number of examples of the restaurant, whose definitions hold no script."""
     known = definitions(folder, lambda _: None)
@@ -86,8 +91,7 @@ def plays(folder: Path) -> int:
 
 def _scenario(name: str, examples: Sequence[Definition], known: Sequence[Definition]) -> Scenario:
     def build(dice: Dice) -> Script:
-        index = int(dice.name.rpartition("/")[2])
-        definition = examples[index % len(examples)]
+        definition = examples[dice.index % len(examples)]
         return _script(definition, expected_of(definition, known))
 
     return Scenario(

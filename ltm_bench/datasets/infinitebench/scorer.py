@@ -127,17 +127,19 @@ def _normal_english(text: str) -> list[str]:
     return re.sub(r"\b(a|an|the)\b", " ", text).split()
 
 
-_UNLISTED = "《·"
-"""Punctuation missing from the published list of Chinese marks, where it therefore counts as a character."""
+_MARKS_CHINESE = frozenset(
+    string.punctuation
+    + "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣､"
+    + "、〃》「」『』【】〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏"
+)
+"""The punctuation that the published programs drop; `《`, `〈`, `〉` and `·` are missing, and count as characters."""
 
 
 def _normal_chinese(text: str, mode: Mode) -> list[str]:
-    def kept(c: str) -> bool:
-        if c in _UNLISTED:
-            return mode != "strict"
-        return not (c in string.punctuation or c.isspace() or unicodedata.category(c)[0] == "P")
+    def dropped(c: str) -> bool:
+        return c.isspace() or c in _MARKS_CHINESE or (mode == "strict" and unicodedata.category(c)[0] == "P")
 
-    return [c for c in text.lower() if kept(c)]
+    return [c for c in text.lower() if not dropped(c)]
 
 
 def f1(prediction: Sequence[str], label: Sequence[str]) -> float:
@@ -240,16 +242,18 @@ def choice(prediction: str, label: Any, mode: Mode) -> float:
 def code_debug(prediction: str, label: Any, mode: Mode) -> float:
     """Look for the letter or the name of the broken function; `label` is name and letter."""
     name, letter = str(label[0]), str(label[1])
+    prediction = prediction.strip()
     if mode == "strict":
-        return float(_settled(prediction.strip(), "ABCD", [name, letter]))
-    if mode == "official-newest" and (
-        _last_letter(prediction, "A-J") == letter or prediction.startswith(letter)
-    ):
+        return float(_settled(prediction, "ABCD", [name, letter]))
+    newest = mode == "official-newest"
+    if newest and _last_letter(prediction, "A-J") == letter:
         return 1.0
-    if prediction[:2] in (f"{letter}.", f"{letter}:"):
+    if not newest and prediction[:2] in (f"{letter}.", f"{letter}:"):
         return 1.0
-    said = _blanked(prediction.strip(), ("\n", "`", "'", '"', "-", "*", "Option", "option"))
+    said = _blanked(prediction, ("\n", "`", "'", '"', "-", "*", "Option", "option"))
     said = _SPACES.sub(" ", said)
+    if newest and said.startswith((letter, name)):
+        return 1.0
     for lead in ("answer is:", "is:", "answer:", "correct option is:"):
         at = said.find(lead)
         if at >= 0:
@@ -277,7 +281,7 @@ def _settled(said: str, letters: str, accepted: Sequence[str]) -> bool:
     text = next((each for each in accepted if each != letter), letter)
     plain = re.sub(r"[*_`]", "", said)
     decided = re.findall(
-        rf"\b(?:answer|option|choice)(?: is|:)*\s*:?\s*\(?([{letters}])\b(?!')", plain, re.IGNORECASE
+        rf"\b(?:answer|option|choice)(?: is|:)*+\s*+(?::\s*+)?\(?([{letters}])\b(?!')", plain, re.IGNORECASE
     )
     leading = re.match(rf"\(?([{letters}])(?:[.:)\s]|$)(?! [a-z])", plain)
     chosen = {each.upper() for each in decided[-1:]} or ({leading.group(1)} if leading else set())

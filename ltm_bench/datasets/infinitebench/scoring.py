@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS, Mode, score, task_of
-from ltm_bench.datasets.predictions import OnBad, read_predictions
+from ltm_bench.datasets.predictions import CUT, OnBad, read_predictions
 
 _SKIPS_FIRST = "gpt4"
 """The model whose first number the published program skips in math_calc."""
@@ -63,7 +63,10 @@ def _score_file(
     path: Path, task: str, modes: Sequence[Mode], *, skip_first: bool, on_bad: OnBad
 ) -> FileScore:
     scores: list[list[float]] = []
-    for number, line in read_predictions(path, on_bad):
+    for number, line in read_predictions(path, on_bad, keep_cut=True):
+        if line is CUT:
+            scores.append([0.0] * len(modes))
+            continue
         try:
             said = str(line["prediction"] if "prediction" in line else line["pred"])
             label = line["ground_truth"] if "ground_truth" in line else line["label"]

@@ -1,0 +1,58 @@
+"""Modes: who acknowledges needles, and whether questions are part of the conversation. Both are part of a run."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, cast, get_args
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.log.manifest import Acknowledge, Questions
+
+Filler = Literal["scripted", "live"]
+
+
+class Mode(NamedTuple):
+    """What of a conversation the agent answers, and where."""
+
+    questions: Questions
+    acknowledge: Acknowledge
+
+
+def mode_of(questions: str, acknowledge: str, *, quick: bool, filler: str) -> Mode:
+    """Read what somebody asked for. `quick` means forked questions, scripted acknowledgements and scripted filler.
+
+    Raises ConfigError for a word that is none, and for `quick` with filler that the agent answers.
+    """
+    if quick:
+        if filler != "scripted":
+            raise ConfigError("--quick: filler is scripted then; leave out --filler live, or --quick")
+        return Mode("forked", "scripted")
+    return Mode(
+        cast(Questions, _one_of("--questions", questions, get_args(Questions))),
+        cast(Acknowledge, _one_of("--acknowledge", acknowledge, get_args(Acknowledge))),
+    )
+
+
+def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
+    if given not in known:
+        raise ConfigError(f"{option} {given}: it is {' or '.join(known)}{nearest(given, known)}")
+    return given
+
+
+def check_mode(mode: Mode, name: str, agent: Agent) -> None:
+    """Raise ConfigError where an agent cannot be asked in this mode, before anything is asked."""
+    if mode.acknowledge == "scripted":
+        if not agent.observes:
+            raise ConfigError(
+                f"--acknowledge scripted: {name} hears of nothing that it does not answer itself, so no needle would "
+                "reach it; run it with --acknowledge live"
+            )
+        if agent.writes_in_reply:
+            raise ConfigError(
+                f"--acknowledge scripted: {name} decides what to remember while it replies, so it would not remember "
+                "needles as it does otherwise; run it with --acknowledge live"
+            )
+    if mode.questions == "forked" and agent.forks == "no":
+        raise ConfigError(
+            f"--questions forked: {name} cannot answer beside the conversation; run it with --questions in-line"
+        )

@@ -1,0 +1,134 @@
+"""The name of a run that was given none: short, readable, and another one for every other run.
+
+It says what is asked, how often, the span, the agent and its model, and the seed. Whatever else sets the run apart from
+the usual one with the same words follows: spelt out where that is short, else as a few digits of its hash. What changes
+with the content of files is left out, so that a run whose scenario was edited is found, and refused, under its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.plan.request import Request
+from ltm_bench.plan.values import spell_span
+
+_SPELT = 24
+"""Characters that options may take in a name; beyond that, they are hashed."""
+
+_AGENT = 40
+"""Characters that an agent may take."""
+
+_WORDS = ("questions", "acknowledge", "mode")
+"""What differs from the usual run by a word that says enough: `forked`, `scripted` needles, `live` filler."""
+
+_BY_FILES = ("digest", "unvalidated")
+"""Parameters that follow from the content of files."""
+
+
+def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
+    """Return the name of a run.
+
+    Args:
+        manifest: Of the run.
+        usual: What it would be without further options: the same agent, suite, scenarios, span and seed.
+        whole: All scenarios that the suite has at this span.
+    """
+    names = [entry.name for entry in manifest.suite.scenarios]
+    apart = dict(_apart(manifest, usual))
+    part = names != list(whole)
+    asked = _suite(manifest.suite.name)
+    if part:
+        joined = "-".join(names)
+        if len(joined) <= _SPELT:
+            asked = joined if manifest.suite.name == Request.suite else f"{asked}-{joined}"
+        else:
+            asked = f"{asked}-{len(names)}-scenarios"
+            apart["scenarios"] = names
+    counts = {entry.examples for entry in manifest.suite.scenarios}
+    several = ""
+    if (apart_counts := apart.pop("examples", None)) is not None:
+        if len(counts) == 1:
+            several = f"x{min(counts)}"
+        else:
+            apart["examples"] = apart_counts
+    agent = _agent(manifest, apart)
+    parts = [
+        asked,
+        several,
+        spell_span(manifest.span),
+        agent,
+        f"seed{manifest.seed}",
+        "isolated" if apart.pop("isolated", False) else "",
+        _rest(apart),
+    ]
+    return "-".join(filter(None, parts))
+
+
+def _apart(manifest: Manifest, usual: Manifest) -> Iterator[tuple[str, Any]]:
+    """Yield what sets a manifest apart from the usual one."""
+    ours, theirs = manifest.identity(), usual.identity()
+    entries = list(zip(manifest.suite.scenarios, usual.suite.scenarios, strict=True))
+    if any(a.examples != b.examples for a, b in entries):
+        yield "examples", [a.examples for a, _ in entries]
+    for a, b in entries:
+        for key in dict.fromkeys((*a.parameters, *b.parameters)):
+            if key not in _BY_FILES and a.parameters.get(key) != b.parameters.get(key):
+                yield f"{a.name}.{key}", a.parameters.get(key)
+    for key in dict.fromkeys((*manifest.agent.settings, *usual.agent.settings)):
+        value = manifest.agent.settings.get(key)
+        if value != usual.agent.settings.get(key):
+            yield key, value
+    for room in (ours, theirs):  # said above, or part of the name anyway
+        room.pop("agent")
+        room["suite"].pop("scenarios")
+        room["filler"].pop("digest")
+    yield from _changed(ours, theirs)
+
+
+def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key in dict.fromkeys((*ours, *theirs)):
+        a, b = ours.get(key), theirs.get(key)
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            yield from _changed(a, b)
+        elif a != b:
+            yield key, a
+
+
+def _suite(name: str) -> str:
+    kind, colon, place = name.partition(":")
+    if not colon:
+        return name
+    folder = Path(place).resolve()
+    return as_name(f"{kind}-{folder.parent.name if folder.name == 'definitions' else folder.name}")
+
+
+def _agent(manifest: Manifest, apart: dict[str, Any]) -> str:
+    name = as_name(manifest.agent.name)
+    model = apart.get("model")
+    if isinstance(model, str) and model:
+        name = f"{name}-{as_name(apart.pop('model'))}"
+    return name if len(name) <= _AGENT else f"{name[: _AGENT - 7].rstrip('-.')}-{_digest(name)}"
+
+
+def _rest(apart: Mapping[str, Any]) -> str:
+    words = [str(apart[key]) for key in _WORDS if key in apart]
+    others = {key: value for key, value in apart.items() if key not in _WORDS}
+    spelt = "-".join(f"{key}-{value}" for key, value in others.items())
+    if len(spelt) > _SPELT or as_name(spelt) != spelt:
+        spelt = _digest(json.dumps(others, sort_keys=True, default=str))
+    return "-".join(filter(None, [*words, spelt]))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:6]
+
+
+def as_name(text: str) -> str:
+    """Return a text as part of a folder's name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")

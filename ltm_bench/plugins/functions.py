@@ -1,0 +1,80 @@
+"""A plain function, or an object that can be called, as an agent."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import AgentError
+from ltm_bench.core.messages import Message, Reply, Turn
+
+
+class FunctionAgent(Agent):
+    """A function `(message: str) -> str` or `(message: str, at: datetime) -> str` as an agent.
+
+    It may be sync or async, and an object of a class with `__call__` will do. The agent observes if that object has a
+    method `observe(message, reply)`, which may take `at` as well. `at` is the benchmark's time of the message.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str = "the function") -> None:
+        """Look at what the function takes.
+
+        Args:
+            function: It, or an object that can be called.
+            name: What errors call it.
+
+        Raises:
+            ValueError: It takes something else.
+        """
+        self._name, self._function = name, function
+        self._timed = _takes_time(function, ("message",), name)
+        observe = getattr(function, "observe", None)
+        self.observes = callable(observe)
+        self._observe: Callable[..., Any] | None = observe if callable(observe) else None
+        if self._observe is not None:
+            wanted = ("message", "reply")
+            self._observe_timed = _takes_time(self._observe, wanted, f"{name}.observe")
+
+    async def reply(self, message: Message) -> Reply:
+        """Call the function with the message's text, and its time if it takes that."""
+        time = {"at": message.at} if self._timed else {}
+        answer = self._function(message.text, **time)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if not isinstance(answer, str):
+            raise AgentError(f"{self._name} returned {type(answer).__name__}, not a string")
+        return Reply(answer)
+
+    async def observe(self, turn: Turn) -> None:
+        """Tell the object of a turn, if it wants to know."""
+        if self._observe is not None:
+            time = {"at": turn.message.at} if self._observe_timed else {}
+            told = self._observe(turn.message.text, turn.reply.text, **time)
+            if inspect.isawaitable(told):
+                await told
+
+
+def _takes_time(function: Callable[..., Any], given: tuple[str, ...], name: str) -> bool:
+    """Whether a function has a parameter `at`. Raises ValueError where it cannot be called with what it would be given.
+
+    Args:
+        function: To be looked at.
+        given: What it is given by position.
+        name: What the error calls it.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some functions that are written in C do not say
+        return False
+    at = signature.parameters.get("at")
+    timed = at is not None and at.kind is not inspect.Parameter.POSITIONAL_ONLY
+    try:
+        signature.bind(*given, **({"at": None} if timed else {}))
+    except TypeError as error:
+        words = ", ".join(given)
+        raise ValueError(
+            f"{name} takes {signature}; make it take ({words}) or ({words}, at), where `at` is the time"
+        ) from error
+    return timed

@@ -1,0 +1,111 @@
+"""What somebody types second: the same with other settings starts a run of its own, or is refused in words."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+PARKING = '''"""Parking: where the car is."""
+
+from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+
+PLACES = ("harbour", "station", "market")
+
+
+@scenario(skills={"recall"}, topics={"parking"})
+def parking(dice: Dice) -> Script:
+    place = dice.choice(PLACES)
+    yield Tell(f"My car is at the {place}.", at=0.0)
+    yield Ask("Where is my car?", expect=names_only(place, among=PLACES), at=1.0)
+'''
+
+SMALL = ("--span", "2k", "--suite", "smoke", "--isolated")
+RUN = ("run", "--span", "2k", "--scenario", "parking", "--agent", "perfect")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "parking.py").write_text(PARKING, "utf-8")
+    return tmp_path
+
+
+def edit(place: Path) -> None:
+    path = place / "scenarios" / "parking.py"
+    path.write_text(path.read_text("utf-8").replace("My car", "Our car"), "utf-8")
+
+
+def runs() -> list[str]:
+    return sorted(path.parent.name for path in Path("reports").glob("*/events.jsonl"))
+
+
+def test_more_examples_are_another_run(command: "Command") -> None:
+    assert command(*RUN).exit_code == 0
+    again = command(*RUN, "--examples", "5")
+    assert again.exit_code == 0, again.err
+    assert "perfect · parking · span 2k · 5 examples" in again.err
+    assert runs() == ["parking-2k-perfect-seed0", "parking-x5-2k-perfect-seed0"]
+
+
+def test_a_name_that_is_taken_is_refused_in_words(command: "Command") -> None:
+    assert command(*RUN, "--name", "r").exit_code == 0
+    again = command(*RUN, "--name", "r", "--examples", "20")
+    assert again.exit_code == 1
+    assert (
+        "reports/r holds another run (examples: 3 there, 20 now); start beside it with --fresh" in again.err
+    )
+    assert "{" not in again.err
+
+
+def test_a_scenario_that_was_edited_is_named(command: "Command", place: Path) -> None:
+    assert command(*RUN).exit_code == 0
+    edit(place)
+    again = command(*RUN)
+    assert again.exit_code == 1
+    assert "the file of the scenario parking has changed" in again.err
+    assert command(*RUN, "--fresh").exit_code == 0
+    assert runs() == ["parking-2k-perfect-seed0", "parking-2k-perfect-seed0-2"]
+
+
+def test_a_scenario_that_is_left_out_is_said(command: "Command") -> None:
+    done = command("run", "--span", "2k", "--agent", "perfect", "--isolated", "--suite", "standard")
+    assert "chapter_break is left out: the suite standard asks it from a span of 8k on." in done.err
+
+
+def sweep(*words: str) -> tuple[str, ...]:
+    return ("sweep", "--agent", "perfect", "--agent", "goldfish", *SMALL, *words)
+
+
+def test_a_sweep_takes_no_foreign_run_into_its_page(command: "Command") -> None:
+    assert command(*sweep("--name", "nightly")).exit_code == 0
+    name = "nightly-smoke-2k-perfect-seed0-isolated"
+    assert name in runs()
+    log = Path("reports", name, "events.jsonl")
+    manifest = json.loads(log.read_text().splitlines()[0])
+    log.write_text(json.dumps(manifest | {"seed": 99}) + "\n")
+    again = command(*sweep("--name", "nightly"))
+    assert again.exit_code == 1
+    assert f"{name} holds another run (seed: 99 there, 0 now)" in again.err
+    assert "1 of 2 folders hold other runs, which were left as they are" in again.err
+    assert "another run" in again.out
+    assert log.read_text() == json.dumps(manifest | {"seed": 99}) + "\n"
+
+
+def test_a_sweep_can_start_beside_itself(command: "Command") -> None:
+    assert command(*sweep()).exit_code == 0
+    assert command(*sweep("--fresh")).exit_code == 0
+    assert len(runs()) == 4
+    assert all(
+        name in runs() for name in ("smoke-2k-perfect-seed0-isolated", "smoke-2k-perfect-seed0-isolated-2")
+    )
+
+
+def test_a_sweep_has_a_page_under_its_name(command: "Command") -> None:
+    assert command(*sweep("--name", "nightly")).exit_code == 0
+    assert Path("reports/nightly.html").exists()
+    assert not Path("reports/sweep.html").exists()

@@ -1,0 +1,37 @@
+"""Agents by name: presets, adapters, and an adapter with its model."""
+
+import pytest
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.judge.judges import find_judges
+from ltm_bench.plan.agents import resolve_agent
+
+
+def test_an_adapter_and_its_model_are_a_name_for_agents_and_for_judges(key: str) -> None:
+    entry = resolve_agent("openai_chat:gpt-4o").entry
+    assert (entry.name, entry.adapter, entry.settings) == (
+        "openai_chat:gpt-4o",
+        "openai_chat",
+        {"model": "gpt-4o"},
+    )
+    [judge] = find_judges(["openai_chat:local/llama:8b"])
+    assert judge.name == "openai_chat:local/llama:8b"
+    assert judge.description["settings"] == {"model": "local/llama:8b"}
+
+
+def test_a_setting_says_more_than_the_name(key: str) -> None:
+    entry = resolve_agent("openai_chat:gpt-4o", {"model": "gpt-4o-mini", "window": 8000}).entry
+    assert entry.settings == {"model": "gpt-4o-mini", "window": 8000}
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("openai_chat:", "--judge openai_chat:: there is none"),
+        ("openai_chatt:gpt-4o", "--judge openai_chatt:gpt-4o: there is none"),
+        ("parrot:gpt-4o", "agent parrot: no setting 'model'"),
+    ],
+)
+def test_a_name_that_fits_nothing_is_refused(name: str, complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        find_judges([name])
