@@ -3,9 +3,9 @@
     python -m perf.replies FOLDER [--json] [--show]
 
 FOLDER holds `questions.jsonl.gz` (or `questions.jsonl`) and `replies.jsonl`. A question has `question_id`, `scenario`,
-`question`, `at`, `expect` (a matcher as a log holds it, of any release) and `before` (the example's turns so far: `at`,
-`message`, `reply`). A reply has `question` (an id), `reply`, `fair` (the outcomes that a fair examiner would accept, most
-fitting first) and `soft` (a human might dispute it).
+`question`, `at`, `expect` (a matcher as a log holds it, of any release) and `before` (the example's turns so far:
+`at`, `message`, `reply`). A reply has `question` (an id), `reply`, `fair` (the outcomes that a fair examiner would
+accept, most fitting first) and `soft` (a human might dispute it).
 
 Three figures, each with n and a 95 % interval (Wilson):
 
@@ -90,11 +90,8 @@ class Tally:
 def questions(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     """Return the questions of a folder by their ids."""
     packed, plain = folder / "questions.jsonl.gz", folder / "questions.jsonl"
-    lines = (
-        gzip.open(packed, "rt", encoding="utf-8") if packed.is_file() else plain.open("r", encoding="utf-8")
-    )
-    with lines:
-        return {each["question_id"]: each for each in map(json.loads, lines)}
+    text = gzip.decompress(packed.read_bytes()) if packed.is_file() else plain.read_bytes()
+    return {each["question_id"]: each for each in map(json.loads, text.decode("utf-8").splitlines())}
 
 
 def replies(folder: Path) -> Iterator[Mapping[str, Any]]:
@@ -154,16 +151,18 @@ def main() -> None:
         for name in (ALL, question["scenario"]):
             fault = tallies[name].count(each["fair"], each["soft"], verdict)
         if fault:
-            differing.append((fault, question, each, verdict))
+            differing.append((fault, each, verdict))
     names = [ALL, *sorted(set(tallies) - {ALL})]
     if args.json:
         print(json.dumps({name: tallies[name].figures() for name in names}, indent=1))
         return
     if args.show:
-        for fault, question, each, verdict in differing:
+        for fault, each, verdict in differing:
             print(f"{fault:9} {each['question']} fair {'/'.join(each['fair'])}{' (soft)' * each['soft']}")
             print(f"    {each['reply']!r}\n    {verdict.outcome} {verdict.score}: {verdict.reason}")
-    print(f"{'':20} {'accepted of right':32} {'undecided':>9} {'refused':>7}   {'wrong > 0':>9}   labels right")
+    print(
+        f"{'':20} {'accepted of right':32} {'undecided':>9} {'refused':>7}   {'wrong > 0':>9}   labels right"
+    )
     for name in names:
         tally = tallies[name]
         refused = tally.right - tally.accepted - tally.undecided

@@ -8,14 +8,24 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
-    Lexicon, Mention, Reading, abstains, json_values, mentions, plain, read, resolve, words,
+    Lexicon,
+    Mention,
+    Reading,
+    abstains,
+    json_values,
+    mentions,
+    plain,
+    read,
+    resolve,
+    words,
 )  # fmt: skip
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _NOUNS = ("option", "number", "choice", "beginning", "answer", "no", "candidate", "alternative")
 _DECIDES = re.compile(
-    r"\b(?:answer|choose|choosing|chose|pick|select|go with|going with|conclude|conclusion|therefore|final|believe|think|"
+    r"\b(?:answer|choose|choosing|chose|pick|select|go with|going with|conclude|conclusion|therefore|final|"
+    r"believe|think|"
     r"correct|right|true|best|likely|doubt|sure|fits|matches|so|only)\b|选|答案"
 )
 _BRIEF = 4
@@ -36,7 +46,9 @@ def _named(of: int) -> Lexicon:
 @lru_cache(maxsize=64)
 def _figures(of: int) -> Lexicon:
     """Return the numbers alone, which may also count something else."""
-    return Lexicon({str(n): (str(n), *_NUMBERS[1:][n - 2 : n - 1]) for n in range(1, of + 1)}, shortened=False)
+    return Lexicon(
+        {str(n): (str(n), *_NUMBERS[1:][n - 2 : n - 1]) for n in range(1, of + 1)}, shortened=False
+    )
 
 
 def _names(n: int) -> list[str]:

@@ -8,7 +8,16 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
-    Lexicon, Mention, Reading, abstains, answer, mentions, read, resolve, words,
+    Lexicon,
+    Mention,
+    Reading,
+    abstains,
+    answer,
+    is_foreign,
+    mentions,
+    read,
+    resolve,
+    words,
 )  # fmt: skip
 from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.thesaurus import OTHER_THINGS, ways
@@ -21,9 +30,14 @@ _MANY = 4
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
 _NIGHT = r"(?:at night|in the night|am|midnight|uhr nachts)"
 _TWELVE = (
-    (re.compile(rf"\b(?:24[:.h]?(?:00)?|0?0[:.h]00)\b(?:\s*(?:h|hours|hrs|uhr|am|o'clock))?"), " midnight "),
+    (re.compile(r"\b(?:24[:.h]?(?:00)?|0?0[:.h]00)\b(?:\s*(?:h|hours|hrs|uhr|am|o'clock))?"), " midnight "),
     (re.compile(rf"\b(?:12(?:[:.]00)?|twelve)\s*(?:o'clock)?\s*{_NIGHT}\b"), " midnight "),
-    (re.compile(r"\b12(?:[:.]00)?\s*(?:pm|noon|h|hrs|hours|uhr|o'clock)\b|\b(?:12[:.]00|1200)\b|\btwelve o'clock\b"), " noon "),
+    (
+        re.compile(
+            r"\b12(?:[:.]00)?\s*(?:pm|noon|h|hrs|hours|uhr|o'clock)\b|\b(?:12[:.]00|1200)\b|\btwelve o'clock\b"
+        ),
+        " noon ",
+    ),
 )
 """The hours that have a name."""
 
@@ -58,7 +72,7 @@ def _another(mention: Mention, reading: Reading) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Decodes(Matcher):
-    """An equal share for every meaning that is given, and one share less, once, if a group is left open: guessing costs."""
+    """An equal share for every meaning that is given, and one share less, once, if others are: guessing costs."""
 
     version: ClassVar[int] = 3
 
@@ -81,13 +95,17 @@ class Decodes(Matcher):
             found = [m for m in mentions(reading, _lexicon(self.groups, group)) if not _another(m, reading)]
             used += [(m.start, m.end) for m in found]
             named_any = named_any or bool(found)
-            given = resolve(found).values
+            decision = resolve(found)
+            given = decision.values
             if any(m.value == meaning for m in found) and len({m.value for m in found}) >= _MANY:
                 given = tuple(dict.fromkeys(m.value for m in found))
-            hits.append(float(given == (meaning,)))
+            beside = len(given) == 2 < len(dict(self.groups)[group]) and not all(
+                m.choice for m in decision.evidence
+            )
+            hits.append(float(given == (meaning,) or (beside and meaning in given)))
             if given == (meaning,):
                 continue
-            guessed = guessed or len(given) > 1
+            guessed = guessed or bool(given)
             notes.append(f"{group}: {meaning} expected, {' and '.join(given) or 'nothing'} named")
         parts = tuple(hits)
         if named_any and recites(reply, turns, used):
@@ -96,6 +114,8 @@ class Decodes(Matcher):
         if not notes:
             return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", parts)
         reason = "; ".join(notes)
+        if is_foreign(reply) and not (not named_any and abstains(reply)):
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read", parts)
         if score > 0:
             return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
         if not named_any and abstains(reply):

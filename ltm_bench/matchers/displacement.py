@@ -1,19 +1,22 @@
 """`displaced`: the reply says how far, and in which directions, one place lies from another."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Reading, abstains, read, words
+from ltm_bench.matchers.reading import Form, Reading, abstains, is_foreign, read, words
 from ltm_bench.matchers.reading.cues import Effect, cues
-from ltm_bench.matchers.reading.quantities import distances
+from ltm_bench.matchers.reading.quantities import Distance, distances
 from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.reading.text import sentences
 
 _BACK = re.compile(r"\b(?:back|return(?:ing)?|reverse[ds]?|opposite|the other way)\b")
-_TOTAL = re.compile(r"\b(?:total|net|altogether|in all|sum|combined|displacement|offset|relative to|final position)\b")
+_TOTAL = re.compile(
+    r"\b(?:total|net|altogether|in all|sum|combined|displacement|offset|relative to|final position)\b"
+)
 
 Place = tuple[Decimal, Decimal]
 """Kilometres to the east and to the north."""
@@ -35,10 +38,20 @@ class _Statement:
 def _statements(reading: Reading) -> Iterator[_Statement]:
     """Yield what each sentence says, the way back left out. Lines that give one axis each are said together."""
     waiting: _Statement | None = None
+    in_json: defaultdict[int, list[Distance]] = defaultdict(list)
+    for piece in reading.pieces:
+        if piece.form is Form.JSON:
+            in_json[piece.line] += distances(piece, 0, len(piece.text))
+    for found in in_json.values():  # `{"north": 3, "south": 0, …}`
+        if found:
+            axes = {
+                axis: sum((d.value for d in found if d.axis == axis), Decimal(0)) for axis in ("ew", "ns")
+            }
+            yield _Statement(axes, True, ())
     for piece in reading.pieces:
         for begin, end in sentences(piece.text):
             found = list(distances(piece, begin, end))
-            if not found or _BACK.search(piece.text, begin, end):
+            if not found or piece.form is Form.JSON or _BACK.search(piece.text, begin, end):
                 continue
             said = cues(words(piece.text[begin:end]))
             concludes = any(c.effect is Effect.CONCLUDES for c in said) or bool(
@@ -80,6 +93,8 @@ class Displaced(Matcher):
         if not said:
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            if is_foreign(reply):
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
             return Verdict(Outcome.MALFORMED, 0.0, "the reply gives no distance with a direction")
         if recites(reply, turns, [span for each in said for span in each.spans]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
@@ -96,9 +111,7 @@ class Displaced(Matcher):
             )
         if places[-1] == right:
             return Verdict(Outcome.CORRECT, 1.0, f"{_spelt(*right)}, as it should be")
-        return Verdict(
-            Outcome.WRONG, 0.0, f"{_spelt(*right)} expected, the reply says {_spelt(*places[-1])}"
-        )
+        return Verdict(Outcome.WRONG, 0.0, f"{_spelt(*right)} expected, the reply says {_spelt(*places[-1])}")
 
     def right(self) -> Sequence[str]:
         """Return the displacement in a sentence, with its axes swapped, and after some working."""

@@ -8,10 +8,21 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
-    Form, Lexicon, Piece, Reading, abstains, gives_example, known_words, last_readable, number, read, words,
+    Form,
+    Lexicon,
+    Piece,
+    Reading,
+    abstains,
+    gives_example,
+    known_words,
+    last_readable,
+    number,
+    read,
+    words,
 )  # fmt: skip
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.json_values import embedded
+from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.sameness import same_word, singular
 
 Found = list[tuple[str, int | None]]
@@ -160,10 +171,10 @@ def _same_thing(said: str, meant: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts(Matcher):
-    """How much of the list is right, in items and in amounts, less what else is on it.
+    """A third for the items on the list, a third for their amounts, a third if nothing else is on it.
 
-    Items count beyond the first one found, which a single needle gives away. What is on the list besides costs in
-    proportion to what is rightly on it, so that there is no cliff, and nothing is left when it is as much.
+    What else is on it costs in proportion to what is rightly on it, and of all three thirds: there is no cliff, and
+    nothing is left when it is as much, as in a list of everything.
     """
 
     version: ClassVar[int] = 3
@@ -192,6 +203,8 @@ class ItemCounts(Matcher):
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
         if not any(_same_thing(name, meant) for name, _ in found for meant in self.among) and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        if recites(reply, turns):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         return self._compare(found)
 
     def _compare(self, found: Found) -> Verdict:
@@ -205,6 +218,8 @@ class ItemCounts(Matcher):
             present.append(name)
             left = [entry for entry in left if entry not in same]
             told = [n for _, n in same if n is not None]
+            if len(same) > 1 and sum(told) != count:
+                left += same[1:]  # the same thing again, and not a part of it
             amounts += bool(told) and count in (told[-1], sum(told))
         size, extra = len(self.expected), [name for name, _ in left]
         missing = [name for name, _ in self.expected if name not in present]
@@ -217,10 +232,8 @@ class ItemCounts(Matcher):
             reason += f"; extra: {', '.join(each[:40] for each in extra[:8])}"
         if not present:
             return Verdict(Outcome.WRONG, 0.0, reason)
-        beyond = max(1, size - 1)
-        listed = (len(present) - 1) / beyond if size > 1 else 1.0
-        right = max(0, amounts - (size > 1)) / beyond
-        score = (listed + right) / 2 * max(0.0, 1 - len(extra) / len(present))
+        clean = max(0.0, 1 - len(extra) / len(present))
+        score = (len(present) / size + amounts / size + clean) / 3 * clean
         if score <= 0:
             return Verdict(Outcome.WRONG, 0.0, reason)
         return Verdict(Outcome.PARTIAL, round(score, 6), reason)

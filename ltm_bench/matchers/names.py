@@ -6,10 +6,22 @@ from functools import lru_cache
 from typing import Any
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Force, Lexicon, abstains, gives_up, last_readable, mentions, read, resolve
+from ltm_bench.matchers.reading import (
+    Force,
+    Lexicon,
+    abstains,
+    gives_up,
+    is_foreign,
+    last_readable,
+    mentions,
+    read,
+    resolve,
+)
 from ltm_bench.matchers.reading.surplus import recites
 
 _SHORT = 60
+_PAIR = 2
+"""Candidates between which a reply may leave the choice open."""
 _FEW = 3
 """Candidates beside each other up to which a reply may mean one of them; more recite what there is."""
 
@@ -40,18 +52,24 @@ class NamesOnly(Matcher):
         if not found:
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            if is_foreign(reply):
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
             return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
         named = list(dict.fromkeys(m.value for m in found))
         if recites(reply, turns, [(m.start, m.end) for m in found]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
-            return Verdict(Outcome.ABSTAINED, 0.0, f"the reply does not know, and guesses: {', '.join(named)}")
+            return Verdict(
+                Outcome.ABSTAINED, 0.0, f"the reply does not know, and guesses: {', '.join(named)}"
+            )
         decision = resolve(found)
         if not decision.values:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says what it is not: {', '.join(named)}")
-        if len(decision.values) > 1 and (decision.sure or len(decision.values) > _FEW):
+        if len(decision.values) > (_PAIR if decision.sure else _FEW) or (
+            len(decision.values) > 1 and self.value not in decision.values
+        ):
             return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(decision.values)}")
-        if not decision.sure and self.value in decision.values:
+        if self.value in decision.values and (not decision.sure or len(decision.values) > 1):
             guess = decision.values[0]
             return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {guess}")
         if all(m.attached for m in decision.evidence) and decision.evidence:

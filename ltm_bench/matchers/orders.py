@@ -9,10 +9,22 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import (
-    DENIAL, Force, Lexicon, Time, abstains, mentions, plain, read, words,
+    Force,
+    Lexicon,
+    Time,
+    abstains,
+    mentions,
+    plain,
+    read,
+    words,
 )  # fmt: skip
 from ltm_bench.matchers.reading.surplus import recites
 
+_DENIAL = re.compile(
+    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
+    r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
+)
+"""How guests of 0.1.0 were heard to decline; only `ordered` knows it."""
 _SENTENCE = re.compile(r"(?<=[.!?\n])")
 _CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
 _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
@@ -65,7 +77,7 @@ def _ordered(text: str, menu: tuple[str, ...]) -> Sequence[str]:
         if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
             continue
         for clause in _CLAUSE.split(sentence):
-            denied = DENIAL.search(clause)
+            denied = _DENIAL.search(clause)
             said = [w for w in words(clause[: denied.start()] if denied else clause) if w not in _ADDRESS]
             places = sorted((begin, item) for begin, _, item in listener.hear(said))
             found.update((item, None) for _, item in places)
@@ -82,8 +94,12 @@ def _lexicon(menu: tuple[str, ...]) -> Lexicon:
     return Lexicon({item: (item, " ".join(_head(item))) for item in menu})
 
 
-_ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that)|i'?ll|i'd)\b")
-_RECOMMEND = re.compile(r"\b(?:recommend|suggest|advise|which (?:one|do you|would you)|or should|what would you)\b")
+_ASKS = re.compile(
+    r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that)|i'?ll|i'd)\b"
+)
+_RECOMMEND = re.compile(
+    r"\b(?:recommend|suggest|advise|which (?:one|do you|would you)|or should|what would you)\b"
+)
 
 
 def _wanted(reply: str, menu: tuple[str, ...]) -> list[str]:
@@ -95,7 +111,9 @@ def _wanted(reply: str, menu: tuple[str, ...]) -> list[str]:
         said = piece.text[m.within[0] : m.within[1]][:_MOST]
         asked = m.force is Force.QUESTION and _ASKS.search(said) is not None
         undecided = m.choice or _RECOMMEND.search(said) is not None
-        if not m.denied and m.time is not Time.REPLACED and not undecided and (asked or m.force in _SAID):
+        if not (m.denied or m.attached == "after" or m.time is Time.REPLACED or undecided) and (
+            asked or m.force in _SAID
+        ):
             found.append(m)
     concluded = [m for m in found if m.final]
     return list(dict.fromkeys(m.value for m in concluded or found))
@@ -124,7 +142,8 @@ class Orders(Matcher):
         wanted = _wanted(reply, self.menu)
         if not wanted and any(m.choice for m in mentions(read(reply), _lexicon(self.menu))):
             return Verdict(Outcome.WRONG, 0.0, "the guest does not decide")
-        if not wanted and abstains(reply):
+        named = any(True for _ in mentions(read(reply), _lexicon(self.menu)))
+        if not wanted and not named and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         if not _in_role(reply):
             return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
@@ -160,11 +179,15 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
 
 
 _MISMATCH = re.compile(
-    r"\b(?:wrong|incorrect) (?:dish|order|plate|meal|one|food|table|item|course|thing)\b|\b(?:mix|mixed|mixing)(?: |-)?(?:it |them )?up\b"
-    r"|\bmistak\w+|\berror\b|\bconfus\w+|\bmisunderst\w+|\bsome(?:one|body) else\b|\bmust be for (?:another|a different)\b"
+    r"\b(?:wrong|incorrect) (?:dish|order|plate|meal|one|food|table|item|course|thing)\b|\b(?:mix|mixed|"
+    r"mixing)(?: |-)?(?:it |them )?up\b"
+    r"|\bmistak\w+|\berror\b|\bconfus\w+|\bmisunderst\w+|\bsome(?:one|body) else\b|"
+    r"\bmust be for (?:another|a different)\b"
     r"|\b(?:another|different) (?:table|guest|customer|person|party)\b|\bsupposed to\b|\bshould (?:be|have been)\b"
-    r"|\b(?:not|n't|never|isn't|wasn't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|request(?:ed)?|what i|mine|my order|the one i|"
-    r"the dish i|my dish|my meal|for me|right|correct)\b|\bwasn't expecting\b|\bsomething else\b|\bwhere(?:'s| is| are| did)\b"
+    r"|(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|request(?:ed)?|what i|mine|"
+    r"my order|the one i|"
+    r"the dish i|my dish|my meal|for me|right|correct)\b|\bwasn't expecting\b|\bsomething else\b|"
+    r"\bwhere(?:'s| is| are| did)\b"
 )
 """Says that what came is not what was ordered."""
 _NO_MISMATCH = re.compile(
@@ -172,10 +195,14 @@ _NO_MISMATCH = re.compile(
     r"|\b(?:exactly|just|precisely) (?:what|as|the one) (?:i|we) (?:had )?(?:ordered|asked|wanted|chose|remember)"
     r"|\b(?:looks?|is|exactly|just|that's) what i (?:had )?(?:ordered|asked for|wanted)"
 )
-_ORDERED = re.compile(r"\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|is)\b|\bbestellt\b")
+_ORDERED = re.compile(
+    r"\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested)\b|"
+    r"\bmy order (?:was|is)\b|\bbestellt\b"
+)
 _CONTRAST = re.compile(r"\b(?:but|however|not|yet|instead|though)\b")
 _PLEASED = re.compile(
-    r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|yummy|excellent|fantastic|amazing|enjoy|dig in|smells?|looks? good|"
+    r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|yummy|excellent|fantastic|amazing|enjoy|dig in|"
+    r"smells?|looks? good|"
     r"can't wait|marvell?ous|superb|appetizing|appetising)\b"
 )
 
@@ -206,8 +233,10 @@ class Notices(Matcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not remember")
         if not _in_role(reply):
             return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
-        if self.wanted in named and (ordered_it or objects) and (
-            objects or not pleased or _CONTRAST.search(text)
+        if (
+            self.wanted in named
+            and (ordered_it or objects)
+            and (objects or not pleased or _CONTRAST.search(text))
         ):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest says that the {self.wanted} was ordered")
         if ordered_it and _CONTRAST.search(text) and not pleased and not abstains(reply):

@@ -25,10 +25,14 @@ class Says(Matcher):
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         found = how_said(reply, self.phrase)
-        others = [(other, each) for other in self.others if (each := how_said(reply, other)).match is Match.SAID]
+        others = [
+            (other, each) for other in self.others if (each := how_said(reply, other)).match is Match.SAID
+        ]
         if found.match is Match.SAID:
             if others:
-                return Verdict(Outcome.WRONG, 0.0, f"the reply says {1 + len(others)} of the phrases, not one")
+                return Verdict(
+                    Outcome.WRONG, 0.0, f"the reply says {1 + len(others)} of the phrases, not one"
+                )
             if recites(reply, turns, [_span(found)]):
                 return Verdict(Outcome.WRONG, 0.0, "the reply says it among much else")
             return Verdict(Outcome.CORRECT, 1.0, "the reply says it")

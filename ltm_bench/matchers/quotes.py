@@ -10,7 +10,15 @@ from typing import ClassVar, NamedTuple
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import (
-    Lexicon, Mention, abstains, answer, mentions, plain, read, resolve, words,
+    Lexicon,
+    abstains,
+    answer,
+    is_foreign,
+    mentions,
+    plain,
+    read,
+    resolve,
+    words,
 )  # fmt: skip
 from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES
 from ltm_bench.matchers.sameness import singular
@@ -45,8 +53,9 @@ def _sentences(text: str) -> Sequence[str]:
 
 
 _ABOUT = re.compile(
-    r"\b(?:joke|one|story|riddle|gag|pun|quote|saying)s?\b[^.!?\n]{0,20}?\b(?:about|with|of|on|involving|featuring|where)\b"
-    r"([^.!?\n]{1,60})"
+    r"\b(?:joke|one|story|riddle|gag|pun|quote|saying)s?\b[^.!?\n]{0,20}?\b(?:about|involving|featuring|"
+    r"(?:with|of) (?=the |an? ))"
+    r"((?: ?[\w'-]+){1,5})"
 )
 _NAMED = re.compile(r"\b((?:[\w'-]+ )?[\w'-]+) (?:joke|story|riddle|gag|pun|one)\b")
 
@@ -115,9 +124,13 @@ class Retells(Matcher):
         told = [text for text in told if text in asserted or not any(m.value == text for m in about)]
         if len(told) != 1:
             meant = resolve(about)
-            if len(meant.values) == 1 and meant.sure and (not told or meant.values[0] in told):
-                if told or self._is_named(meant.values[0], about, reply):
-                    told = list(meant.values)
+            quoted = [text for text in told if _quotes(said, text)]
+            if len(quoted) == 1:  # the others are only spoken of
+                told = quoted
+            elif (
+                not told and len(meant.values) == 1 and meant.sure and self._is_named(meant.values[0], reply)
+            ):
+                told = list(meant.values)
         if told == [self.text]:
             if self._ends_otherwise(said, described):
                 return Verdict(Outcome.UNDECIDED, 0.0, "the reply begins the right one and ends it otherwise")
@@ -128,15 +141,22 @@ class Retells(Matcher):
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells {len(told)} of them, not one")
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
+        if is_foreign(reply) and not abstains(reply):
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         heard = _content(answer(reply)[:_READ])
-        near = [text for text in texts if len(heard & telling.content[text]) >= _FEW or any(m.value == text and m.asserted for m in about)]
+        near = [
+            text
+            for text in texts
+            if len(heard & telling.content[text]) >= _FEW
+            or any(m.value == text and m.asserted for m in about)
+        ]
         if near == [self.text]:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
         return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
 
-    def _is_named(self, text: str, about: Sequence[Mention], reply: str) -> bool:
+    def _is_named(self, text: str, reply: str) -> bool:
         """Whether a reply names a text by what it is about: `the one about the boomerang`."""
         said = plain(reply)
         named = [*_ABOUT.findall(said), *_NAMED.findall(said)]

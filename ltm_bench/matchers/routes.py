@@ -10,7 +10,7 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import Form, Reading, abstains, answer, plain, read, words
-from ltm_bench.matchers.reading.surplus import _repeats
+from ltm_bench.matchers.reading.surplus import repeats
 from ltm_bench.matchers.reading.text import sentences
 from ltm_bench.matchers.sameness import same_word
 
@@ -23,7 +23,7 @@ _NUMBERS = "one two three four five six seven eight nine ten".split()
 _UNIT = r"(?:kms?|kilomet(?:er|re)s?|m|met(?:er|re)s)"
 _NUMBER = rf"(?P<number>\d+(?:\.\d+)?|{'|'.join(_NUMBERS)})"
 _EVENT = re.compile(
-    rf"(?P<end>[.!?](?=\s|$)|[\n}}])|(?P<arrow>[-=]{{1,3}}>|[→⇒➡⟶➔▶])|\b{_NUMBER}[\s-]*(?P<unit>{_UNIT})\b"
+    rf"(?P<end>[.!?](?=\s|$)|[\n}}])|(?P<arrow>[-=]{{1,3}}>|[→⇒➡⟶➔▶])|\b{_NUMBER}(?:[\s-]+(?:more|further|additional|extra|full))?[\s-]*(?P<unit>{_UNIT})\b"
     rf"|\b(?:{_UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
     r"|\b(?P<direction>(?:north|south)?[\s-]?(?:north|south|east|west))(?:wards?|erly|ern)?\b"
     r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
@@ -66,6 +66,11 @@ _SUMMARY = re.compile(
 )
 """Opens what sums a way up, which is no part of it."""
 
+_CONCLUDED = re.compile(
+    r"\b(?:final|full|whole|complete|corrected|entire) (?:route|answer|way|version|directions|list)\b|"
+    r"\bso,? (?:the|your) route\b",
+    re.IGNORECASE,
+)
 _SIDE = re.compile(r"\s*(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b")
 _COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
 _FROM = re.compile(r"\b(?:from|start|origin|begin)")
@@ -113,7 +118,9 @@ def _sums_up(text: str, ends: Collection[str], places: Listener[str]) -> bool:
     """Whether a sentence sums the way up: it says so, and names no place but where the way begins and ends."""
     if not _SUMMARY.search(text):
         return False
-    return all(place in ends for *_, place in places.hear([w for w in _NAME.findall(text) if w not in _LITTLE]))
+    return all(
+        place in ends for *_, place in places.hear([w for w in _NAME.findall(text) if w not in _LITTLE])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,7 @@ class FollowsRoute(Matcher):
         """Judge leg by leg."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        told = list(self._read(reply))
+        told = self._told(reply)
         if not told:
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
@@ -146,7 +153,7 @@ class FollowsRoute(Matcher):
             ):
                 return Verdict(Outcome.UNDECIDED, 0.0, "distances are told, but no way can be read from them")
             return Verdict(Outcome.WRONG, 0.0, "the reply tells no distances and directions")
-        if len(told) > 3 * len(self.legs) + 3 or _repeats(words(reply), 0, turns):
+        if len(told) > 3 * len(self.legs) + 3 or repeats(words(reply), 0, turns):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         fault = self._fault(told)
         if not fault:
@@ -155,8 +162,18 @@ class FollowsRoute(Matcher):
         joints = sum(a and b for a, b in pairwise(right))
         parts = tuple(map(float, right))
         if joints:
-            return Verdict(Outcome.PARTIAL, round(joints / (len(self.legs) - 1), 6), fault, parts)
+            most = max(len(self.legs), sum(None not in leg for leg in told)) - 1
+            return Verdict(Outcome.PARTIAL, round(joints / most, 6), fault, parts)
         return Verdict(Outcome.WRONG, 0.0, fault, parts)
+
+    def _told(self, reply: str) -> list[_Told]:
+        """Return the legs of a reply: of all of it or, where it concludes with a whole route, of that one."""
+        told = list(self._read(reply))
+        if len(told) > len(self.legs) and (concluded := list(_CONCLUDED.finditer(reply))):
+            last = list(self._read(reply[concluded[-1].end() :]))
+            if len(last) >= len(self.legs):
+                return last
+        return told
 
     def _fault(self, told: Sequence[_Told]) -> str | None:
         """Return what is wrong with a route, if anything."""
@@ -193,12 +210,21 @@ class FollowsRoute(Matcher):
             place, size = self._place_at(events, i, places, longest)
             if place is not None:
                 i += size
-                if draft.place is not None and draft.after in ("to", "→") and draft.distance is draft.direction is None:
-                    if draft.place != here:  # from somewhere else: `Windmill → Opera` instead of the other way round
+                if (
+                    draft.place is not None
+                    and draft.after in ("to", "→")
+                    and draft.distance is None
+                    and draft.direction is None
+                ):
+                    if (
+                        draft.place != here
+                    ):  # from somewhere else: `Windmill → Opera` instead of the other way round
                         yield (None, None, place)
                     draft.place, draft.after = place, ""
                     continue
-                if draft.after in _ORIGIN or (place in (here, draft.place) and draft.after not in ("to", "→")):
+                if draft.after in _ORIGIN or (
+                    place in (here, draft.place) and draft.after not in ("to", "→")
+                ):
                     draft.after = ""
                     continue
                 if draft.place is not None:
@@ -233,7 +259,9 @@ class FollowsRoute(Matcher):
                     distance = _distance(event["number"] or event["given"], event["unit"])
                     if draft.distance is not None:
                         leg = draft.as_leg()
-                        if leg and (draft.place is not None or draft.distance != distance):  # else it is said again
+                        if leg and (
+                            draft.place is not None or draft.distance != distance
+                        ):  # else it is said again
                             yield leg
                         draft = _Draft()
                     draft.distance = distance

@@ -36,11 +36,11 @@ def same_word(said: str, meant: str) -> bool:
     shorter = min(len(said), len(meant))
     if shorter < _LONG or abs(len(said) - len(meant)) > 1:
         return False
-    if said[0] != meant[0] or any(map(str.isdigit, said + meant)):  # a code with another letter is another code
+    if any(map(str.isdigit, said + meant)):  # a code with another letter is another code
         return False
     i = next((i for i in range(shorter) if said[i] != meant[i]), shorter)
-    too_few = said[i:] == meant[i + 1 :]
-    too_many = said[i + 1 :] == meant[i:] and (i < len(meant) or said[-1] == said[-2])
+    too_few = i > 0 and said[i:] == meant[i + 1 :]
+    too_many = i > 0 and said[i + 1 :] == meant[i:] and (i < len(meant) or said[-1] == said[-2])
     swapped = said[i : i + 2] == meant[i : i + 2][::-1] and said[i + 2 :] == meant[i + 2 :]
     return (too_few or too_many or swapped) and not is_word(said)
 

@@ -1,7 +1,7 @@
 """Words that mean the same as what a scenario calls by one of them, and compounds that mean something else.
 
-A scenario lists the words that express a meaning in its own puzzle; what any speaker of English would use for an hour, a place
-or a thing stands here, once, so that no scenario need remember it.
+A scenario lists the words that express a meaning in its own puzzle; what any speaker of English would use for an hour, a
+place or a thing stands here, once, so that no scenario need remember it.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,8 @@ from collections.abc import Iterable
 _SAME: tuple[frozenset[str], ...] = tuple(
     frozenset(each.split("|"))
     for each in (
-        "midnight|12 am|12am|twelve at night|dead of night|middle of the night|the witching hour|stroke of twelve at night",
+        "midnight|12 am|12am|twelve at night|dead of night|middle of the night|the witching hour|"
+        "stroke of twelve at night",
         "dawn|sunrise|daybreak|first light|sunup|sun up|crack of dawn|cockcrow|cock crow|early morning|break of day|"
         "sun rises|sun comes up|early in the morning|rooster crows|when the rooster crows",
         "noon|midday|mid-day|12 pm|12pm|lunchtime|lunch time|high noon|middle of the day|noontime",
@@ -36,7 +37,8 @@ _DROPPED = {"library": ("bookshop", "bookstore"), "lantern": (), "station": ("tr
 OTHER_THINGS = frozenset(
     tuple(each.split())
     for each in (
-        "police station|fire station|gas station|petrol station|bus station|service station|power station|radio station|"
+        "police station|fire station|gas station|petrol station|bus station|service station|power station|"
+        "radio station|"
         "weather station|space station|polling station|rope ladder|rope bridge|port wine|candle holder|lamp post|"
         "traffic light|light bulb|light snack|light jacket|camera bag|camera shop|usb port|airport"
     ).split("|")

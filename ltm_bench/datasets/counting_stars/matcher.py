@@ -90,7 +90,7 @@ class StarCounts(Matcher):
             return Verdict(Outcome.CORRECT, 1.0, reason, parts)
         if found and score:
             return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
-        stale = score > 0
+        stale = any(mistake in heard for mistake in self.mistaken)
         return Verdict(Outcome.STALE if stale else Outcome.WRONG, round(score, 6), reason, parts)
 
     def placed(self, listed: Sequence[int]) -> int:
@@ -127,9 +127,7 @@ class StarCounts(Matcher):
 
 
 def _star(right: bool, mistaken: bool) -> float:
-    if right:
-        return 0.5 if mistaken else 1.0
-    return 0.25 if mistaken else 0.0
+    return (0.5 if mistaken else 1.0) if right else 0.0
 
 
 def star_counts(

@@ -9,13 +9,14 @@ from typing import Any, ClassVar, cast
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.infinitebench import scorer as infinitebench
 from ltm_bench.matchers.reading import abstains, answer
-from ltm_bench.matchers.reading.figures import given_number
+from ltm_bench.matchers.reading.figures import given_number, in_figures
 
 _FINAL = re.compile(r"(?:^|\n)[ \t>*_#]{0,8}(?:final )?answer[ *_]{0,4}:", re.IGNORECASE)
 """The beginning of the last line of a reasoned answer. Linear: no part of it can match in two ways."""
 
 _NUMBERS = ("passkey", "number_string", "math_find", "code_run")
 _SPACED = re.compile(r"(?:[a-z ]{0,40}:\s*)?\d(?:[ ,.-]?\d){1,30}", re.IGNORECASE)
+_DIGIT_BY_DIGIT = re.compile(r"(?<!\d)\d(?:[ ,]{1,2}\d){4,30}(?!\d)")
 _CHOICES = ("longbook_choice_eng", "code_debug")
 
 
@@ -73,7 +74,7 @@ class Benchmarked(Matcher):
         """Whether the reply gives the number in another form than the published scorers read: `92,119`, `9 2 1 1 9`."""
         label = _lists(self.label)
         wanted = str(label[0] if isinstance(label, list) else label)
-        bare = _SPACED.fullmatch(said.strip(" .*`"))
+        bare = _SPACED.fullmatch(said.strip(" .*`")) or _DIGIT_BY_DIGIT.search(in_figures(said))
         given = "".join(filter(str.isdigit, bare[0])) if bare else str(given_number(said, signed=True))
         return given == wanted
 

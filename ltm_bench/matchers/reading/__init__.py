@@ -3,17 +3,17 @@
 Matchers bring a vocabulary and ask. They own no patterns of denial, history, hedging or finality: those are here.
 """
 
-from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up
+from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, is_foreign
 from ltm_bench.matchers.reading.json_values import json_values, last_readable
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.numbers import number
 from ltm_bench.matchers.reading.resolving import Decision, resolve
 from ltm_bench.matchers.reading.stance import Force, Mention, Time, mentions
 from ltm_bench.matchers.reading.structure import Form, Piece, Reading, read
-from ltm_bench.matchers.reading.text import DENIAL, READ, answer, flat, known_words, plain, words
+from ltm_bench.matchers.reading.text import READ, answer, flat, known_words, plain, words
 
 __all__ = [
     "READ", "Decision", "Force", "Form", "Lexicon", "Mention", "Piece", "Reading", "Time", "abstains", "answer", "flat",
-    "gives_example", "gives_up", "json_values", "known_words", "last_readable", "mentions", "number", "plain", "read",
-    "resolve", "words",
+    "gives_example", "gives_up", "is_foreign", "json_values", "known_words", "last_readable", "mentions", "number",
+    "plain", "read", "resolve", "words",
 ]  # fmt: skip

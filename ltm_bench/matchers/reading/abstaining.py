@@ -5,7 +5,7 @@ An abstention counts only where nothing is asserted, so the matchers ask for it 
 
 import re
 
-from ltm_bench.matchers.reading.text import plain
+from ltm_bench.matchers.reading.text import plain, words
 
 _NOT = r"(?:not|n't|never|no longer|cannot|unable to|fail(?:ed|s)? to|hardly|without)"
 _KNOWING = (
@@ -22,15 +22,18 @@ _ENGLISH = re.compile(
     rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
     r"|\b(?:can't|cannot|can not|couldn't|could not|unable to|not able to|wasn't able to)\b"
     r"|\b(?:didn't|did not|haven't|have not) (?:write|written|made? up|decided?|catch|caught)\b"
-    r"|\b(?:rather|will|have to|must|'ll) (?:pass|skip)\b|\bleave (?:it |that )?to you\b|\btoo many\b[^.!?\n]{0,60}\bto (?:list|recall)\b"
+    r"|\b(?:rather|will|have to|must|'ll) (?:pass|skip)\b|\bleave (?:it |that )?to you\b|"
+    r"\btoo many\b[^.!?\n]{0,60}\bto (?:list|recall)\b"
     rf"|\b(?:no|not any|n't any|lack|without|nothing)(?: [\w'-]+){{0,2}} (?:{_THING}|{_KNOWING})\b"
     rf"|\b(?:have|has|had|is|was|are)(?:n't| not| never)(?: [\w'-]+){{0,3}} {_KNOWING}\b"
-    r"|\b(?:forgot|forgotten|unknown|unsure|uncertain|unaware|unclear|unavailable|as an ai|lost (?:track|count)|no longer in my)\b"
+    r"|\b(?:forgot|forgotten|unknown|unsure|uncertain|unaware|unclear|unavailable|as an ai|lost (?:track|"
+    r"count)|no longer in my)\b"
     r"|\b(?:slip(?:s|ped)|escap(?:es|ed)|elud(?:es|ed)|evad(?:es|ed)|fail(?:s|ed|ing)?|leav(?:es|ing)|desert(?:s|ed)) "
     r"(?:my (?:mind|memory)|me)\b"
     r"|\bmy (?:memory|mind)(?: [\w'-]+){0,2} (?:fails?|failing|blank|hazy|foggy|gone)\b|\bdraw(?:ing|n)? a blank\b"
     r"|\b(?:remind|refresh)(?: [\w'-]+){0,2} (?:me|my memory)\b|\bmissed (?:it|that|this)\b"
-    r"|\b(?:could|can|would|will) you (?:please |kindly |perhaps |maybe )?(?:repeat|remind|tell|restate|clarify|share|provide|"
+    r"|\b(?:could|can|would|will) you (?:please |kindly |perhaps |maybe )?(?:repeat|remind|tell|restate|"
+    r"clarify|share|provide|"
     r"give|say (?:it|that)|specify|refresh|resend|re-?tell)\b"
     r"|\b(?:need|like|want|ask) you to (?:repeat|remind|tell|share|provide|give|say|clarify|specify)\b"
     r"|\bplease (?:remind|repeat|tell me|share|provide|clarify|specify|restate)\b"
@@ -39,14 +42,16 @@ _ENGLISH = re.compile(
     r"|\bbeats me\b|\bno clue\b|\b(?:too|so) long ago\b|\bgone from my\b|\bout of (?:my )?(?:context|memory)\b"
 )
 _FOREIGN = re.compile(
-    r"\b(?:wei(?:ss|ß)|erinner\w*|kenne|habe|kann|konnte|finde|fand|liegt|liegen|wurde|hast|entsinne|merken)\b[^.!?\n]{0,60}"
+    r"\b(?:wei(?:ss|ß)|erinner\w*|kenne|habe|kann|konnte|finde|fand|liegt|liegen|wurde|hast|entsinne|merken)\b[^.!?\n]{0,25}"
     r"\b(?:nicht|nichts|nie|keine?[nrsm]?|leider)\b|\bkeine (?:ahnung|information\w*|erinnerung\w*|angabe\w*|daten)\b"
     r"|\b(?:nicht|nie)\b[^.!?\n]{0,30}\b(?:erinnern?|erwahnt|gesagt|bekannt|genannt|mitgeteilt|gemerkt|sicher)\b"
-    r"|\b(?:vergessen|entfallen|entgangen|unbekannt)\b"
+    r"|\b(?:nicht mehr|vergessen|entfallen|entgangen|unbekannt)\b"
     r"|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|提过|提及|说过|告诉|记录|信息|印象|回忆|回答|确定|找到|记住|掌握|了)"
     r"|忘记|忘了|忘記"
 )
-_NOTHING = frozenset("null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … ... {} [] \"\" ''".split())
+_NOTHING = frozenset(
+    "null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … ... {} [] \"\" ''".split()
+)
 _EMPTY = re.compile(r"""^\W*["']?\w{1,24}["']?\s*:\s*(?:null|none|""|"unknown"|"n/a"|\[\]|\{\})\W*$""")
 _BARE = re.compile(r"[\s.`*\"']+")
 
@@ -73,9 +78,28 @@ def gives_up(reply: str) -> bool:
     return _HARD.search(plain(reply)) is not None or _FOREIGN.search(plain(reply)) is not None
 
 
-_EXAMPLE = re.compile(r"\b(?:example|for instance|e\.g|sample|hypothetical|illustrat\w+|template|placeholder)\b")
+_EXAMPLE = re.compile(
+    r"\b(?:example|for instance|e\.g|sample|hypothetical|illustrat\w+|template|placeholder)\b"
+)
 
 
 def gives_example(reply: str) -> bool:
     """Whether a reply offers its content as an example, not as an answer."""
     return _EXAMPLE.search(plain(reply)) is not None
+
+
+_OTHER_LANGUAGE = frozenset(
+    "der die das und ist mit ein eine einen einem im am um den dem du deine dein war zum zur nach von bei es ich "
+    "le la les une un des et est avec dans sur il elle je tu vous ton ta était "
+    "el los las una y es con en por lo yo usted tu era il gli della di che è sono nel".split()
+)
+_OURS = frozenset("the is was you i it of and to in a your that my at for on this are not it's".split())
+_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff]")
+
+
+def is_foreign(reply: str) -> bool:
+    """Whether a reply is in a language that the matchers do not read: what it says is undecided, not wrong."""
+    said = words(reply)[:200]
+    other = sum(word in _OTHER_LANGUAGE for word in said)
+    ours = sum(word in _OURS for word in said)
+    return other > max(1, 2 * ours) or (not ours and _IDEOGRAPH.search(reply) is not None)

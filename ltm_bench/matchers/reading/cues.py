@@ -63,41 +63,53 @@ class Cue:
 
 _TABLE: dict[tuple[Effect, Reach], str] = {
     (Effect.DENIES, Reach.AFTER): (
-        "not|never|neither|nor|no|without|isn't|wasn't|aren't|weren't|don't|doesn't|didn't|won't|wouldn't|can't|cannot|"
+        "not|never|neither|nor|no|without|everything but|all but|isn't|wasn't|aren't|weren't|don't|"
+        "doesn't|didn't|won't|wouldn't|can't|cannot|"
         "couldn't|shouldn't|haven't|hasn't|hadn't|ain't|anything but|anything except|other than|except|except for|"
         "excluding|unlike|apart from|aside from|rule out|rules out|ruled out|ruling out|eliminate|eliminates|"
-        "eliminated|eliminating|incorrectly|wrongly|mistakenly|not to be confused with|nothing to do with|far from"
+        "eliminated|eliminating|incorrectly|wrongly|mistakenly|❌|✗|✘|✖|🚫|not to be confused with|"
+        "nothing to do with|far from"
     ),
     (Effect.DENIES, Reach.BEFORE): (
-        "is wrong|are wrong|was wrong|is incorrect|is not|are not|isn't|aren't|wasn't|was not|were not|doesn't|does not|"
+        "is wrong|are wrong|was wrong|is incorrect|is not|are not|isn't|aren't|wasn't|was not|were not|"
+        "doesn't|does not|"
         "don't|do not|didn't|did not|can't be|cannot be|is false|isn't right|is ruled out|are ruled out|contradicts|"
         "contradict|fails|is impossible|can be ruled out|can be excluded|is out|are out"
     ),
     (Effect.REPLACED, Reach.AFTER): (
-        "from|instead of|rather than|in place of|as opposed to|away from|moved on from|forget|forget about|forgot|ignore|"
+        "from|instead of|rather than|in place of|as opposed to|away from|moved on from|forget|"
+        "forget about|forgot|ignore|"
         "ignored|disregard|disregarded|drop|dropped|dropping|discard|discarded|scrap|scrapped|abandon|abandoned|"
         "abandoning|cancelled|canceled|supersedes|superseding|superseded|overrides|overrode|overriding|overwrote|"
-        "took the place of|takes the place of|taking the place of|used to be|no longer|not anymore|before|after|prior to|"
+        "took the place of|takes the place of|taking the place of|used to be|no longer|not anymore|before|"
+        "after|prior to|"
         "since leaving|until|over|over from|tired of|gave up|gave up on|giving up|went off|preferred to|previously|"
         "formerly|ex|out with|than"
     ),
     (Effect.REPLACED, Reach.ALL): (
-        "originally|initially|formerly|previously|at first|first|firstly|at the beginning|in the beginning|at the start|"
-        "at the outset|to begin with|to start with|started|started out|started off|start|began|earlier|earlier on|"
-        "earliest|early on|prior|previous|former|old|older|original|initial|outdated|obsolete|once|used to|had been|past|"
-        "second|back then|in the past|before that|prior to that|before then|superseded|crossed out|struck out|deprecated|stale|predecessor"
+        "originally|initially|formerly|previously|at first|first|firstly|at the beginning|"
+        "in the beginning|at the start|"
+        "at the outset|to begin with|to start with|started|started out|started off|start|began|"
+        "earliest|early on|prior|previous|former|old|older|original|initial|outdated|obsolete|once|"
+        "used to|had been|past|"
+        "second|back then|in the past|before that|prior to that|before then|superseded|crossed out|"
+        "struck out|deprecated|stale|predecessor"
     ),
     (Effect.REPLACED, Reach.BEFORE): (
         "fell through|fell out|any more|anymore|no longer|is off|is gone|was cancelled|was canceled|got cancelled|"
         "is cancelled|was dropped|was scrapped|was discarded|was abandoned|is outdated|is obsolete|is history|"
         "came first|was first|was the first|was before|before that|before it|for a while|for a time|at first|until|"
-        "was overwritten|was superseded|is superseded|is the old|was the old|was ruled out|didn't work out|"
+        "was overwritten|was superseded|is superseded|is the old|was the old|was ruled out|"
+        "didn't work out|no longer holds|no longer hold|no longer applies|no longer valid|"
+        "no longer counts|not going by|"
         "did not work out|was fully booked|were fully booked|was full|was sold out|was the plan|had been the plan|"
         "earlier|first|initially|originally|previously|before|beforehand|once"
     ),
     (Effect.PAST, Reach.ALL): (
-        "was|were|did|had|liked|loved|preferred|favoured|favored|chose|picked|wanted|told|said|mentioned|thought|planned|"
-        "considered|at one point|at some point|at one time|at the time|for a time|for a while|throughout|timeline|history|"
+        "earlier|earlier on|was|were|did|had|liked|loved|preferred|favoured|favored|chose|picked|wanted|"
+        "told|said|mentioned|thought|planned|"
+        "considered|at one point|at some point|at one time|at the time|for a time|for a while|throughout|"
+        "timeline|history|"
         "sequence|chronologically|changes|evolution|recap|along the way|you've had|you have had|over time"
     ),
     (Effect.PRESENT, Reach.ALL): (
@@ -115,14 +127,22 @@ _TABLE: dict[tuple[Effect, Reach], str] = {
         "update|updating|revised|revise|revising|amended|swapped|swap|swapping|exchanged|traded|modified|altered|edited|"
         "converted|shifted|turned|moved|went|came|go|replacing|progressed|evolved|transitioned|reverted"
     ),
-    (Effect.OUSTS, Reach.AFTER): "replaced|replaces|replace|ousted|supplanted|displaced|overtook|overtaken|succeeded",
+    (
+        Effect.OUSTS,
+        Reach.AFTER,
+    ): "replaced|replaces|replace|ousted|supplanted|displaced|overtook|overtaken|succeeded",
     (Effect.HEDGES, Reach.ALL): (
-        "maybe|perhaps|possibly|probably|likely|i think|i believe|i guess|i suppose|i'd guess|my guess|best guess|guess|"
+        "maybe|perhaps|possibly|probably|likely|i think|i believe|i guess|i suppose|i'd guess|my guess|"
+        "best guess|guess|"
         "might|could|may|if i remember|if i recall|as far as i|not sure|unsure|not certain|uncertain|not 100|"
-        "not entirely|not completely|not totally|not absolutely|not quite sure|or something|presumably|apparently|seems|"
+        "not entirely|not completely|not totally|not absolutely|not quite sure|or something|presumably|"
+        "apparently|seems|"
         "seem|i'd say|roughly|vaguely|assume|assuming|suspect|something like"
     ),
-    (Effect.CONDITIONS, Reach.AFTER): "if|unless|whether|in case|would have|would've|had you|supposing|provided that",
+    (
+        Effect.CONDITIONS,
+        Reach.AFTER,
+    ): "if|unless|whether|in case|would have|would've|had you|supposing|provided that",
     (Effect.CONCEDES, Reach.AFTER): (
         "though|although|even though|albeit|while|whereas|despite|in spite of|granted|admittedly|regardless of"
     ),
@@ -130,19 +150,30 @@ _TABLE: dict[tuple[Effect, Reach], str] = {
         "e.g|eg|for example|for instance|such as|hypothetically|say|any colour|any of|anything from|like for example"
     ),
     (Effect.CONCLUDES, Reach.AFTER): (
-        "so|therefore|thus|hence|consequently|accordingly|answer|final answer|in conclusion|conclusion|in short|"
+        "✅|✔|☑|so|therefore|thus|hence|consequently|accordingly|answer|final answer|in conclusion|conclusion|in short|"
         "in summary|bottom line|long story short|to sum up|in sum|that makes|which makes|making|that leaves|"
         "which leaves|leaving|leaves|that means|which means|meaning|must be|has to be|i'd go with|i'll go with|"
         "i will go with|i would go with|going with|go with|i'd pick|i'd choose|i choose|i pick|i'd answer|i'd say|"
         "result|verdict|the winner is|ergo|all in all|ultimately|overall|correct answer|right answer|solution"
     ),
-    (Effect.CONCLUDES, Reach.BEFORE): "it is|it was|is the answer|is correct|is right|is the one|is my answer|it must be",
+    (
+        Effect.CONCLUDES,
+        Reach.BEFORE,
+    ): "it is|it was|is the answer|is correct|is right|is the one|is my answer|it must be",
     (Effect.CORRECTS, Reach.AFTER): (
         "no wait|wait|scratch that|strike that|correction|i mean|i meant|on second thought|on second thoughts|"
         "let me correct|my mistake|i misspoke|hold on|let me rephrase|oops|sorry i meant|or rather|rather it's|"
         "actually no|no actually|apologies|to correct myself|make that"
     ),
-    (Effect.CHOICE, Reach.AFTER): "either|between|one of|any of|not sure whether|not sure if|unsure whether|both",
+    (Effect.CHOICE, Reach.BEFORE): (
+        "not sure which|not certain which|unsure which|can't tell which|cannot tell which|"
+        "don't know which|which one is it|"
+        "not sure which one|one of these|one of those|one of them|one of the two|swear to either"
+    ),
+    (
+        Effect.CHOICE,
+        Reach.AFTER,
+    ): "either|between|one of|any of|not sure whether|not sure if|unsure whether|both",
 }
 
 KEEPS = frozenset(
@@ -180,7 +211,17 @@ def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Iterator
     while i < len(said):
         kept = next((n for n in range(_LONGEST, 1, -1) if tuple(said[i : i + n]) in _KEEPS), 0)
         if kept:
-            hedges = said[i] == "not" and said[i + 1] in ("sure", "certain", "100", "entirely", "completely", "quite")
+            for parts, effect, reach in _CUES.get(said[i], ()):
+                if len(parts) > kept and tuple(said[i : i + len(parts)]) == parts:
+                    yield Cue(effect, reach, i, i + len(parts), parts)
+            hedges = said[i] == "not" and said[i + 1] in (
+                "sure",
+                "certain",
+                "100",
+                "entirely",
+                "completely",
+                "quite",
+            )
             if hedges:
                 yield Cue(Effect.HEDGES, Reach.ALL, i, i + kept, tuple(said[i : i + kept]))
             i += kept

@@ -1,4 +1,4 @@
-"""Whole numbers that a reply tells, read like anything else that it names: denied, replaced and announced ones left out."""
+"""Whole numbers that a reply tells, read like anything else that it names: denied and replaced ones are left out."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ANNOUNCED = re.compile(
     r"\s*(?:[\w'-]+ ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
 )
-_ONES = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_ONES = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
+    "nineteen"
+)
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _BELOW = rf"(?:(?:{_TENS})(?:[ -](?:one|{_ONES}))?|{_ONES}|one)"
+_WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")
 _SPELT = re.compile(
-    rf"(?<![\w-])(?:(?:one|{_ONES}) hundred(?:(?: and)? {_BELOW})?|(?:{_TENS})(?:[ -](?:one|{_ONES}))?|{_ONES})(?![\w-])", re.IGNORECASE
+    rf"(?<![\w-])(?:(?:one|{_ONES}) hundred(?:(?: and)? {_BELOW})?|(?:{_TENS})(?:[ -](?:one|{_ONES}))?|zero|"
+    rf"{_ONES})(?![\w-])",
+    re.IGNORECASE,
 )
 """A number below 1,000 in words. `one` alone is a pronoun."""
 
@@ -67,8 +73,8 @@ def given_number(reply: str, *, signed: bool = False) -> int | None:
 
 
 def in_figures(text: str) -> str:
-    """Return a text with the numbers that it spells out in figures: `nine hundred and thirty-eight` is `938`."""
-    return _SPELT.sub(_figure, text)
+    """Return a text with the numbers that it spells out in figures: `thirty-eight` is `38`, and `81.0` is `81`."""
+    return _SPELT.sub(_figure, _WHOLE.sub("", text))
 
 
 def _figure(spelt: re.Match[str]) -> str:

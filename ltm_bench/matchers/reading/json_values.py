@@ -1,4 +1,4 @@
-"""JSON in whatever it was wrapped: the whole reply, a fence, prose around it, lines of it; strict first, then repaired."""
+"""JSON in whatever it was wrapped: the whole reply, a fence, prose, lines of it; strict first, then repaired."""
 
 import json
 import re

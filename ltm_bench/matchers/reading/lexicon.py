@@ -16,16 +16,22 @@ class Named(NamedTuple):
 
     value: str
     exact: bool
-    attached: bool = False
-    """Whether only a part of the name was said, and another word is attached to it: `kettles that sing`."""
+    attached: str = ""
+    """`before` or `after`, where only a part of the name was said and another word is attached to it there."""
 
 
 class _Way(NamedTuple):
     rank: int
     parts: tuple[str, ...]
     named: Named
+    last: bool
+    """Whether it is the last word of the name, where it is only one of its words."""
 
 
+_SHORT_FORMS = {
+    **{day: day[:3] for day in "monday tuesday wednesday thursday friday saturday sunday".split()},
+    **{month: month[:3] for month in "january february august september october november december".split()},
+}
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
 
 
@@ -42,25 +48,36 @@ class Lexicon:
         for parts, value in full:
             by_value.setdefault(value, set()).update(map(singular, parts))
         counted = Counter(word for each in by_value.values() for word in each)
-        short: list[tuple[tuple[str, ...], str]] = []
+        short: dict[tuple[str, str], bool] = {}
         if shortened:
-            for parts, value in full:
+            shortest: dict[str, tuple[str, ...]] = {}
+            for parts, value in full:  # the garnish of a dish is no name for it
+                if value not in shortest or len(parts) < len(shortest[value]):
+                    shortest[value] = parts
+            for value, parts in shortest.items():
                 content = [word for word in parts if word not in _LITTLE]
                 if len(content) > 1:
-                    short += [
-                        ((word,), value)
-                        for word in (content[-1], content[0])
-                        if counted[singular(word)] == 1 and len(word) > 2 and not word.isdigit()
-                    ]
+                    for word in (content[0], content[-1]):
+                        if counted[singular(word)] == 1 and len(word) > 2 and not word.isdigit():
+                            short[word, value] = word == content[-1]
         every = [(parts, Named(value, True)) for parts, value in full if parts]
         every += [
-            ((sign.join(parts),), Named(value, True)) for parts, value in full if len(parts) > 1 for sign in ("", "-")
+            ((sign.join(parts),), Named(value, True))
+            for parts, value in full
+            if len(parts) > 1
+            for sign in ("", "-")
         ]
-        every += [(parts, Named(value, False)) for parts, value in short]
+        every += [((word,), Named(value, False)) for word, value in short]
+        every += [
+            ((short_form,), Named(value, True))
+            for parts, value in full
+            if len(parts) == 1 and (short_form := _SHORT_FORMS.get(parts[0]))
+        ]
         every.sort(key=lambda each: (-len(each[0]), not each[1].exact))
         self._exact = frozenset(word for parts, _ in full for word in parts)
         self._listener = Listener(
-            (parts, _Way(rank, parts, named)) for rank, (parts, named) in enumerate(every)
+            (parts, _Way(rank, parts, named, short.get((parts[0], named.value), True)))
+            for rank, (parts, named) in enumerate(every)
         )
 
     @classmethod
@@ -83,18 +100,27 @@ class Lexicon:
             ):
                 continue  # a typo of one name that is another's word
             free[begin:end] = [False] * (end - begin)
-            attached = not way.named.exact and not _stands_alone(said, begin, end)
-            yield begin, end, way.named._replace(attached=attached)
+            yield (
+                begin,
+                end,
+                way.named
+                if way.named.exact
+                else way.named._replace(attached=_attached(said, begin, end, way)),
+            )
 
 
 _LOOSE = _LITTLE | frozenset(
-    "is are was were be it it's that's i you he she they we would like take have please for by as not no so then or but "
-    "from try order get one ordered said named called wanted go choose pick think thanks thank this that was had".split()
+    "is are was were be it it's that's i you he she they we would like take have please for by as not no "
+    "so then or but "
+    "from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
+    "had".split()
 )
 
 
-def _stands_alone(said: Sequence[str], begin: int, end: int) -> bool:
-    """Whether a part of a name stands for the whole: no other word is attached to it."""
+def _attached(said: Sequence[str], begin: int, end: int, way: _Way) -> str:
+    """Return on which side of a part of a name a word stands that makes it another one: `police station`."""
     before = said[begin - 1] if begin else ""
     after = said[end] if end < len(said) else ""
-    return (not before or before in _LOOSE) and (not after or after in _LOOSE)
+    if way.last:
+        return "before" if before and before not in _LOOSE else ""
+    return "after" if after and after not in _LOOSE else ""

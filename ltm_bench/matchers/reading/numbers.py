@@ -57,5 +57,3 @@ def number(value: Any) -> int | None:
         elif total is None and word in _OTHER_NUMBERS:
             return _OTHER_NUMBERS[word]
     return total
-
-

@@ -11,7 +11,10 @@ from ltm_bench.matchers.reading.structure import Form, Piece
 
 DIRECTIONS = ("north", "south", "east", "west")
 
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
+_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+).split()
 _AMOUNT = rf"\d{{1,9}}(?:[.,]\d{{1,3}})?|(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-])"
 _SIGN = r"(?<![\w)])[-−–+]\s?"
 _UNIT = r"(?:km|kms|kilomet(?:er|re)s?|klicks?|m|met(?:er|re)s?)"
@@ -22,12 +25,18 @@ _AXIS = re.compile(
     rf"\b(?:east(?:ward)?{_BETWEEN}west|west(?:ward)?{_BETWEEN}east|e\s*[-/–]\s*w|w\s*[-/–]\s*e)(?:ward)?s?\b"
 )
 _EVENT = re.compile(
-    rf"(?P<number>(?:{_SIGN})?(?:{_AMOUNT})|(?<=\s)no(?=\s+(?:distance|km|kilomet|offset|displacement|shift)))"
+    rf"(?P<number>(?:{_SIGN})?(?:{_AMOUNT})|\bno(?=\s+(?:distance|km|kilomet|offset|displacement|shift)))"
     rf"(?:[\s-]{{0,2}}(?P<unit>{_UNIT})\b)?"
     rf"|\b(?P<way>{_WAY}(?:[\s-]?{_WAY})?)(?:wards?|erly|ern)?\b"
     r"|(?<![\w.'])(?P<letter>[nsew])(?![\w'])"
     r"|(?P<equals>=)"
 )
+
+
+_TERM = rf"(?:{_SIGN})?\d+(?:\.\d+)?\s*(?:{_UNIT}\b)?"
+_SUM = re.compile(rf"{_TERM}\s*(?:[+−]|\s[-–]\s)\s*{_TERM}")
+_RESULT = re.compile(rf"{_TERM}(?:\s*[-+−–]\s*{_TERM})+\s*(?==)")
+_WORKING = re.compile(r"\([^()]{0,80}\d\s*[+−][^()]{0,80}\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,11 @@ def amount(text: str, unit: str | None) -> Decimal:
     """Return kilometres."""
     bare = text.strip().replace("−", "-").replace("–", "-").replace(" ", "").replace("+", "")
     negative, bare = bare.startswith("-"), bare.lstrip("-")
-    value = Decimal(0) if bare == "no" else Decimal(_WORDS.index(bare) if bare in _WORDS else bare.replace(",", "."))
+    value = (
+        Decimal(0)
+        if bare == "no"
+        else Decimal(_WORDS.index(bare) if bare in _WORDS else bare.replace(",", "."))
+    )
     if unit is not None and unit.startswith("m"):
         value /= 1000
     return -value if negative else value
@@ -60,6 +73,9 @@ def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
     text = piece.text[begin:end]
     if piece.form is Form.JSON and piece.path:  # `{"south": 8}`
         text = f"{piece.path[-1].replace('_', ' ')} : {text}"
+    text = _RESULT.sub(lambda m: " " * len(m[0]), _WORKING.sub(lambda m: " " * len(m[0]), text))
+    if _SUM.search(text):
+        return  # the working, without its result
     axes = [(m.start(), m.end(), _axis_of(m[0])) for m in _AXIS.finditer(text)]
     events = [m for m in _EVENT.finditer(text) if not any(a <= m.start() < b for a, b, _ in axes)]
     above = next((_axis_of(title) for title in reversed(piece.path) if _axis_of(title)), None)
@@ -94,7 +110,13 @@ def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
         following = [m for m in after if m.start() >= stop]
         limit = min((a for a, _, _ in axes if a > start), default=len(text))
         following = [m for m in following if m.start() < limit] or after
-        found = following[-1] if "=" in text[stop:limit] else following[0] if following[0].start() >= stop else following[-1]
+        found = (
+            following[-1]
+            if "=" in text[stop:limit]
+            else following[0]
+            if following[0].start() >= stop
+            else following[-1]
+        )
         value = amount(found["number"], found["unit"])
         if not axes or value == 0 or found["number"].strip()[0] in "-−–+" or "=" in text:
             taken.add(found.start())
@@ -121,8 +143,10 @@ def _only_zero(numbers: list[re.Match[str]], taken: set[int]) -> bool:
 
 
 def _near(text: str, number: re.Match[str], way: re.Match[str], letter: bool) -> bool:
-    """Whether a number and a direction belong together: no more than a few words, and no end of a clause, between them."""
-    between = text[number.end() : way.start()] if number.end() <= way.start() else text[way.end() : number.start()]
+    """Whether a number and a direction belong together: a few words between them at most, and no end of a clause."""
+    between = (
+        text[number.end() : way.start()] if number.end() <= way.start() else text[way.end() : number.start()]
+    )
     if letter:
         return len(between.strip(" -:=(")) == 0
     return len(between) <= 45 and not re.search(r"[.;!?\n](?:\s|$)|\bthen\b|\d", between)
@@ -130,4 +154,10 @@ def _near(text: str, number: re.Match[str], way: re.Match[str], letter: bool) ->
 
 def _is_place(text: str, way: re.Match[str]) -> bool:
     """Whether a direction is part of where something is: `on the east side of town`."""
-    return re.match(r"\s+(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b", text[way.end() : way.end() + 12]) is not None
+    return (
+        re.match(
+            r"\s+(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b",
+            text[way.end() : way.end() + 12],
+        )
+        is not None
+    )

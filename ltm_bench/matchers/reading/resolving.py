@@ -28,8 +28,8 @@ _FEW = 3
 def resolve(found: Sequence[Mention]) -> Decision:
     """Weigh what is named: conclusions, then what is said first or last alone, then what holds now, then the rest.
 
-    What is denied or replaced is no answer. Two or three values that stand side by side, or a beginning and a conclusion that
-    disagree, are not sure. A choice that is left open (`red or blue`) is surely not one answer.
+    What is denied or replaced is no answer. Two or three values that stand side by side, or a beginning and a
+    conclusion that disagree, are not sure. A choice that is left open (`red or blue`) is surely not one answer.
     """
     standing = [m for m in found if m.asserted]
     if not standing:
@@ -43,7 +43,7 @@ def resolve(found: Sequence[Mention]) -> Decision:
     if top == 5 and len(values) > 1:
         group = [m for m in group if m.sentence == group[-1].sentence]
         values = _distinct(m.value for m in group)
-    if top == 3 and len(values) > 1 and any(m.next for m in group):
+    if top in (1, 3) and len(values) > 1 and any(m.next for m in group):
         group = [m for m in group if m.sentence == group[-1].sentence and m.value == group[-1].value]
         values = _distinct(m.value for m in group)
     if len(values) > 1:
@@ -51,12 +51,16 @@ def resolve(found: Sequence[Mention]) -> Decision:
             return Decision(values, sure=True, evidence=tuple(group), reason="the reply does not choose")
         group, values = _narrowed(group, found)
     if len(values) > 1:
-        return Decision(values, sure=len(values) > _FEW, evidence=tuple(group), reason="several values are given")
+        return Decision(
+            values, sure=len(values) > _FEW, evidence=tuple(group), reason="several values are given"
+        )
     value = values[0]
     if top == 5:
         leading = {m.value for m in ranked[4]} - {value}
         if leading and not any(m.value in leading and not m.asserted for m in found):
-            return Decision((value, *leading), sure=False, evidence=tuple(group), reason="beginning and end disagree")
+            return Decision(
+                (value, *leading), sure=False, evidence=tuple(group), reason="beginning and end disagree"
+            )
     rivals = _distinct(m.value for m in found if m.choice or (group[0].choice and m.force is Force.QUESTION))
     if top < 5 and group[0].choice and len(rivals) > 1:
         values = rivals
@@ -70,7 +74,13 @@ def _narrowed(group: Sequence[Mention], found: Sequence[Mention]) -> tuple[list[
     """Leave out what is replaced or denied elsewhere in the reply, then what is off the question's topic."""
     kept = list(group)
     gone = {m.value for m in found if m.denied or m.time is Time.REPLACED}
-    for choose in (lambda m: m.value not in gone, lambda m: m.on_topic, lambda m: m.exact):
+    on_topic = {m.value for m in found if m.on_topic and not m.denied}
+    for choose in (
+        lambda m: m.value not in gone,
+        lambda m: m.on_topic,
+        lambda m: m.value in on_topic,
+        lambda m: m.exact,
+    ):
         fewer = [m for m in kept if choose(m)]
         if fewer:
             kept = fewer

@@ -1,7 +1,7 @@
 """What a reply says of the things it names: whether each is asserted, denied, past, replaced, guessed or concluded.
 
-A matcher brings a `Lexicon` of what could be named; how it is meant is read here, once for all of them. A clause may name
-two things and mean them differently (`from yellow to black`), so a stance belongs to a mention, not to a clause.
+A matcher brings a `Lexicon` of what could be named; how it is meant is read here, once for all of them. A clause may
+name two things and mean them differently (`from yellow to black`), so a stance belongs to a mention, not to a clause.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Mention:
     """Where its sentence begins and ends in the text of its piece."""
     exact: bool = True
     """False if only a part of its name was said."""
-    attached: bool = False
-    """Only a part of its name was said, and something else is attached to it."""
+    attached: str = ""
+    """`before` or `after`, where only a part of its name was said and something else is attached to it there."""
     denied: bool = False
     time: Time = Time.PLAIN
     force: Force = Force.FLAT
@@ -81,7 +81,7 @@ class Mention:
 _PUT_FORWARD = (Force.FLAT, Force.HEDGED, Force.CONCEDED)
 
 _TOKEN = re.compile(
-    r"(?P<word>(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
+    r"(?P<word>[❌✗✘✖🚫✅✔☑]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
     r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）])"
 )
 _OPENERS = frozenset(
@@ -93,15 +93,20 @@ _STRONG = frozenset("; ( ) [ ] - 。 ； （ ）".split())
 _FUNCTION = frozenset(
     "the a an your my our his her its their it it's is are be 's was were that that's this these there here with in at "
     "to on by of for and as you i we he she they would will yes yeah yep sure ok okay right oh ah well hi hello hey "
-    "answer option number no choice certainly course absolutely definitely ha got easy one mr mrs ms s hmm um let me see "
-    "thanks thank get please you'd you're i'd i'm say go take have choose pick like just simply clearly also too indeed "
+    "answer option number no choice certainly course absolutely definitely ha got easy one mr mrs ms s "
+    "hmm um let me see "
+    "thanks thank get please you'd you're i'd i'm say go take have choose pick like just simply clearly "
+    "also too indeed "
     "honestly still remember do correct true".split()
 )
 _CLAUSE = frozenset("is it's are i'd i'll it you're that's".split())
 """What begins a clause of its own: `after the second it is …`."""
-_TAGS = frozenset("right correct yes no true isn't it wasn't ok okay eh huh if i'm not mistaken am i am".split())
+_TAGS = frozenset(
+    "right correct yes no true isn't it wasn't ok okay eh huh if i'm not mistaken am i am".split()
+)
 _QUESTION_WORDS = frozenset(
-    "what which when where who whom whose how tell does have your mine please that this with from give name answer only "
+    "what which when where who whom whose how tell does have your mine please that this with from give "
+    "name answer only "
     "just alone nothing else word words write".split()
 )
 _INTO = frozenset("to into with by for towards".split())
@@ -123,7 +128,9 @@ class _Part:
 
     def bare(self) -> bool:
         """Whether it holds nothing but what it names, and words that join."""
-        return bool(self.named) and all(not word or word in _JOINS or word in ("the", "a", "an") for word in self.said)
+        return bool(self.named) and all(
+            not word or word in _JOINS or word in ("the", "a", "an") for word in self.said
+        )
 
 
 def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Mention, ...]:
@@ -144,14 +151,34 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
                 found.extend(_meant(parts, ending, piece, number, sentence, within, asked))
                 if len(found) > _MOST:
                     return tuple(found)
+            if found and any(
+                c.effect is Effect.CHOICE and c.reach is Reach.BEFORE
+                for part in parts
+                for c in cues(part.said)
+            ):
+                found = [replace(m, choice=True) if m.sentence >= sentence - 1 else m for m in found]
             corrected = next(
-                (k for k, part in enumerate(parts) if any(c.effect is Effect.CORRECTS for c in cues(part.said))), None
+                (
+                    k
+                    for k, part in enumerate(parts)
+                    if any(c.effect is Effect.CORRECTS for c in cues(part.said))
+                ),
+                None,
             )
             if corrected is not None:
                 _take_back(found, sentence, sum(len(part.named) for part in parts[:corrected]))
     if found and all(m.time is Time.REPLACED for m in found) and any(m.taken_back for m in found):
-        found = [replace(m, time=Time.PLAIN) if m.taken_back else m for m in found]  # nothing came in its place
+        found = [
+            replace(m, time=Time.PLAIN) if m.taken_back else m for m in found
+        ]  # nothing came in its place
     return tuple(_emphasised(found, reading))
+
+
+def _corrects(part: _Part) -> bool:
+    """Whether a part takes back what came before it: `wait`, `scratch that`, or a dash and `no`."""
+    if part.opener == "-" and part.said == ["no"]:
+        return True
+    return any(cue.effect is Effect.CORRECTS for cue in cues(part.said))
 
 
 def _take_back(found: list[Mention], sentence: int, within: int) -> None:
@@ -165,7 +192,9 @@ def _take_back(found: list[Mention], sentence: int, within: int) -> None:
 
 def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], str, tuple[int, int]]]:
     """Yield the parts of each sentence of a piece, the sign at its end, and where it begins and ends."""
-    tokens = [(each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)]
+    tokens = [
+        (each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)
+    ]
     said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
     parts = [_Part("")]
@@ -194,8 +223,10 @@ def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], st
                     parts.append(_Part("or"))
             else:
                 parts.append(_Part(text))
+        elif text == "but" and parts[-1].said[-1:] in (["anything"], ["everything"], ["all"], ["nothing"]):
+            parts[-1].said.append(text)
         elif text in _OPENERS and (parts[-1].named or text not in ("so", "then", "since", "if")):
-            parts.append(_Part(text if not parts[-1].said or parts[-1].named else text, [spelt(text)]))
+            parts.append(_Part(text, [spelt(text)]))
         elif text not in _STRESS:
             parts[-1].said.append(spelt(text.rstrip(".")))
     yield parts, "", (begun, len(piece.text))
@@ -216,25 +247,52 @@ def _meant(
     on_topic = not topic.isdisjoint(asked)
     force = _force(parts, ending)
     above = [cue for title in piece.path for cue in cues(words(title), asked)]
+    past = False
+    formerly = _is_labelled(parts[0], Effect.REPLACED, asked)
     last: list[Mention] = []
     whole: list[list[Mention]] = []
     continues = bool(parts[0].said) and parts[0].said[0] == "or"
     for k, part in enumerate(parts):
-        own = [replace(m, sentence=sentence, piece=number, within=within) for m in _part(part, k, piece, asked, above)]
+        own = [
+            replace(m, sentence=sentence, piece=number, within=within)
+            for m in _part(part, k, piece, asked, above)
+        ]
+        if past:  # `it was first red, then blue`: what came next is past as well
+            own = [replace(m, time=Time.PAST) if m.next and m.time is Time.NOW else m for m in own]
+        effects = {cue.effect for cue in cues(part.said, asked)}
+        past = past or (Effect.PAST in effects and not effects & {Effect.CHANGES, Effect.OUSTS})
+        if formerly:  # `Before: first red, then blue`
+            own = [replace(m, time=Time.REPLACED, next=False, final=False) for m in own]
         inherits = part.bare() and last and part.opener in _JOINS and not any(m.time is Time.NOW for m in own)
         if inherits:
             model = last[-1]
             own = [
-                replace(m, denied=model.denied, time=m.time if m.next else model.time, force=model.force, final=model.final)
+                replace(
+                    m,
+                    denied=model.denied,
+                    time=m.time if m.next else model.time,
+                    force=model.force,
+                    final=model.final,
+                )
                 for m in own
             ]
+        if part.opener == "(" and not part.named and whole and len(part.said) <= 4:
+            note = next((_TIMES[c.effect] for c in cues(part.said, asked) if c.effect in _TIMES), None)
+            if note is not None:  # `red (outdated)`, `red and blue (earlier)`
+                for j in range(len(whole) - 1, -1, -1):
+                    whole[j] = [replace(m, time=note, lead=False) for m in whole[j]]
+                    if parts[j].opener not in _JOINS:
+                        break
         if k and part.said == ["though"] and whole and whole[-1]:
             whole[-1] = [replace(m, force=Force.CONCEDED) for m in whole[-1]]
         if continues and k == 0:
             own = [replace(m, choice=True) for m in own]
         if part.opener == "or" and own and last:
             own = [replace(m, choice=True) for m in own]
-            whole[-1] = [replace(m, choice=True) for m in whole[-1]]
+            for j in range(len(whole) - 1, -1, -1):
+                whole[j] = [replace(m, choice=True) for m in whole[j]]
+                if parts[j].opener not in _JOINS or not parts[j].bare():
+                    break
         if part.opener in ("and", "or") and own and last and whole and not parts[k - 1].said[-1]:
             former = next((m for m in own if m.time in (Time.REPLACED, Time.PAST)), None)
             if former is not None and not part.bare():
@@ -245,11 +303,27 @@ def _meant(
             last = []
         if not own:
             last = []
-    lead = _leads(parts, whole, piece, asked) if ending != "?" else None
+    lead = None
+    if ending != "?":
+        lead = leading if (leading := _leads(parts, whole, asked)) is not None else _announced(parts)
     for k, own in enumerate(whole):
         for m in own:
             stance = m if force is Force.FLAT or m.force is not Force.FLAT else replace(m, force=force)
-            yield replace(stance, on_topic=on_topic, lead=k == lead and stance.asserted and m.time is not Time.PAST)
+            yield replace(
+                stance, on_topic=on_topic, lead=k == lead and stance.asserted and m.time is not Time.PAST
+            )
+
+
+def _is_labelled(part: _Part, effect: Effect, asked: frozenset[str]) -> bool:
+    """Whether a sentence opens with a label of this effect: a few words up to a colon, and nothing named before it."""
+    if ":" not in part.said:
+        return False
+    end = part.said.index(":")
+    return (
+        end <= 4
+        and all(place > end for place, *_ in part.named)
+        and any(cue.effect is effect for cue in cues(part.said[:end], asked))
+    )
 
 
 def _force(parts: Sequence[_Part], ending: str) -> Force:
@@ -269,7 +343,9 @@ def _part(
     """Yield the mentions of one part of a sentence with what its own cues say of them."""
     if not part.named:
         return
-    found = [c for c in cues(part.said, asked) if not (c.effect is Effect.CONCLUDES and _is_opening(c, k, part))]
+    found = [
+        c for c in cues(part.said, asked) if not (c.effect is Effect.CONCLUDES and _is_opening(c, k, part))
+    ]
     conceded = part.opener in ("though", "although", "while", "whereas")
     for n, (place, named, begin, end) in enumerate(part.named):
         floor = part.named[n - 1][0] if n else -1
@@ -284,12 +360,21 @@ def _part(
             near = floor < c.begin < place
             if c.reach is Reach.AFTER and near:
                 if c.effect is Effect.DENIES:
-                    denied = True
-                elif c.effect is Effect.REPLACED and into < c.begin and not _CLAUSE.intersection(part.said[c.end : place]):
-                    time, governed = Time.REPLACED, True
-                elif c.effect is Effect.CHANGES and into < c.begin and _has_into(part, place, ceiling):
-                    time, governed = Time.REPLACED, True
-                elif c.effect is Effect.OUSTS and into < c.begin and not _is_passive(part, c):
+                    double = denied and c.words[-1] in (
+                        "but",
+                        "than",
+                        "except",
+                    )  # `it can't be anything but red`
+                    denied = not double and (denied or ":" not in part.said[c.end : place])
+                elif (
+                    (
+                        c.effect is Effect.REPLACED
+                        and into < c.begin
+                        and not _CLAUSE.intersection(part.said[c.end : place])
+                    )
+                    or (c.effect is Effect.CHANGES and into < c.begin and _has_into(part, place, ceiling))
+                    or (c.effect is Effect.OUSTS and into < c.begin and not _is_passive(part, c))
+                ):
                     time, governed = Time.REPLACED, True
                 elif c.effect is Effect.CONDITIONS:
                     force = Force.CONDITIONAL
@@ -303,7 +388,11 @@ def _part(
                     choice = True
             elif c.reach is Reach.AFTER and c.effect is Effect.CONCLUDES and c.end <= place:
                 final = True
-            elif c.reach is Reach.BEFORE and place < c.begin and (c.begin < ceiling or n + 1 == len(part.named)):
+            elif (
+                c.reach is Reach.BEFORE
+                and place < c.begin
+                and (c.begin < ceiling or n + 1 == len(part.named))
+            ):
                 if c.begin - place <= 4:
                     if c.effect is Effect.DENIES:
                         denied = True
@@ -319,9 +408,17 @@ def _part(
         if not governed:
             times = [c for c in found if c.reach is Reach.ALL and c.effect in _TIMES]
             if times:
-                nearest = min(times, key=lambda c: (min(abs(c.begin - place), abs(c.end - 1 - place)), c.effect is Effect.PAST))
+                nearest = min(
+                    times,
+                    key=lambda c: (
+                        min(abs(c.begin - place), abs(c.end - 1 - place)),
+                        c.effect is Effect.PAST,
+                    ),
+                )
                 if any(c.effect is not Effect.PAST for c in times) and nearest.effect is Effect.PAST:
-                    nearest = min((c for c in times if c.effect is not Effect.PAST), key=lambda c: abs(c.begin - place))
+                    nearest = min(
+                        (c for c in times if c.effect is not Effect.PAST), key=lambda c: abs(c.begin - place)
+                    )
                 time = _TIMES[nearest.effect]
                 next_ = nearest.effect is Effect.NEXT
         if part.arrow_after and n + 1 == len(part.named):
@@ -383,8 +480,18 @@ def _is_passive(part: _Part, cue: Cue) -> bool:
     return any(word in _PASSIVE for word in part.said[max(0, cue.begin - 3) : cue.begin])
 
 
-def _leads(parts: Sequence[_Part], whole: Sequence[Sequence[Mention]], piece: Piece, asked: frozenset[str]) -> int | None:
-    """Return the number of the part with which a sentence gives its answer before it says anything else, if one does."""
+def _announced(parts: Sequence[_Part]) -> int | None:
+    """Return the number of the part that announces one thing with a colon, if one does: `What you need is: red`."""
+    last = parts[-1]
+    if len(last.named) != 1 or ":" not in last.said:
+        return None
+    colon = len(last.said) - 1 - last.said[::-1].index(":")
+    bare = all(not word or word in _FUNCTION for word in last.said[colon + 1 :])
+    return len(parts) - 1 if bare and last.named[0][0] > colon and colon > 0 else None
+
+
+def _leads(parts: Sequence[_Part], whole: Sequence[Sequence[Mention]], asked: frozenset[str]) -> int | None:
+    """Return the number of the part that gives an answer before the sentence says anything else, if one does."""
     light = _FUNCTION | asked
     for k, part in enumerate(parts):
         if not part.named:
@@ -404,7 +511,7 @@ def _leads(parts: Sequence[_Part], whole: Sequence[Sequence[Mention]], piece: Pi
 
 
 def _emphasised(found: Sequence[Mention], reading: Reading) -> Iterator[Mention]:
-    """Yield the mentions, with `lead` only for the first of the reply, a last line of its own, and what alone is bold."""
+    """Yield the mentions, `lead` only where one begins the reply, ends it on a line of its own, or alone is bold."""
     lone = [i for i, m in enumerate(found) if m.lead]
     first = next(iter(found), None)
     kept: set[int] = set()
@@ -418,7 +525,13 @@ def _emphasised(found: Sequence[Mention], reading: Reading) -> Iterator[Mention]
             kept.add(lone[-1])
     bold = {m.value for m in found if m.asserted and _is_bold(m, reading)}
     for i, m in enumerate(found):
-        strong = len(bold) == 1 and m.value in bold and m.asserted and _is_bold(m, reading) and m.time is not Time.PAST
+        strong = (
+            len(bold) == 1
+            and m.value in bold
+            and m.asserted
+            and _is_bold(m, reading)
+            and m.time is not Time.PAST
+        )
         yield replace(m, lead=i in kept or strong)
 
 

@@ -66,7 +66,9 @@ _BULLET = re.compile(r"(\s*)(?:[-*•+–·▪◦]|\(?\d{1,3}[.):]|[a-h][.)])\s+
 _QUOTE = re.compile(r"\s{0,3}>\s?")
 _RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*:?-*:?\s*$|\s*[-*_=]{3,}\s*$|\s*```.*$")
 _STRUCK = re.compile(r"~~(?=\S)(.{1,400}?)~~|<(?:del|s)>(.{1,400}?)</(?:del|s)>")
-_BOLD = re.compile(r"\*\*(?=\S)(.{1,400}?)\*\*|__(?=\S)(.{1,400}?)__|<(?:b|strong)>(.{1,400}?)</(?:b|strong)>")
+_BOLD = re.compile(
+    r"\*\*(?=\S)(.{1,400}?)\*\*|__(?=\S)(.{1,400}?)__|<(?:b|strong)>(.{1,400}?)</(?:b|strong)>"
+)
 _MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|br|p)\s*/?>|\\(?=[\[\]()*_|])")
 _LABEL = re.compile(r"[^.!?]{1,60}:\s*$")
 _WHOLLY_BOLD = re.compile(r"\s*(?:\d{1,3}[.)]\s*)?(?:\*\*|__)[^*_]{1,80}(?:\*\*|__)[:.]?\s*$")
@@ -146,9 +148,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             indented.pop()
         if not indented:
             label = None
-        own = piece_of(
-            line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number
-        )
+        own = piece_of(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
         if _LABEL.search(own.text):
             label = own.text.strip(" :")
         yield own
@@ -172,7 +172,10 @@ def _bare(cell: str) -> str:
 def _is_header(text: str, position: int, stop: int) -> bool:
     """Whether the next line is the rule under the header of a table."""
     end = text.find("\n", position, stop)
-    return "|" in (following := text[position : end if end >= 0 else stop]) and _RULE.fullmatch(following) is not None
+    return (
+        "|" in (following := text[position : end if end >= 0 else stop])
+        and _RULE.fullmatch(following) is not None
+    )
 
 
 _MOST_LEAVES = 5000
@@ -185,7 +188,7 @@ def _leaves(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
     while waiting and given < _MOST_LEAVES:
         path, each = waiting.pop()
         if isinstance(each, Mapping):
-            waiting.extend(((*path, flat(str(key))), inner) for key, inner in reversed(each.items()))
+            waiting.extend(((*path, flat(str(key))), inner) for key, inner in reversed(list(each.items())))
         elif isinstance(each, list):
             waiting.extend((path, inner) for inner in reversed(each))
         else:

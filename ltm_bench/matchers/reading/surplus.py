@@ -9,7 +9,7 @@ from ltm_bench.matchers.reading.text import answer, words
 
 Span = tuple[int, int]
 
-GENEROUS = 220
+GENEROUS = 600
 """Words that a reply may spend besides its answer; models explain themselves at length."""
 
 TIMES = 12
@@ -43,10 +43,10 @@ def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> boo
     outside = len(said) - inside
     if outside > max(GENEROUS, TIMES * inside):
         return True
-    return _repeats(said, inside, turns)
+    return repeats(said, inside, turns)
 
 
-def _repeats(said: Sequence[str], inside: int, turns: Sequence[Turn]) -> bool:
+def repeats(said: Sequence[str], inside: int, turns: Sequence[Turn]) -> bool:
     """Whether a reply holds little but whole messages of the user's, word for word."""
     joined = f" {' '.join(said)} "
     repeated = 0

@@ -82,13 +82,6 @@ def known_words(phrase: str) -> tuple[str, ...]:
     return tuple(words(phrase))
 
 
-DENIAL = re.compile(
-    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
-    r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
-)
-"""Denies whatever follows it in a clause."""
-
-
 _END = re.compile(r"[.!?…。！？](?=[\s\"')\]]|$)|[;；。！？]")
 
 

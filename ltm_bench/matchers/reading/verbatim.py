@@ -17,7 +17,8 @@ from ltm_bench.matchers.sameness import same_word, singular
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _FORGIVEN = frozenset("a an the that please just so and then oh well okay ok now".split())
 _FUNCTION = frozenset(
-    "is are was were be been am i you he she it we they my your his her its our their this these those there here to of "
+    "is are was were be been am i you he she it we they my your his her its our their this these those "
+    "there here to of "
     "for at in on by with as do does did have has had will would shall should can could may might must".split()
 )
 _NEGATIONS = frozenset("not no never none nothing nobody nowhere neither nor without hardly cannot".split())
@@ -26,6 +27,10 @@ _REFUSES = re.compile(
     r"(?:\b(?:won't|will not|can't|cannot|can not|refuse to|refused to|not going to|shouldn't|must not|not allowed to|"
     r"not supposed to|rather not|not)\s+(?:say|saying|repeat|tell|utter|write|use|mention|answer)\b"
     r"|\b(?:instead of|without) (?:saying|repeating|writing)\b)[^.!?]{0,40}$"
+)
+_DECLINES = re.compile(
+    r"[\W_]{0,12}(?:but|though|however|yet)[\W_]+(?:i|that)\b[^.!?]{0,20}(?:rather not|won't|will not|"
+    r"can't|cannot|not going to|refuse|decline)"
 )
 _MOST = 4000
 """Words of a reply that are searched."""
@@ -62,9 +67,22 @@ def _kept(said: Sequence[str]) -> list[str]:
     """Return the words that must agree, contractions spelt out."""
     kept: list[str] = []
     for word in said:
-        plain = _CONTRACTED.get(word) or (f"{word[:-3]} not" if word.endswith("n't") else word)
-        kept += [each for each in plain.split() if each not in _FORGIVEN]
+        plain = _CONTRACTED.get(word) or _spelt_out(word)
+        kept += [_PLAINER.get(each, each) for each in plain.split() if each not in _FORGIVEN]
     return kept
+
+
+_PLAINER = {"into": "in", "onto": "on", "upon": "on", "till": "until"}
+_ENDINGS = {"n't": " not", "'re": " are", "'ll": " will", "'ve": " have", "'m": " am"}
+_IS = frozenset("here there it that what where who he she how when".split())
+
+
+def _spelt_out(word: str) -> str:
+    """Return what a contraction stands for: `here's` is `here is`."""
+    if word.endswith("'s") and word[:-2] in _IS:
+        return f"{word[:-2]} is"
+    ending = next((each for each in _ENDINGS if word.endswith(each)), "")
+    return word.removesuffix(ending) + _ENDINGS.get(ending, "")
 
 
 def says(reply: str, phrase: str) -> Found:
@@ -81,7 +99,11 @@ def says(reply: str, phrase: str) -> Found:
     best = Found(Match.ABSENT)
     size = len(meant)
     vocabulary = {singular(word) for word in meant}
-    hits = [i for i, token in enumerate(tokens) if singular(token[0]) in vocabulary or same_word(token[0], meant[0])]
+    hits = [
+        i
+        for i, token in enumerate(tokens)
+        if singular(token[0]) in vocabulary or same_word(token[0], meant[0])
+    ]
     tried = set()
     for i in hits:
         for begin in (i, i - 1, i - 2):
@@ -93,7 +115,10 @@ def says(reply: str, phrase: str) -> Found:
                 if len(window) < max(1, size - 1):
                     continue
                 match = _compare([token[0] for token in window], meant)
-                if match is Match.SAID and _REFUSES.search(text[max(0, window[0][1] - 80) : window[0][1]]):
+                if match is Match.SAID and (
+                    _REFUSES.search(text[max(0, window[0][1] - 80) : window[0][1]])
+                    or _DECLINES.match(text[window[-1][2] : window[-1][2] + 60])
+                ):
                     match = Match.REFUSED
                 if _better(match, best.match):
                     best = Found(match, window[0][1], window[-1][2])
