@@ -1,7 +1,7 @@
 """Words that mean the same as what a scenario calls by one of them, and compounds that mean something else.
 
-A scenario lists the words that express a meaning in its own puzzle; what any speaker of English would use for an hour, a
-place or a thing stands here, once, so that no scenario need remember it.
+A scenario lists the words that express a meaning in its own puzzle; what any speaker of English would use for an hour,
+a place or a thing stands here, once, so that no scenario need remember it.
 """
 
 from collections.abc import Iterable

@@ -6,9 +6,10 @@ Matchers bring a vocabulary and ask. They own no patterns of denial, history, he
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, is_foreign
 from ltm_bench.matchers.reading.json_values import json_values, last_readable
 from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Force, Mention, Time
 from ltm_bench.matchers.reading.numbers import number
 from ltm_bench.matchers.reading.resolving import Decision, resolve
-from ltm_bench.matchers.reading.stance import Force, Mention, Time, mentions
+from ltm_bench.matchers.reading.stance import mentions
 from ltm_bench.matchers.reading.structure import Form, Piece, Reading, read
 from ltm_bench.matchers.reading.text import READ, answer, flat, known_words, plain, words
 

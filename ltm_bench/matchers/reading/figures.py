@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Mention, Time
 from ltm_bench.matchers.reading.numbers import number
 from ltm_bench.matchers.reading.resolving import resolve
-from ltm_bench.matchers.reading.stance import Mention, Time, mentions
+from ltm_bench.matchers.reading.stance import mentions
 from ltm_bench.matchers.reading.structure import Form, Reading, read
 
 _IDEOGRAPHS = "\u3400-\u9fff"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ltm_bench.matchers.reading.stance import Force, Mention, Time
+from ltm_bench.matchers.reading.mention import Force, Mention, Time
 
 
 @dataclass(frozen=True, slots=True)

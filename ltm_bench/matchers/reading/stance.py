@@ -6,90 +6,16 @@ name two things and mean them differently (`from yellow to black`), so a stance 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 
+from ltm_bench.matchers.reading.clauses import JOINS, Part, sentences
 from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
-from ltm_bench.matchers.reading.lexicon import Lexicon, Named
+from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Force, Mention, Time
 from ltm_bench.matchers.reading.structure import Form, Piece, Reading
-from ltm_bench.matchers.reading.text import spelt, words
+from ltm_bench.matchers.reading.text import words
 
-
-class Time(StrEnum):
-    """When it holds."""
-
-    PLAIN = "plain"
-    NOW = "now"
-    PAST = "past"
-    """Told of as past, which it may still be: `you said red`."""
-    REPLACED = "replaced"
-
-
-class Force(StrEnum):
-    """How it is put forward."""
-
-    FLAT = "flat"
-    HEDGED = "hedged"
-    CONCEDED = "conceded"
-    CONDITIONAL = "conditional"
-    QUESTION = "question"
-    EXAMPLE = "example"
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """One place where a reply names something."""
-
-    value: str
-    start: int
-    """Where in `Reading.text`; -1 within JSON."""
-    end: int
-    piece: int
-    """The number of the piece that it stands in."""
-    sentence: int
-    """The number of its sentence, counted over the reply."""
-    within: tuple[int, int]
-    """Where its sentence begins and ends in the text of its piece."""
-    exact: bool = True
-    """False if only a part of its name was said."""
-    attached: str = ""
-    """`before` or `after`, where only a part of its name was said and something else is attached to it there."""
-    denied: bool = False
-    time: Time = Time.PLAIN
-    force: Force = Force.FLAT
-    choice: bool = False
-    """One of several that the reply does not decide between: `red or blue`."""
-    next: bool = False
-    """It is said to follow what was named before."""
-    lead: bool = False
-    """The reply begins with it, ends with it on a line of its own, or emphasises it alone."""
-    final: bool = False
-    """The reply concludes with it: `so it is red`, `Answer: red`."""
-    taken_back: bool = False
-    """The reply corrects itself afterwards."""
-    on_topic: bool = False
-    """Its sentence shares a word with the question."""
-
-    @property
-    def asserted(self) -> bool:
-        """Whether the reply puts it forward at all."""
-        return not self.denied and self.time is not Time.REPLACED and self.force in _PUT_FORWARD
-
-
-_PUT_FORWARD = (Force.FLAT, Force.HEDGED, Force.CONCEDED)
-
-_TOKEN = re.compile(
-    r"(?P<word>[❌✗✘✖🚫✅✔☑]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
-    r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）])"
-)
-_OPENERS = frozenset(
-    "and or nor but though although while whereas however since because so then therefore thus hence until unless if "
-    "when whether yet that's".split()
-)
-_JOINS = frozenset("and or nor then & , / 、 ，".split())
-_STRONG = frozenset("; ( ) [ ] - 。 ； （ ）".split())
 _FUNCTION = frozenset(
     "the a an your my our his her its their it it's is are be 's was were that that's this these there here with in at "
     "to on by of for and as you i we he she they would will yes yeah yep sure ok okay right oh ah well hi hello hey "
@@ -111,26 +37,7 @@ _QUESTION_WORDS = frozenset(
 )
 _INTO = frozenset("to into with by for towards".split())
 _PASSIVE = frozenset("was were been got get gets being is are be".split())
-_STRESS = ("very", "really")
 _MOST = 2000
-
-
-@dataclass(slots=True)
-class _Part:
-    """A clause, or what is between two separators."""
-
-    opener: str
-    said: list[str] = field(default_factory=list)
-    """Its words; a thing that is named is `""`."""
-    named: list[tuple[int, Named, int, int]] = field(default_factory=list)
-    """Place among the words, what is named, begin and end in the piece."""
-    arrow_after: bool = False
-
-    def bare(self) -> bool:
-        """Whether it holds nothing but what it names, and words that join."""
-        return bool(self.named) and all(
-            not word or word in _JOINS or word in ("the", "a", "an") for word in self.said
-        )
 
 
 def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Mention, ...]:
@@ -145,7 +52,7 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     found: list[Mention] = []
     sentence = 0
     for number, piece in enumerate(reading.pieces):
-        for parts, ending, within in _sentences(piece, lexicon):
+        for parts, ending, within in sentences(piece, lexicon):
             sentence += 1
             if any(part.named for part in parts):
                 found.extend(_meant(parts, ending, piece, number, sentence, within, asked))
@@ -174,7 +81,7 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     return tuple(_emphasised(found, reading))
 
 
-def _corrects(part: _Part) -> bool:
+def _corrects(part: Part) -> bool:
     """Whether a part takes back what came before it: `wait`, `scratch that`, or a dash and `no`."""
     if part.opener == "-" and part.said == ["no"]:
         return True
@@ -190,50 +97,8 @@ def _take_back(found: list[Mention], sentence: int, within: int) -> None:
             found[i] = replace(m, time=Time.REPLACED, lead=False, final=False, taken_back=True)
 
 
-def _sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[_Part], str, tuple[int, int]]]:
-    """Yield the parts of each sentence of a piece, the sign at its end, and where it begins and ends."""
-    tokens = [
-        (each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)
-    ]
-    said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
-    heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
-    parts = [_Part("")]
-    i = begun = 0
-    while i < len(tokens):
-        kind, text, start, stop = tokens[i]
-        if i in heard:
-            end, named = heard[i]
-            parts[-1].named.append((len(parts[-1].said), named, start, tokens[end - 1][3]))
-            parts[-1].said.append("")
-            i = end
-            continue
-        i += 1
-        if kind == "end":
-            yield parts, text, (begun, stop)
-            parts, begun = [_Part("")], stop
-        elif kind == "arrow":
-            parts[-1].arrow_after = True
-            parts.append(_Part("→"))
-        elif kind == "dash":
-            parts.append(_Part("-"))
-        elif kind == "other":
-            if text in (":", "：", "/"):
-                parts[-1].said.append(text)
-                if text == "/":
-                    parts.append(_Part("or"))
-            else:
-                parts.append(_Part(text))
-        elif text == "but" and parts[-1].said[-1:] in (["anything"], ["everything"], ["all"], ["nothing"]):
-            parts[-1].said.append(text)
-        elif text in _OPENERS and (parts[-1].named or text not in ("so", "then", "since", "if")):
-            parts.append(_Part(text, [spelt(text)]))
-        elif text not in _STRESS:
-            parts[-1].said.append(spelt(text.rstrip(".")))
-    yield parts, "", (begun, len(piece.text))
-
-
 def _meant(
-    parts: Sequence[_Part],
+    parts: Sequence[Part],
     ending: str,
     piece: Piece,
     number: int,
@@ -263,7 +128,7 @@ def _meant(
         past = past or (Effect.PAST in effects and not effects & {Effect.CHANGES, Effect.OUSTS})
         if formerly:  # `Before: first red, then blue`
             own = [replace(m, time=Time.REPLACED, next=False, final=False) for m in own]
-        inherits = part.bare() and last and part.opener in _JOINS and not any(m.time is Time.NOW for m in own)
+        inherits = part.bare() and last and part.opener in JOINS and not any(m.time is Time.NOW for m in own)
         if inherits:
             model = last[-1]
             own = [
@@ -281,7 +146,7 @@ def _meant(
             if note is not None:  # `red (outdated)`, `red and blue (earlier)`
                 for j in range(len(whole) - 1, -1, -1):
                     whole[j] = [replace(m, time=note, lead=False) for m in whole[j]]
-                    if parts[j].opener not in _JOINS:
+                    if parts[j].opener not in JOINS:
                         break
         if k and part.said == ["though"] and whole and whole[-1]:
             whole[-1] = [replace(m, force=Force.CONCEDED) for m in whole[-1]]
@@ -291,18 +156,14 @@ def _meant(
             own = [replace(m, choice=True) for m in own]
             for j in range(len(whole) - 1, -1, -1):
                 whole[j] = [replace(m, choice=True) for m in whole[j]]
-                if parts[j].opener not in _JOINS or not parts[j].bare():
+                if parts[j].opener not in JOINS or not parts[j].bare():
                     break
         if part.opener in ("and", "or") and own and last and whole and not parts[k - 1].said[-1]:
             former = next((m for m in own if m.time in (Time.REPLACED, Time.PAST)), None)
             if former is not None and not part.bare():
                 whole[-1] = [replace(m, time=former.time) if m.time is Time.PLAIN else m for m in whole[-1]]
         whole.append(own)
-        last = own or (last if part.bare() else [])
-        if not own and part.opener not in _JOINS:
-            last = []
-        if not own:
-            last = []
+        last = own
     lead = None
     if ending != "?":
         lead = leading if (leading := _leads(parts, whole, asked)) is not None else _announced(parts)
@@ -314,7 +175,7 @@ def _meant(
             )
 
 
-def _is_labelled(part: _Part, effect: Effect, asked: frozenset[str]) -> bool:
+def _is_labelled(part: Part, effect: Effect, asked: frozenset[str]) -> bool:
     """Whether a sentence opens with a label of this effect: a few words up to a colon, and nothing named before it."""
     if ":" not in part.said:
         return False
@@ -326,7 +187,7 @@ def _is_labelled(part: _Part, effect: Effect, asked: frozenset[str]) -> bool:
     )
 
 
-def _force(parts: Sequence[_Part], ending: str) -> Force:
+def _force(parts: Sequence[Part], ending: str) -> Force:
     """Return how a sentence as a whole puts things forward."""
     if ending in ("?", "？"):
         if len(parts) > 1 and parts[-1].said and set(parts[-1].said) <= _TAGS:
@@ -337,127 +198,126 @@ def _force(parts: Sequence[_Part], ending: str) -> Force:
     return Force.FLAT
 
 
-def _part(
-    part: _Part, k: int, piece: Piece, asked: frozenset[str], above: Sequence[Cue]
-) -> Iterator[Mention]:
-    """Yield the mentions of one part of a sentence with what its own cues say of them."""
-    if not part.named:
-        return
-    found = [
-        c for c in cues(part.said, asked) if not (c.effect is Effect.CONCLUDES and _is_opening(c, k, part))
-    ]
-    conceded = part.opener in ("though", "although", "while", "whereas")
+def _part(part: Part, k: int, piece: Piece, asked: frozenset[str], above: Sequence[Cue]) -> Iterator[Mention]:
+    """Yield the mentions of one part of a sentence with what its own cues, and the titles above it, say of them."""
+    found = [c for c in cues(part.said, asked) if not _opens_talk(c, k, part)] if part.named else []
     for n, (place, named, begin, end) in enumerate(part.named):
-        floor = part.named[n - 1][0] if n else -1
-        ceiling = part.named[n + 1][0] if n + 1 < len(part.named) else len(part.said)
-        denied, time, force, choice, next_, final = False, Time.PLAIN, Force.FLAT, False, False, False
-        governed = False
-        changing = any(c.effect in (Effect.CHANGES, Effect.OUSTS) and c.end <= place for c in found) or any(
-            c.effect is Effect.REPLACED and c.words[0] == "from" and c.end <= place for c in found
-        )
-        into = max((i for i in range(floor + 1, place) if part.said[i] in _INTO), default=-1)
-        for c in found:
-            near = floor < c.begin < place
-            if c.reach is Reach.AFTER and near:
-                if c.effect is Effect.DENIES:
-                    double = denied and c.words[-1] in (
-                        "but",
-                        "than",
-                        "except",
-                    )  # `it can't be anything but red`
-                    denied = not double and (denied or ":" not in part.said[c.end : place])
-                elif (
-                    (
-                        c.effect is Effect.REPLACED
-                        and into < c.begin
-                        and not _CLAUSE.intersection(part.said[c.end : place])
-                    )
-                    or (c.effect is Effect.CHANGES and into < c.begin and _has_into(part, place, ceiling))
-                    or (c.effect is Effect.OUSTS and into < c.begin and not _is_passive(part, c))
-                ):
-                    time, governed = Time.REPLACED, True
-                elif c.effect is Effect.CONDITIONS:
-                    force = Force.CONDITIONAL
-                elif c.effect is Effect.CONCEDES:
-                    force = Force.CONCEDED
-                elif c.effect is Effect.EXEMPLIFIES:
-                    force = Force.EXAMPLE
-                elif c.effect is Effect.CONCLUDES:
-                    final = True
-                elif c.effect is Effect.CHOICE:
-                    choice = True
-            elif c.reach is Reach.AFTER and c.effect is Effect.CONCLUDES and c.end <= place:
-                final = True
-            elif (
-                c.reach is Reach.BEFORE
-                and place < c.begin
-                and (c.begin < ceiling or n + 1 == len(part.named))
-            ):
-                if c.begin - place <= 4:
-                    if c.effect is Effect.DENIES:
-                        denied = True
-                    elif c.effect is Effect.REPLACED:
-                        time, governed = Time.REPLACED, True
-                    elif c.effect is Effect.CONCLUDES:
-                        final = True
-            elif c.effect is Effect.OUSTS and place < c.begin < ceiling:
-                passive = _is_passive(part, c)
-                time, governed = (Time.REPLACED if passive else Time.NOW), True
-        if not governed and changing and into > floor and not denied:
-            time, next_, governed = Time.NOW, True, True
-        if not governed:
-            times = [c for c in found if c.reach is Reach.ALL and c.effect in _TIMES]
-            if times:
-                nearest = min(
-                    times,
-                    key=lambda c: (
-                        min(abs(c.begin - place), abs(c.end - 1 - place)),
-                        c.effect is Effect.PAST,
-                    ),
-                )
-                if any(c.effect is not Effect.PAST for c in times) and nearest.effect is Effect.PAST:
-                    nearest = min(
-                        (c for c in times if c.effect is not Effect.PAST), key=lambda c: abs(c.begin - place)
-                    )
-                time = _TIMES[nearest.effect]
-                next_ = nearest.effect is Effect.NEXT
-        if part.arrow_after and n + 1 == len(part.named):
-            time = Time.REPLACED
-        elif part.opener == "→" and n == 0 and not governed:
-            time, next_ = Time.NOW, True
-        if conceded:
-            force = Force.CONCEDED
-        if any(begin >= s and end <= e for s, e in piece.struck):
-            denied = True
-        if time is Time.PLAIN:
-            for c in above:
-                if c.effect in _TIMES:
-                    time = _TIMES[c.effect]
-                elif c.effect is Effect.CONCLUDES:
-                    final = True
-                elif c.effect is Effect.DENIES:
-                    denied = True
-        if time in (Time.REPLACED, Time.PAST):
-            final = final and time is Time.PAST and part.opener in ("so", "therefore", "thus", "hence")
+        before = part.named[n - 1][0] if n else -1
+        after = part.named[n + 1][0] if n + 1 < len(part.named) else len(part.said)
         at = -1 if piece.form is Form.JSON else piece.start + begin
-        yield Mention(
-            named.value,
-            at,
-            at + end - begin if at >= 0 else -1,
-            piece=0,
-            sentence=0,
-            within=(0, 0),
-            exact=named.exact,
-            attached=named.attached,
-            denied=denied,
-            time=time,
-            force=force,
-            choice=choice,
-            next=next_,
-            final=final and not denied,
+        mention = Mention(
+            named.value, at, at + end - begin if at >= 0 else -1, exact=named.exact, attached=named.attached
         )
+        mention = _governed(mention, part, found, before, place, after)
+        if mention.time is Time.PLAIN:
+            mention = _timed(mention, found, place)
+        if part.arrow_after and n + 1 == len(part.named):
+            mention = replace(mention, time=Time.REPLACED)
+        elif part.opener == "→" and n == 0 and mention.time is Time.PLAIN:
+            mention = replace(mention, time=Time.NOW, next=True)
+        if part.opener in _CONCESSIONS:
+            mention = replace(mention, force=Force.CONCEDED)
+        if any(begin >= s and end <= e for s, e in piece.struck):
+            mention = replace(mention, denied=True)
+        if mention.time is Time.PLAIN:
+            mention = _titled(mention, above)
+        concludes = mention.time is Time.PAST and part.opener in _THEREFORE
+        if mention.denied or mention.time is Time.REPLACED or (mention.time is Time.PAST and not concludes):
+            mention = replace(mention, final=False)
+        yield mention
 
 
+def _governed(
+    mention: Mention, part: Part, found: Sequence[Cue], before: int, place: int, after: int
+) -> Mention:
+    """Return a mention with what governs it by position.
+
+    `before` and `after` are the places of its neighbours among the words of the part, or its ends.
+    """
+    into = max((i for i in range(before + 1, place) if part.said[i] in _INTO), default=-1)
+    for c in found:
+        if c.reach is Reach.AFTER and before < c.begin < place:
+            mention = _ahead(mention, part, c, into, place, after)
+        elif c.reach is Reach.AFTER and c.effect is Effect.CONCLUDES and c.end <= place:
+            mention = replace(mention, final=True)
+        elif (
+            c.reach is Reach.BEFORE
+            and place < c.begin <= place + _NEAR
+            and c.begin < after + (after == len(part.said))
+        ):
+            if c.effect is Effect.DENIES:
+                mention = replace(mention, denied=True)
+            elif c.effect is Effect.REPLACED:
+                mention = replace(mention, time=Time.REPLACED)
+            elif c.effect is Effect.CONCLUDES:
+                mention = replace(mention, final=True)
+        elif c.effect is Effect.OUSTS and place < c.begin < after:
+            mention = replace(mention, time=Time.REPLACED if _is_passive(part, c) else Time.NOW)
+    changed = any(c.end <= place and (c.effect in _CHANGES or c.words[0] == "from") for c in found)
+    if changed and into > before and mention.time is Time.PLAIN and not mention.denied:
+        return replace(mention, time=Time.NOW, next=True)
+    return mention
+
+
+def _ahead(mention: Mention, part: Part, cue: Cue, into: int, place: int, after: int) -> Mention:
+    """Return a mention with what a cue ahead of it says; nothing else is named between the two."""
+    match cue.effect:
+        case Effect.DENIES:
+            double = mention.denied and cue.words[-1] in (
+                "but",
+                "than",
+                "except",
+            )  # `it can't be anything but red`
+            denied = not double and (mention.denied or ":" not in part.said[cue.end : place])
+            return replace(mention, denied=denied)
+        case Effect.REPLACED if into < cue.begin and _CLAUSE.isdisjoint(part.said[cue.end : place]):
+            return replace(mention, time=Time.REPLACED)
+        case Effect.CHANGES if into < cue.begin and not _INTO.isdisjoint(part.said[place + 1 : after + 1]):
+            return replace(mention, time=Time.REPLACED)  # `changed red to …`
+        case Effect.OUSTS if into < cue.begin and not _is_passive(part, cue):
+            return replace(mention, time=Time.REPLACED)
+        case Effect.CONDITIONS:
+            return replace(mention, force=Force.CONDITIONAL)
+        case Effect.CONCEDES:
+            return replace(mention, force=Force.CONCEDED)
+        case Effect.EXEMPLIFIES:
+            return replace(mention, force=Force.EXAMPLE)
+        case Effect.CONCLUDES:
+            return replace(mention, final=True)
+        case Effect.CHOICE:
+            return replace(mention, choice=True)
+        case _:
+            return mention
+
+
+def _timed(mention: Mention, found: Sequence[Cue], place: int) -> Mention:
+    """Return a mention with the time that the nearest word of its part gives it; the past tense gives way."""
+    times = [c for c in found if c.reach is Reach.ALL and c.effect in _TIMES]
+    times = [c for c in times if c.effect is not Effect.PAST] or times
+    if not times:
+        return mention
+    nearest = min(times, key=lambda c: min(abs(c.begin - place), abs(c.end - 1 - place)))
+    return replace(mention, time=_TIMES[nearest.effect], next=nearest.effect is Effect.NEXT)
+
+
+def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
+    """Return a mention with what the headings, labels, columns or keys above it say."""
+    for c in above:
+        if c.effect in _TIMES:
+            mention = replace(mention, time=_TIMES[c.effect])
+        elif c.effect is Effect.CONCLUDES:
+            mention = replace(mention, final=True)
+        elif c.effect is Effect.DENIES:
+            mention = replace(mention, denied=True)
+    return mention
+
+
+_NEAR = 4
+"""Words between a thing and what is said of it behind it."""
+
+_CONCESSIONS = ("though", "although", "while", "whereas")
+_THEREFORE = ("so", "therefore", "thus", "hence")
+_CHANGES = (Effect.CHANGES, Effect.OUSTS)
 _TIMES = {
     Effect.REPLACED: Time.REPLACED,
     Effect.PAST: Time.PAST,
@@ -466,21 +326,16 @@ _TIMES = {
 }
 
 
-def _is_opening(cue: Cue, k: int, part: _Part) -> bool:
+def _opens_talk(cue: Cue, k: int, part: Part) -> bool:
     """Whether a `so` opens the reply's talk instead of concluding it: `So, first you said …`."""
     return cue.words == ("so",) and cue.begin == 0 and k == 0 and "first" in part.said
 
 
-def _has_into(part: _Part, place: int, ceiling: int) -> bool:
-    """Whether something takes the place of what is named here: `changed X to …`."""
-    return any(word in _INTO for word in part.said[place + 1 : ceiling + 1])
-
-
-def _is_passive(part: _Part, cue: Cue) -> bool:
+def _is_passive(part: Part, cue: Cue) -> bool:
     return any(word in _PASSIVE for word in part.said[max(0, cue.begin - 3) : cue.begin])
 
 
-def _announced(parts: Sequence[_Part]) -> int | None:
+def _announced(parts: Sequence[Part]) -> int | None:
     """Return the number of the part that announces one thing with a colon, if one does: `What you need is: red`."""
     last = parts[-1]
     if len(last.named) != 1 or ":" not in last.said:
@@ -490,7 +345,7 @@ def _announced(parts: Sequence[_Part]) -> int | None:
     return len(parts) - 1 if bare and last.named[0][0] > colon and colon > 0 else None
 
 
-def _leads(parts: Sequence[_Part], whole: Sequence[Sequence[Mention]], asked: frozenset[str]) -> int | None:
+def _leads(parts: Sequence[Part], whole: Sequence[Sequence[Mention]], asked: frozenset[str]) -> int | None:
     """Return the number of the part that gives an answer before the sentence says anything else, if one does."""
     light = _FUNCTION | asked
     for k, part in enumerate(parts):
@@ -503,9 +358,9 @@ def _leads(parts: Sequence[_Part], whole: Sequence[Sequence[Mention]], asked: fr
         if any(word and word not in light and word != ":" for word in part.said):
             return None
         following = parts[k + 1] if k + 1 < len(parts) else None
-        if following is not None and following.named and following.opener in _JOINS:
-            if following.bare() or following.opener in ("and", "or"):
-                return None
+        listed = following is not None and following.named and following.opener in JOINS
+        if listed and following is not None and (following.bare() or following.opener in ("and", "or")):
+            return None
         return k
     return None
 
