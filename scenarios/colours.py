@@ -4,24 +4,39 @@ from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
 
 PALETTE = (
     "red", "blue", "green", "yellow", "purple", "orange", "pink", "brown",
-    "black", "white", "grey", "turquoise", "crimson", "indigo", "maroon",
+    "black", "white", "grey", "turquoise", "beige", "gold", "silver",
 )  # fmt: skip
 
 FIRST = (
     "By the way, my favourite colour is {colour}.",
-    "Something about me: of all colours I like {colour} best, it is my favourite.",
-    "If you ever pick a gift for me, take {colour}: it is my favourite colour.",
+    "Something about me: of all the colours, I like {colour} best.",
+    "If you ever pick out a gift for me, make it {colour}: that is my favourite colour.",
+    "You might like to know my favourite colour. It is {colour}.",
+    "We have just painted the front door {colour}, because that is my favourite colour.",
+    "Here is a small thing to remember about me: my favourite colour is {colour}.",
 )
 
 CHANGED = (
     "I have changed my mind about my favourite colour: now it is {colour}.",
-    "My taste has moved on. From today on my favourite colour is {colour}.",
-    "Forget what I said about colours, {colour} is my favourite now.",
+    "My taste has moved on. From today on, my favourite colour is {colour}.",
+    "Forget what I said about colours: my favourite is {colour} now.",
     "These days I prefer {colour}; call it my new favourite colour.",
+    "I have a new favourite colour, by the way: {colour}.",
+    "It is funny how tastes change. My favourite colour is {colour} now.",
+    "A correction about my favourite colour: from now on it is {colour}.",
+    "As for my favourite colour, I have gone over to {colour}.",
+)
+
+QUESTIONS = (
+    "What is my favourite colour now? Name the colour alone, please.",
+    "Which colour is my favourite at present? One word will do.",
+    "A quick question: what is my favourite colour these days? Answer with the colour and nothing else.",
+    "Could you tell me what my current favourite colour is? Just the colour, please.",
+    "My favourite colour: which one is it now? Reply with that one word.",
 )
 
 
-@scenario(skills={"recall", "conflict"}, topics={"favourite colour"})
+@scenario(skills={"recall", "conflict"}, topics={"favourite colour"}, version=2)
 def colours(
     dice: Dice,
     *,
@@ -31,9 +46,10 @@ def colours(
     changed: tuple[str, ...] = CHANGED,
 ) -> Script:
     """Name a favourite colour `changes` times, a different one each time; then ask for it."""
-    told = dice.sample(palette, changes)
+    last = dice.card("colour", palette)
+    told = [*dice.sample([colour for colour in palette if colour != last], changes - 1), last]
     for i, colour in enumerate(told):
         text = dice.choice(changed if i else first)
         yield Tell(text.format(colour=colour), at=i / changes)
-    expect = names_only(told[-1], among=palette, stale=told[:-1])
-    yield Ask("What is my favourite colour? Name just the one.", expect=expect, at=1.0)
+    expect = names_only(last, among=palette, stale=told[:-1])
+    yield Ask(dice.choice(QUESTIONS), expect=expect, at=1.0)

@@ -11,40 +11,61 @@ NAMES = (
     "Ursula", "Valentina", "Vincent", "Wilhelmina", "Winifred", "Xavier", "Yolanda", "Zachary", "Zenobia", "Zoltan",
 )  # fmt: skip
 
+PLACES = (
+    "the chess club", "the poetry evenings", "the puppet theatre", "the pub quiz", "the rowing club",
+    "the village fair",
+    "the writing group", "the costume ball", "the book club", "the bowling alley", "the amateur circus",
+    "the life drawing class", "the film society", "the dance school", "the improvised theatre", "the pottery class",
+    "the community garden", "the ski school", "the debating society", "the language exchange", "the birdwatchers' hut",
+    "the night market", "the sewing circle", "the climbing hall",
+)  # fmt: skip
+"""Where the names are used: each example has one to itself, so that nobody need ask which list is meant."""
+
 FIRST = (
-    "Let us begin with my name: I am {name}.",
-    "You can call me {name}.",
-    "Hello, this is {name} speaking.",
+    "I do not use my own name at {place}. To begin with, I am {name} there.",
+    "Nobody knows my real name at {place}: I started out as {name}.",
+    "You will laugh, but at {place} I have taken a made-up name. The first one is {name}.",
+    "Let me tell you about my names at {place}. I begin as {name}.",
+    "For {place} I needed an alias, so at first I am {name}.",
 )
 
 NEXT = (
-    "From now on I go by the name of {name}.",
-    "I have taken another name: {name}.",
-    "Please call me {name} from here on.",
-    "My passport says {name} as of today, so use that name.",
+    "From now on I go by the name of {name} at {place}.",
+    "I have taken another name for {place}: {name}.",
+    "At {place} they call me {name} from today on.",
+    "Another change of name: at {place} I am now known as {name}.",
+    "My badge for {place} says {name} now, so that is my name there.",
+    "I grew tired of my name at {place}. It is {name} now.",
 )
 
-QUESTION = (
-    "Which names have I gone by in our conversation? List all of them, from the first to the present one, as a JSON "
-    "list of strings, and write nothing else."
+QUESTIONS = (
+    "Which names have I used at {place}, from the first to the present one? Answer with a JSON list of strings and "
+    "nothing else.",
+    "List every name that I have gone by at {place}, including the present one, as a JSON list of strings. Please "
+    "write "
+    "nothing else.",
+    "What are all the names that I have had at {place} so far? Give me a JSON list of strings, without any other text.",
+    "Please put together all my names at {place}, old and new, as a JSON list of strings and nothing else.",
 )
 
 
 @scenario(
     skills={"recall", "aggregation"},
     topics={"the user's name"},
-    forget="Let us leave my names at that, and forget all of them.",
+    forget="Let us leave my made-up names at that.",
+    version=2,
 )
 def name_list(
     dice: Dice,
     *,
     changes: int = 5,
     names: tuple[str, ...] = NAMES,
+    places: tuple[str, ...] = PLACES,
     first: tuple[str, ...] = FIRST,
     next_: tuple[str, ...] = NEXT,
 ) -> Script:
-    """Give `changes` different names; then ask for all of them."""
-    told = dice.sample(names, changes)
+    """Give `changes` different names for one place; then ask for all of them."""
+    told, place = dice.hand("names", names, changes), dice.card("place", places)
     for i, name in enumerate(told):
-        yield Tell(dice.choice(next_ if i else first).format(name=name), at=i / changes)
-    yield Ask(QUESTION, expect=lists_all(told, among=names), at=1.0)
+        yield Tell(dice.choice(next_ if i else first).format(name=name, place=place), at=i / changes)
+    yield Ask(dice.choice(QUESTIONS).format(place=place), expect=lists_all(told, among=names), at=1.0)

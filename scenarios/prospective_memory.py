@@ -1,39 +1,37 @@
-"""Prospective memory: a quotation is given; much later it has to be added to the n-th reply from then on."""
+"""Prospective memory: a quotation is given; much later it has to be added to the n-th reply from then on.
+
+The quotations, by people who do not exist, and the small talk stand in `prospective_memory.json`.
+"""
+
+import json
+from pathlib import Path
 
 from ltm_bench import Ask, Chat, Dice, Script, Tell, said_in, scenario
 
-QUOTATIONS = {
-    "Ambrose Tull": "A lighthouse never asks which ship it has saved.",
-    "Philippa Marsh": "Whoever counts the stairs arrives at the top out of breath twice.",
-    "Hedwig Lorne": "The best maps leave room for the coffee that will be spilt on them.",
-    "Casimir Vey": "Silence is a piano with its lid closed, not one without strings.",
-    "Odile Brandt": "Every bridge was once an argument between two banks.",
-    "Tobias Quill": "Give a clock to an impatient man and you have made two enemies.",
-    "Marit Solberg": "Winter keeps its promises, and only summer makes excuses.",
-    "Ezra Finch": "He who plants walnuts does not do it for the nuts.",
-}
+_POOLS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+QUOTATIONS: dict[str, str] = _POOLS["quotations"]
+"""Author and sentence."""
+
+SMALL_TALK: tuple[str, ...] = tuple(_POOLS["small_talk"])
 
 TELL = (
     "I came across a sentence by {author} that I would like to keep: “{quotation}”",
     "{author} once put it like this: “{quotation}” I like that very much.",
+    "There is a line by {author} that I never want to forget: “{quotation}”",
+    "My aunt has embroidered something by {author} on a cushion: “{quotation}”",
+    "Somebody read a sentence by {author} to us last night: “{quotation}”",
+    "Do you know what {author} used to say? “{quotation}” Please keep that for me.",
 )
 
-REQUEST = (
-    "Please add the sentence by {author} to the end of your {nth} reply from now on, and to no other. "
-    "Your reply to this message is the first one."
-)
-
-SMALL_TALK = (
-    "What could I cook with two aubergines?",
-    "Name three things that float on water.",
-    "How would you explain a rainbow to a child?",
-    "What is a good name for a grey kitten?",
-    "Which plants need hardly any water?",
-    "What do you think of getting up early?",
-    "How do I get a coffee stain out of a shirt?",
-    "Suggest a small present for a colleague.",
-    "What could one do on a rainy Sunday?",
-    "How many strings does a violin have?",
+REQUESTS = (
+    "Please add the sentence by {author}, word for word, to the end of your {nth} reply from now on, and to no other. "
+    "Your reply to this message counts as the first one.",
+    "Do you still have the sentence by {author}? I would like to see it at the end of your {nth} reply, in its exact "
+    "words, and nowhere else. We start counting now: your answer to this message is the first reply.",
+    "A little task: your {nth} reply, counting your reply to this message as the first, should end with the sentence "
+    "by "
+    "{author}, word for word. Leave it out of all the others.",
 )
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -45,6 +43,7 @@ ANSWER = "Let me think about that."
     skills={"prospective", "recall"},
     topics={"quotations"},
     forget="Thank you. No more quotations are wanted from here on.",
+    version=2,
 )
 def prospective_memory(
     dice: Dice,
@@ -59,13 +58,13 @@ def prospective_memory(
         raise ValueError(
             f"least = {least}, most = {most}: from 2 to {len(ORDINALS)} are possible, least first"
         )
-    author = dice.choice(tuple(quotations))
+    author = dice.card("author", tuple(quotations))
     quotation = quotations[author]
     nth = dice.integer(least, most)
     yield Tell(dice.choice(TELL).format(author=author, quotation=quotation), at=0.0)
-    request = REQUEST.format(author=author, nth=ORDINALS[nth - 1])
+    request = dice.choice(REQUESTS).format(author=author, nth=ORDINALS[nth - 1])
     yield Chat(request, at=0.9)  # several replies come before the question
-    talk = dice.sample(small_talk, nth)
+    talk = dice.hand("small talk", small_talk, most)[:nth]
     for i, text in enumerate(talk[:-1], start=2):
         yield Chat(text, ideal=f"{ANSWER} {quotation}" if i == nth else ANSWER)
     yield Ask(talk[-1], expect=said_in(quotation, nth))

@@ -1,0 +1,44 @@
+"""Walks on a map: seeded legs to the four points of the compass that never come to the same place twice."""
+
+from collections.abc import Iterator
+from itertools import count
+from typing import NamedTuple
+
+from ltm_bench.core.dice import Dice
+
+WAYS = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
+"""How far east and north one unit of each leads."""
+
+
+class Leg(NamedTuple):
+    """A way, how far to follow it, and where that leads, seen from the start of the walk."""
+
+    way: str
+    distance: int
+    east: int
+    north: int
+
+
+def walk(dice: Dice, legs: int, farthest: int) -> Iterator[Leg]:
+    """Yield so many legs, of one to `farthest` units where there is room.
+
+    No two places coincide, and the last lies neither due north, south, east nor west of the start if another place can
+    be reached, so that both its distances can be told.
+    """
+    east = north = 0
+    seen = {(0, 0)}
+    for i in range(legs):
+        free: list[Leg] = []
+        for most in count(farthest):  # in a corner, one has to go farther
+            reached = (
+                Leg(way, distance, east + distance * x, north + distance * y)
+                for way, (x, y) in WAYS.items()
+                for distance in range(1, most + 1)
+            )
+            if free := [leg for leg in reached if (leg.east, leg.north) not in seen]:
+                break
+        askew = [leg for leg in free if leg.east and leg.north] if i == legs - 1 else []
+        leg = dice.choice(askew or free)
+        east, north = leg.east, leg.north
+        seen.add((east, north))
+        yield leg
