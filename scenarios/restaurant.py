@@ -110,7 +110,8 @@ _OPEN = re.compile(
 """In a sentence that leaves the choice open."""
 _GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
 _DENIAL = re.compile(
-    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|no(?! problem| doubt| worries)|isn't|wasn't|aren't|don't want|never(?! forget\b)|no longer|"
+    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|no(?! problem| doubt| worries)|isn't|wasn't|aren't|don't want|"
+    r"never(?! forget\b)|no longer|"
     r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
 )
 
