@@ -16,7 +16,7 @@ TIMES = 12
 """How many times as long as its answer a longer reply may be."""
 
 _WHOLLY = 0.95
-"""Share of the user's own words from which on a reply is nothing else. Who says `You told me: …` answers with a quotation."""
+"""Share of the user's words from which on a reply is nothing else. `You told me: …` answers with a quotation."""
 
 _OWN = 4
 """Words of a message beyond what answers, from which on saying nothing but the message is reciting it."""
