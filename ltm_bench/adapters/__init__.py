@@ -46,7 +46,7 @@ What there is, by module:
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
-- `operating`: says how long a memory writes, retrieves and answers, and what that uses.
+- `operations`: `operating`, which says how long a memory writes, retrieves and answers, and what that uses.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function, or an object that can be called, as an agent.
 - `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
