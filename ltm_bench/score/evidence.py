@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
 
 from ltm_bench.log.lines import records
 from ltm_bench.score.results import Latency, Retrieval
+from ltm_bench.score.statistics import bootstrap
+
+PERCENTILES = (50, 75, 90, 95, 99, 100)
 
 
 def latency(path: Path) -> Latency | None:
     """Return the latency of a run's replies; None where nothing is known of it."""
+    import numpy as np
+
     if not path.exists():
         return None
     taken: list[float] = []
@@ -24,14 +29,33 @@ def latency(path: Path) -> Latency | None:
             cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
     if not taken:
         return None
-    taken.sort()
+    found = np.percentile(taken, PERCENTILES)
+    by_level = {level: round(float(value), 4) for level, value in zip(PERCENTILES, found, strict=True)}
     return Latency(
         total=round(sum(taken), 3),
-        median=round(median(taken), 4),
-        p95=round(taken[min(len(taken) - 1, int(0.95 * len(taken)))], 4),
+        median=by_level[50],
+        p95=by_level[95],
+        calls=len(taken),
+        percentiles=by_level,
+        interval=bootstrap(taken, np.median, method="percentile"),
         retries=retries,
         cached=cached,
     )
+
+
+Timings = Mapping[str | None, Mapping[int, float]]
+"""Wall-clock seconds of replies by turn, for each conversation: that of an isolated example, or the only one (None)."""
+
+
+def timings(path: Path) -> Timings:
+    """Return how long each reply took, as far as that is known."""
+    found: dict[str | None, dict[int, float]] = {}
+    for record in records(path):
+        conversation, turn, seconds = (record.get(key) for key in ("conversation", "turn", "seconds"))
+        if isinstance(turn, int) and isinstance(seconds, int | float):
+            place = conversation if isinstance(conversation, str) else None
+            found.setdefault(place, {})[turn] = float(seconds)
+    return found
 
 
 def untold(path: Path) -> list[int]:

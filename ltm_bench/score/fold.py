@@ -23,12 +23,14 @@ from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
 from ltm_bench.score.auditing import audits
 from ltm_bench.score.course import CourseFold
-from ltm_bench.score.evidence import latency, retrievals, untold
+from ltm_bench.score.evidence import latency, retrievals, timings, untold
+from ltm_bench.score.figures import bins, needle_recall, points, skills
 from ltm_bench.score.headline import (
     count_outcomes,
     decide,
     example_score,
     headline,
+    lost,
     mean,
     scores_by_judge,
     summarise_scenario,
@@ -37,6 +39,7 @@ from ltm_bench.score.headline import (
 from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
+    FIGURES,
     ExampleResult,
     Heard,
     Needle,
@@ -139,6 +142,8 @@ class _Fold:
         self._judged, self._by_hand, self._verdicts = judged, by_hand, verdicts
         self._open: dict[str, _Open] = {}
         self._trace: Mapping[int, Retrieval] = {}
+        self.taken: Mapping[int, float] = {}
+        """Seconds that replies of the conversation took, by turn."""
         self.done: dict[str, ExampleResult] = {}
         self.turns = self.tokens = self.filler_tokens = 0
         self.asked_tokens = self.scripted_tokens = 0
@@ -267,6 +272,7 @@ class _Fold:
             )
             example.questions.append(question)
             return question
+        common |= self._used(replied) | {"seconds": self.taken.get(sent.turn)}
         reply, place = replied.said, (example.id, sent.turn)
         verdict = self._verdicts.get(place) or verdict_on(expect, reply, example.turns)
         plain = Question(
@@ -286,6 +292,14 @@ class _Fold:
         question = question.model_copy(update=changes) if changes else question
         example.questions.append(question)
         return question
+
+    def _used(self, replied: Replied) -> dict[str, Any]:
+        """Return what a reply used and cost."""
+        price, usage = self.books.price(replied.usage), replied.usage
+        return {
+            "usage": None if usage is None else {name: getattr(usage, name) for name in FIGURES},
+            "dollars": None if price is None else round(float(price), 9),
+        }
 
 
 _SHOWN = 4000
@@ -385,9 +399,13 @@ def score_run(
         costs=fold.books.costs(examples),
         latency=latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
+        lost=lost(examples),
         scenarios=scenarios,
+        skills=skills(scenarios, examples),
+        distances=bins(list(points(examples))),
+        needle_recall=needle_recall(examples),
         examples=examples,
-        course=fold.course.course(run / "timings.jsonl"),
+        course=fold.course.course(),
         environment=environment_of(run),
     )
 
@@ -396,9 +414,11 @@ def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None)
     """Read all logs of a run into a fold; return the digest of the run."""
     digests = {}
     names = {name.replace("/", "-"): name for name in planned(manifest)}
+    taken = timings(run / "timings.jsonl")
     for path in conversations(run, manifest):
         if listener is not None:
             listener.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
+        fold.taken = taken.get(path.stem if manifest.suite.isolated else None, {})
         reader = EventReader(path)
         fold.conversation(iter(reader), retrievals(retrieval_trace_of(path)), listener)
         digests[path] = reader.digest

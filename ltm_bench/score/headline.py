@@ -13,7 +13,7 @@ from typing import Any
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.judgements import Judgement, Override, majority, reply_hash
-from ltm_bench.score.results import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.results import ExampleResult, Question, Retrieval, ScenarioResult
 from ltm_bench.score.statistics import wilson
 
 
@@ -52,6 +52,7 @@ def summarise_scenario(
         interval=None if so_far is None else wilson(so_far, len(scores)),
         chance=sum(chances) / len(chances) if chances else 0.0,
         outcomes=count_outcomes(examples),
+        lost=lost(examples),
     )
 
 
@@ -120,6 +121,12 @@ def _by_judge(question: Question, judge: str) -> float | None:
     if question.override is None and question.opinions:
         return max(float(o.outcome is Outcome.CORRECT) for o in question.opinions if o.judge == judge)
     return None if question.outcome.infrastructure else question.score
+
+
+def lost(examples: Iterable[ExampleResult]) -> dict[str, int]:
+    """Count where retrieval lost answers, in the order of the pipeline."""
+    places = Counter(q.retrieval.lost for e in examples for q in e.questions if q.retrieval is not None)
+    return {place: places[place] for place in Retrieval.PLACES if places[place]}
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

@@ -13,7 +13,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.formats import format_named, known
 from ltm_bench.export.source import Source, source_of
-from ltm_bench.score.results import Results
+from ltm_bench.score.results import Heard, Results, Retrieval
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -97,6 +97,31 @@ def test_parquet_is_read_back(real: Source) -> None:
     questions = [question for example in real.results.examples for question in example.questions]
     assert [row["score"] for row in found] == [question.score for question in questions]
     assert any(row["needles"] and min(row["needles"]) > 0 for row in found)
+
+
+def test_tables_hold_what_the_page_shows_of_a_question_and_of_its_run(made: "Made", tmp_path: Path) -> None:
+    used = {"uncached": 30, "cache_read": 70, "cache_write": 0, "output": 9, "reasoning": 0}
+    where = Retrieval(needles=3, stored=2, retrieved=1)
+    more = {"usage": used, "dollars": 0.02, "seconds": 1.5, "retrieval": where}
+    examples = [made.example(f"colours/{i}", Outcome.WRONG, i, 9_000, **more) for i in range(5)]
+    results = made.results(examples, environment={"tags": {"branch": "x"}}, heard=Heard(asked=7, observed=1))
+    found = Source(tmp_path, results, made.manifest(results), None)
+    row = json.loads(format_named("jsonl").write(found).splitlines()[0])
+    expected = {
+        "skills": ["conflict", "recall"], "tags": ["branch=x"], "stored": 2, "retrieved": 1, "lost": "not stored",
+        "tokens_in": 100, "tokens_cached": 70, "tokens_out": 9, "dollars": 0.02, "seconds": 1.5,
+        "distance": 2670, "bin_low": 2670, "bin_high": 2670, "run_heard": 8, "run_dollars": 9.1213,
+        "run_latency_median": 1.84, "run_latency_p99": 7.9, "run_latency_longest": 8.3,
+        "run_verdict": results.verdict, "run_tokens_in": 6_252_000,
+    }  # fmt: skip
+    assert {key: row[key] for key in expected} == expected
+    [header, first, *_] = csv.reader(io.StringIO(format_named("csv").write(found).decode(), newline=""))
+    assert header == list(row)
+    assert dict(zip(header, first, strict=True))["skills"] == "conflict recall"
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(io.BytesIO(format_named("parquet").write(found)))
+    assert table.column_names == header
+    assert table.to_pylist()[0] == row
 
 
 def test_junit_tells_failures_errors_and_skipped_cases_apart(source: Source) -> None:

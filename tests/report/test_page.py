@@ -19,7 +19,7 @@ from ltm_bench.report.text import visible
 from ltm_bench.report.words import figure
 from ltm_bench.score.audits import Audit, Contradiction, Rate
 from ltm_bench.score.correction import Measured
-from ltm_bench.score.results import Results, Retrieval
+from ltm_bench.score.results import SCHEMA, Results, Retrieval
 from ltm_bench.score.statistics import Interval
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_the_figures_on_the_page_are_those_of_the_results(made: "Made", read: Re
 def test_the_page_of_a_real_run_agrees_with_its_results_json(hostile_run: Path, read: Read) -> None:
     page = read((hostile_run / "report.html").read_text("utf-8"))
     results = json.loads((hostile_run / "results.json").read_text("utf-8"))
-    assert results["schema_version"] == 1
+    assert results["schema_version"] == SCHEMA
     assert f"{results['score']:.1f} / {results['out_of']}" in page.words
     assert f"{results['tokens']:,} tokens in {results['turns']} turns" in page.words
     assert f"{results['overruns']} of {len(results['examples'])} examples" in page.words
