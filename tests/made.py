@@ -19,9 +19,10 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
 from ltm_bench.score.comparison import Scored
 from ltm_bench.score.figures import bins, needle_recall, points, skills
-from ltm_bench.score.headline import count_outcomes, example_score, lost, summarise_scenario
+from ltm_bench.score.headline import count_outcomes, example_score, retrievals, summarise_scenario
 from ltm_bench.score.judgements import Override, reply_hash
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
+from ltm_bench.score.retrieval import lost, ranking
 from ltm_bench.score.statistics import sum_interval
 
 if TYPE_CHECKING:
@@ -180,7 +181,8 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
             percentiles={50: 1.84, 75: 2.6, 90: 4.4, 95: 6.2, 99: 7.9, 100: 8.3},
         ),
         "outcomes": count_outcomes(examples),
-        "lost": lost(examples),
+        "lost": lost(retrievals(examples)),
+        "ranking": ranking(retrievals(examples)),
         "scenarios": scenarios,
         "skills": skills(scenarios, examples),
         "distances": bins(list(points(examples))),

@@ -55,6 +55,8 @@ class Row(NamedTuple):
     """Needles that retrieval found for the question."""
     lost: str | None
     """Where retrieval lost the answer."""
+    ranks: list[int]
+    """Of the needles that were retrieved for the question, 1 being the first."""
     tokens_in: int | None
     tokens_cached: int | None
     """The part of `tokens_in` that was read from the provider's cache."""
@@ -175,6 +177,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "stored": found and found.stored,
         "retrieved": found and found.retrieved,
         "lost": found and found.lost,
+        "ranks": [] if found is None else [each.rank for each in found.traces if each.rank is not None],
         "tokens_in": tokens_in(usage),
         "tokens_cached": usage and usage["cache_read"],
         "tokens_out": usage and usage["output"],

@@ -15,7 +15,8 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible
-from ltm_bench.score.results import FIGURES, ExampleResult, Results, Retrieval, ScenarioResult
+from ltm_bench.score.results import FIGURES, ExampleResult, Results, ScenarioResult
+from ltm_bench.score.retrieval import Retrieval
 
 LONGEST = 4000
 """Most characters of a text that the page shows; fewer where many texts are long."""

@@ -149,8 +149,8 @@ class Conversation:
             verdict = verdict_on(line.expect, exchange.reply, heard)
             self.verdicts[send.example.id, message.turn] = verdict
             self._observer.verdict(send.example, verdict)
-            if exchange.recalled is not None and verdict.score is not None and verdict.score < 1:
-                await calls.trace(message, heard, exchange.recalled)
+            if exchange.recalled is not None and verdict.score is not None:
+                await calls.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
         for each in ended:
             self._heard.pop(each.example.id, None)
             self._recorder.put(events.Ended(example=each.example.id, span=each.span, overrun=each.overrun))

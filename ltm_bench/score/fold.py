@@ -23,15 +23,15 @@ from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
 from ltm_bench.score.auditing import audits
 from ltm_bench.score.course import CourseFold
-from ltm_bench.score.evidence import latency, retrievals, timings, untold
+from ltm_bench.score.evidence import latency, timings, traces, untold
 from ltm_bench.score.figures import bins, needle_recall, points, skills
 from ltm_bench.score.headline import (
     count_outcomes,
     decide,
     example_score,
     headline,
-    lost,
     mean,
+    retrievals,
     scores_by_judge,
     summarise_scenario,
     worth_of_undecided,
@@ -45,8 +45,8 @@ from ltm_bench.score.results import (
     Needle,
     Question,
     Results,
-    Retrieval,
 )
+from ltm_bench.score.retrieval import Retrieval, lost, ranking
 from ltm_bench.score.statistics import sum_interval
 from ltm_bench.score.verdicts import decisive, verdict_on
 
@@ -287,7 +287,7 @@ class _Fold:
         changes: dict[str, Any] = {}
         if self._explain is not None and question.matched is None:
             changes["decisive"] = self._explain(expect, reply, example.turns, verdict)
-        if question.score is not None and question.score < 1 and sent.turn in self._trace:
+        if sent.turn in self._trace:
             changes["retrieval"] = self._trace[sent.turn]
         question = question.model_copy(update=changes) if changes else question
         example.questions.append(question)
@@ -399,7 +399,8 @@ def score_run(
         costs=fold.books.costs(examples),
         latency=latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
-        lost=lost(examples),
+        lost=lost(retrievals(examples)),
+        ranking=ranking(retrievals(examples)),
         scenarios=scenarios,
         skills=skills(scenarios, examples),
         distances=bins(list(points(examples))),
@@ -420,7 +421,7 @@ def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None)
             listener.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
         fold.taken = taken.get(path.stem if manifest.suite.isolated else None, {})
         reader = EventReader(path)
-        fold.conversation(iter(reader), retrievals(retrieval_trace_of(path)), listener)
+        fold.conversation(iter(reader), traces(retrieval_trace_of(path)), listener)
         digests[path] = reader.digest
     first = run / "events.jsonl"
     if first not in digests:

@@ -13,7 +13,8 @@ from typing import Any
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.judgements import Judgement, Override, majority, reply_hash
-from ltm_bench.score.results import ExampleResult, Question, Retrieval, ScenarioResult
+from ltm_bench.score.results import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.retrieval import Retrieval, lost, ranking
 from ltm_bench.score.statistics import wilson
 
 
@@ -52,7 +53,8 @@ def summarise_scenario(
         interval=None if so_far is None else wilson(so_far, len(scores)),
         chance=sum(chances) / len(chances) if chances else 0.0,
         outcomes=count_outcomes(examples),
-        lost=lost(examples),
+        lost=lost(retrievals(examples)),
+        ranking=ranking(retrievals(examples)),
     )
 
 
@@ -123,10 +125,9 @@ def _by_judge(question: Question, judge: str) -> float | None:
     return None if question.outcome.infrastructure else question.score
 
 
-def lost(examples: Iterable[ExampleResult]) -> dict[str, int]:
-    """Count where retrieval lost answers, in the order of the pipeline."""
-    places = Counter(q.retrieval.lost for e in examples for q in e.questions if q.retrieval is not None)
-    return {place: places[place] for place in Retrieval.PLACES if places[place]}
+def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:
+    """Return what retrieval had for every question of which that is known."""
+    return [q.retrieval for e in examples for q in e.questions if q.retrieval is not None]
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
@@ -13,6 +13,7 @@ from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.audits import Audit
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
+from ltm_bench.score.retrieval import Ranking, Retrieval
 from ltm_bench.score.statistics import Interval
 
 SCHEMA = 2
@@ -37,25 +38,6 @@ class Needle(Frozen):
     at: datetime
     cut: bool = False
     """Whether its message was cut, and the needle with it, so that nobody can find it."""
-
-
-class Retrieval(Frozen):
-    """Where an answer was lost, as far as an agent's own retrieval tells."""
-
-    PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
-    needles: int
-    """Of the example."""
-    stored: int
-    """Those that were found when asked for word by word."""
-    retrieved: int
-    """Those that were among what was found for the question."""
-
-    @property
-    def lost(self) -> str:
-        """Say it in a few words; not every question needs every needle, so this is where to look, not a verdict."""
-        if self.stored < self.needles:
-            return self.PLACES[0]
-        return self.PLACES[1 if self.retrieved < self.needles else 2]
 
 
 class Question(Frozen):
@@ -88,7 +70,7 @@ class Question(Frozen):
     override: Override | None = None
     """The verdict by hand, which wins."""
     retrieval: Retrieval | None = None
-    """What the agent's memory had of the needles, where the reply was not right and the agent can tell."""
+    """What the agent's memory had of the needles, where the agent can tell."""
     usage: dict[str, int] | None = None
     """Tokens of its reply, by the normalised figures; None where the adapter does not say."""
     dollars: float | None = None
@@ -152,6 +134,8 @@ class ScenarioResult(Frozen):
     outcomes: dict[Outcome, int]
     lost: dict[str, int] = Field(default_factory=dict)
     """How many answers retrieval lost at which place, as far as the agent can tell."""
+    ranking: Ranking | None = None
+    """How well retrieval finds needles; None where the agent cannot tell."""
 
 
 class Skill(Frozen):
@@ -343,6 +327,8 @@ class Results(Frozen):
     outcomes: dict[Outcome, int]
     lost: dict[str, int] = Field(default_factory=dict)
     """How many answers retrieval lost at which place, as far as the agent can tell."""
+    ranking: Ranking | None = None
+    """How well retrieval finds needles; None where the agent cannot tell."""
     scenarios: list[ScenarioResult]
     skills: list[Skill] = Field(default_factory=list)
     distances: list[Bin] = Field(default_factory=list)

@@ -19,7 +19,8 @@ from ltm_bench.report.text import visible
 from ltm_bench.report.words import figure
 from ltm_bench.score.audits import Audit, Contradiction, Rate
 from ltm_bench.score.correction import Measured
-from ltm_bench.score.results import SCHEMA, Results, Retrieval
+from ltm_bench.score.results import SCHEMA, Results
+from ltm_bench.score.retrieval import Retrieval
 from ltm_bench.score.statistics import Interval
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ import json, sys
 from pathlib import Path
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.page import render_page
-from ltm_bench.score.results import Results, Retrieval
+from ltm_bench.score.results import Results
 
 content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
 page = render_page(Results(**content["results"]), Manifest(**content["manifest"]))
