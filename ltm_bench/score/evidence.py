@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ltm_bench.log.lines import records
 from ltm_bench.score.results import Latency
 from ltm_bench.score.retrieval import NeedleTrace, Retrieval, Retrieved
-from ltm_bench.score.statistics import bootstrap
+from ltm_bench.score.statistics import bootstrap, percentile
 
 PERCENTILES = (50, 75, 90, 95, 99, 100)
 
@@ -34,8 +34,7 @@ def latency(path: Path) -> Latency | None:
             cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
     if not taken:
         return None
-    found = np.percentile(taken, PERCENTILES)
-    by_level = {level: round(float(value), 4) for level, value in zip(PERCENTILES, found, strict=True)}
+    by_level = {level: round(percentile(taken, level), 6) for level in PERCENTILES}
     return Latency(
         total=round(sum(taken), 3),
         median=by_level[50],
