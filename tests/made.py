@@ -21,6 +21,7 @@ from ltm_bench.score.comparison import Scored
 from ltm_bench.score.figures import bins, needle_recall, points, skills
 from ltm_bench.score.headline import count_outcomes, example_score, retrievals, summarise_scenario
 from ltm_bench.score.judgements import Override, reply_hash
+from ltm_bench.score.operations import Operation, Stretch
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
 from ltm_bench.score.retrieval import lost, ranking
 from ltm_bench.score.statistics import sum_interval
@@ -180,6 +181,22 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
             calls=104,
             percentiles={50: 1.84, 75: 2.6, 90: 4.4, 95: 6.2, 99: 7.9, 100: 8.3},
         ),
+        "operations": [
+            Operation(
+                name=name,
+                calls=40,
+                p50=0.2,
+                p95=0.9,
+                seconds=12.0,
+                tokens=5000,
+                dollars=0.25,
+                along=(
+                    Stretch(position=60_000, calls=20, p50=0.2),
+                    Stretch(position=120_000, calls=20, p50=0.3),
+                ),
+            )
+            for name in ("write", "retrieve", "answer")
+        ],
         "outcomes": count_outcomes(examples),
         "lost": lost(retrievals(examples)),
         "ranking": ranking(retrievals(examples)),

@@ -39,7 +39,7 @@ class Source:
         taken = timings(self.folder / "timings.jsonl")
         for path in conversations(self.folder, self.manifest):
             of_turn = taken.get(path.stem if self.manifest.suite.isolated else None, {})
-            for turn in read_turns(path):
+            for turn in read_turns(path, forks=True):
                 yield Timed(turn, of_turn.get(turn.message.turn))
 
 

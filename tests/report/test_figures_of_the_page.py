@@ -121,12 +121,13 @@ class Known:
 SECTIONS = {
     "scenarios": ("scenarios", "examples"),
     "outcomes": ("outcomes", "scenarios"),
-    "memory": ("scenarios", "lost"),
+    "memory": ("scenarios", "lost", "ranking"),
     "skills": ("skills",),
     "distance": ("distances",),
     "needles": ("needle_recall", "examples"),
     "course": ("course", "latency"),
     "costs": ("costs",),
+    "operations": ("operations",),
 }
 """Fields of results.json whose figures a section may show; other sections may show any."""
 
