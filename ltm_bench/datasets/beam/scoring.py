@@ -89,7 +89,9 @@ class Judged(NamedTuple):
     """τ × F1 for the order of events; None for other abilities."""
 
 
-async def judged(path: Path, questions: Mapping[str, Question], ask: Ask, on_bad: OnBad) -> dict[str, Judged]:
+async def judged(
+    path: Path, questions: Mapping[str, Question], ask: Ask, *, on_bad: OnBad
+) -> dict[str, Judged]:
     """Return what a judge says of the answers without stored scores, by question; those it fails on are left out.
 
     Args:

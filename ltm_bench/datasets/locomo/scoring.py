@@ -64,9 +64,7 @@ def _audited(path: Path) -> list[str]:
         raise ConfigError(f"{path}: not an audit's list of question_id and error_type: {error!r}") from error
 
 
-def score_file(
-    path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answer] | None = None
-) -> Sheet:
+def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answer] | None = None) -> Sheet:
     """Return the marks of a file. Raises ConfigError if it holds no answer that can be scored.
 
     Args:

@@ -45,11 +45,8 @@ async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], a
         said = await ask(prompt(question, answer.said))
         return question.id, None if said is None else read(said)
 
-    asked = [
-        one(answer, questions[answer.id])
-        for answer in answers
-        if answer.id in questions and not answer.votes
-    ]
+    open_ones = [(answer, questions.get(answer.id or "")) for answer in answers if not answer.votes]
+    asked = [one(answer, question) for answer, question in open_ones if question is not None]
     return {name: label for name, label in await together(asked) if label is not None}
 
 
