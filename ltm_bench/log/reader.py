@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +160,18 @@ def read_turns(path: Path) -> Iterator[Turn]:
                 filler = filler or _answers_filler(path)
                 answered = filler
             yield Turn(sent.said, event.said, sent.kind, sent.example, answered)
+
+
+def read_questions(run: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield the matcher of every question of a run, as its log holds it, and the reply. Raises LogError."""
+    for path in logs(run):
+        asked: Sent | None = None
+        for event in read_events(path):
+            if isinstance(event, Sent):
+                asked = event if event.kind == "ask" else None
+            elif isinstance(event, Replied) and asked is not None and event.turn == asked.turn:
+                yield asked.expect or {}, event.reply
+                asked = None
 
 
 def _answers_filler(path: Path) -> AnsweredBy:

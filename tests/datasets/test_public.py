@@ -149,6 +149,16 @@ def test_the_ceiling_is_reached_and_the_floor_is_low_in_both_modes(
     assert len(entry["parameters"]["chosen"].split()) == 10
 
 
+def test_a_run_is_scored_like_a_prediction_file(data: Path, command: "Command") -> None:
+    words = ("--suite", "longmemeval-s", "--data", str(data), "--examples", "8", "--agent", "perfect")
+    assert command("run", *words).exit_code == 0
+    (folder,) = (path.parent for path in Path("reports").glob("*/events.jsonl"))
+    done = command("score", "longmemeval", str(folder), "--data", str(data), "--json")
+    (file,) = json.loads(done.out)["files"]
+    assert file["n"] == 8
+    assert file["lines"][0]["figures"]["strict"]["mean"] == 1.0
+
+
 def test_a_set_that_is_not_here_is_named_with_what_to_do(command: "Command", tmp_path: Path) -> None:
     for words, complaint in (
         (("--suite", "locomo"), "name its data with --data"),
