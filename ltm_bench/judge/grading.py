@@ -7,17 +7,15 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable
-from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
+from ltm_bench.core.keys import scrubbed, without_values
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Message
-from ltm_bench.judge.asking import CONCURRENT
+from ltm_bench.judge.asking import AT, CONCURRENT
 from ltm_bench.judge.judges import Judge
-
-_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Grader:
@@ -43,7 +41,7 @@ class Grader:
         if store.exists():
             for line in store.read_text("utf-8").splitlines():
                 try:
-                    entry = json.loads(line)
+                    entry = json_of(line)
                     self._known[entry["key"]] = entry["answer"]
                 except (ValueError, LookupError, TypeError):
                     continue  # cut short while it was written: asked again
@@ -63,22 +61,24 @@ class Grader:
         return self._known[key]
 
     async def _say(self, text: str) -> str | None:
-        message = Message(text, _AT, 0)
+        message = Message(text, AT, 0)
         with tempfile.TemporaryDirectory() as home:
-            agent, held = None, Decimal()
+            agent = None
             try:
                 agent = self.judge.make()
-                held = self._budget.hold(agent, message)
-                await agent.open(Path(home))
-                reply = await agent.reply(message)
+                with self._budget.paying(agent, message) as payment:
+                    await agent.open(Path(home))
+                    payment.calling()
+                    reply = await agent.reply(message)
+                    payment.settle(reply.usage)
             except BudgetReached:
                 raise
             except Exception as error:  # a judge is anybody's adapter
-                self._budget.release(held)
-                self._on_bad(f"{self.judge.name} failed: {type(error).__name__}: {error}"[:300])
+                self._on_bad(
+                    f"{self.judge.name} failed: {scrubbed(f'{type(error).__name__}: {error}')}"[:300]
+                )
                 return None
             finally:
                 if agent is not None:
                     await agent.close()
-        self._budget.settle(reply.usage, free=agent.free, held=held)
-        return reply.text
+        return without_values(reply.text)
