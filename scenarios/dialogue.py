@@ -23,7 +23,9 @@ MADE = "factconsolidation-sh-6k"
 CHANGES = 3
 """How often each fact is told; the last time counts."""
 
-BEGIN = "I am going to show you a record in parts. Please take note of what it says; questions come later."
+BEGIN = (
+    "I am going to show you a record in parts. Please take note of what it says; questions come at the end."
+)
 FORGET = "That was all of that record. If something like it comes up again, it is about something else."
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
@@ -61,13 +63,14 @@ def dialogue(
     which = public_set(set)
     history = nth_history(set, Path(data), digest, chosen.split(), dice.index) if data else _made(dice)
     told = [(session, text) for session in history.sessions for text in _parts(session, part)]
-    reply = yield Tell(BEGIN, at=0.0)
+    # Once, and not with every question: an agent that looks for what resembles a question would find the others.
+    reply = yield Tell(f"{BEGIN} {which.instruction}".rstrip(), at=0.0)
     clock = _Dates(history.sessions, reply.at)
     for place, (session, text) in enumerate(told, start=1):
         reply = yield Tell(text, at=place / (len(told) + 1), after=clock.wait(session.at, reply.at))
     for place, question in enumerate(history.questions):
         reply = yield Ask(
-            _asked(question, which.instruction),
+            _asked(question),
             expect=which.expect(question, scorer),
             at=None if place else 1.0,
             after=clock.wait(question.at, reply.at),
@@ -125,6 +128,6 @@ def _lines(utterance: Utterance, most: int) -> Iterator[str]:
         yield text[start : start + most]
 
 
-def _asked(question: Question, instruction: str) -> str:
+def _asked(question: Question) -> str:
     when = f"[{stamp(question.at)}]\n" if question.at is not None else ""
-    return f"{when}{question.text}" + (f"\n\n{instruction}" if instruction else "")
+    return f"{when}{question.text}"

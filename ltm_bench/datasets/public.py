@@ -37,7 +37,7 @@ class PublicSet:
     fetched: bool = False
     """Whether `datasets fetch` can download it."""
     instruction: str = ""
-    """What stands below every question."""
+    """How questions are to be answered; said once, before the first session."""
     histories: Callable[[Path, OnBad], Histories]
     keeps: Callable[[History], bool] = lambda history: True
     """Which histories of the file belong to it."""

@@ -22,7 +22,7 @@ SETS = (
         sha256="79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4",
         fetched=True,
         instruction=(
-            "Answer with a short phrase, in words of the conversation where you can. "
+            "Answer them with a short phrase, in words of the conversation where you can. "
             'If it was not said, answer "Not mentioned".'
         ),
         histories=histories,
