@@ -36,7 +36,7 @@ def print_sheets(
     from ltm_bench.score.published import compare_files, file_figures
 
     figures, compared = list(map(file_figures, sheets)), compare_files(sheets)
-    lines = [*dict.fromkeys(_unmatched(figures, compared)), *notes]
+    lines = [*notes, *dict.fromkeys(_unmatched(figures, compared))]
     if as_json:
         found = {
             "files": [each.model_dump(mode="json") for each in figures],
@@ -115,8 +115,8 @@ def _unmatched(files: Sequence[FileFigures], compared: Sequence[Compared]) -> It
         least = min(sizes[each.first], sizes[each.second])
         if each.difference.n < least / 2:
             yield (
-                f"{_name(each.first)} and {_name(each.second)} are compared on {each.difference.n} of {least} questions: "
-                "with --data, questions are also found by their text"
+                f"{_name(each.first)} and {_name(each.second)} are compared on {each.difference.n} of {least} "
+                "questions: with --data, questions are also found by their text"
             )
 
 
