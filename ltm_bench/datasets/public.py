@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -98,42 +98,47 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnB
     Args:
         each: The set.
         path: Its file.
-        most: Number of questions; None for all. At least one of each type is asked, and one that cannot be answered.
+        most: Number of questions; None for all. Of those that cannot be answered at least one is asked, and one of each
+            type, if there are enough.
         seed: Of the run.
         on_bad: Is told of bad records.
 
     Raises:
         ConfigError: If the file cannot be read, or holds no question of the set.
     """
-    strata: dict[tuple[str, bool], list[str]] = {}
+    strata: dict[str, list[str]] = {}
+    unanswerable: list[str] = []
     home: dict[str, str] = {}
     for history in each.read(path, on_bad):
         for question in history.questions:
-            strata.setdefault((question.type, question.unanswerable), []).append(question.id)
+            pool = unanswerable if question.unanswerable else strata.setdefault(question.type, [])
+            pool.append(question.id)
             home[question.id] = history.id
     if not home:
         raise ConfigError(f"{path}: there is no question of {each.name} in it")
     if most is None or most >= len(home):
         return Chosen((), len(set(home.values())))
     dice = Dice(f"{seed}/{each.name}/questions")
-    picked: set[str] = set()
-    for size, ids in zip(_shares([len(ids) for ids in strata.values()], most), strata.values(), strict=True):
+    apart = max(1, round(most * len(unanswerable) / len(home))) if unanswerable else 0
+    picked = set(dice.shuffled(unanswerable)[:apart])
+    for size, ids in zip(
+        _shares(list(map(len, strata.values())), most - apart), strata.values(), strict=True
+    ):
         picked.update(dice.shuffled(ids)[:size])
     kept = [name for name in home if name in picked]
     return Chosen(kept, len({home[name] for name in kept}))
 
 
-def _shares(sizes: list[int], total: int) -> list[int]:
-    """Divide a total by sizes: everybody gets one, and the rest goes by size (largest remainders)."""
-    whole = sum(sizes)
-    exact = [max(1.0, total * size / whole) for size in sizes]
+def _shares(sizes: Sequence[int], total: int) -> list[int]:
+    """Divide a total by sizes (largest remainders); everybody gets one, if there are enough."""
+    least = 1 if total >= len(sizes) else 0
+    exact = [max(least, total * size / max(1, sum(sizes))) for size in sizes]
     shares = [int(each) for each in exact]
-    order = sorted(range(len(sizes)), key=lambda i: (shares[i] - exact[i], i))
-    for i in order:
-        if sum(shares) >= total:
-            break
-        if shares[i] < sizes[i]:
+    for i in sorted(range(len(sizes)), key=lambda i: (shares[i] - exact[i], i)):
+        if sum(shares) < total:
             shares[i] += 1
+    while sum(shares) > total:  # those that got one took it from the largest
+        shares[shares.index(max(shares))] -= 1
     return shares
 
 

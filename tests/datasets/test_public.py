@@ -62,7 +62,9 @@ def test_a_subset_is_seeded_and_every_type_has_its_share(data: Path) -> None:
     assert first.questions != choose(which, data, 20, 1, pytest.fail).questions
     assert (len(first.questions), first.histories) == (20, 20)
     kinds = Counter(int(name.partition("_")[0][1:]) % 4 for name in first.questions)
-    assert max(kinds.values()) - min(kinds.values()) <= 1
+    assert max(kinds.values()) - min(kinds.values()) <= 2
+    for most in (1, 3, 7, 50, 99):
+        assert len(choose(which, data, most, 0, pytest.fail).questions) == most
     for seed in range(5):
         assert any("_abs" in name for name in choose(which, data, 5, seed, pytest.fail).questions)
     assert choose(which, data, None, 0, pytest.fail).questions == ()
