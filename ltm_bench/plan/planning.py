@@ -232,18 +232,19 @@ def _abouts(manifest: Manifest, scenarios: Scenarios) -> dict[str, About]:
 
 def _rehearsed(plan: Plan) -> Rehearsals:
     """Rehearse all examples. Raises PluginError for a script that fails, or asks nothing."""
+    forked = plan.manifest.questions == "forked"
     if plan.manifest.suite.isolated:  # one by one: all of them at once may be large
         for example in plan.examples:
-            _check_asks(example, rehearsal(example, plan.counter))
+            _check_asks(example, rehearsal(example, plan.counter, forked=forked))
         return {}
     span = plan.manifest.span
     try:
-        rehearsals = rehearse_all(plan.examples, plan.counter, span=span)
+        rehearsals = rehearse_all(plan.examples, plan.counter, span=span, forked=forked)
     except LtmBenchError:
         raise
     except Exception:  # a script is anybody's code: find the example, and blame its file
         for example in plan.examples:
-            rehearsal(example, plan.counter)
+            rehearsal(example, plan.counter, forked=forked)
         raise
     for example in plan.examples:
         _check_asks(example, rehearsals[example.id])
@@ -258,10 +259,10 @@ def _check_asks(example: Example, steps: Sequence[Step]) -> None:
         )
 
 
-def rehearsal(example: Example, count: Counter) -> list[Step]:
+def rehearsal(example: Example, count: Counter, *, forked: bool = False) -> list[Step]:
     """Rehearse one example. Raises PluginError, with the file's line, where its script fails."""
     try:
-        return rehearse(example, count)
+        return rehearse(example, count, forked=forked)
     except LtmBenchError:
         raise
     except Exception as error:  # a script is anybody's code

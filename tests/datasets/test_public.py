@@ -151,9 +151,10 @@ def test_the_ceiling_is_reached_and_the_floor_is_low_in_both_modes(
     assert len(entry["parameters"]["chosen"].split()) == 10
 
 
-def test_a_run_is_scored_like_a_prediction_file(data: Path, command: "Command") -> None:
+@pytest.mark.parametrize("questions", ["in-line", "forked"])
+def test_a_run_is_scored_like_a_prediction_file(data: Path, command: "Command", questions: str) -> None:
     words = ("--suite", "longmemeval-s", "--data", str(data), "--examples", "8", "--agent", "perfect")
-    assert command("run", *words).exit_code == 0
+    assert command("run", *words, "--questions", questions).exit_code == 0
     (folder,) = (path.parent for path in Path("reports").glob("*/events.jsonl"))
     done = command("score", "longmemeval", str(folder), "--data", str(data), "--json")
     (file,) = json.loads(done.out)["files"]

@@ -37,7 +37,7 @@ class Vague(Agent):
     free = True
 
     async def reply(self, message: Message) -> Reply:
-        return Reply("The one with the dentist and his trombone." if "Which" in message.text else "Ha!")
+        return Reply("A dentist, a trombone, that sort of thing." if "Which" in message.text else "Ha!")
 '''
 
 JUDGE = '''"""{name}: a scripted judge."""
@@ -126,7 +126,7 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     (opinion,) = verdict["opinions"]
     assert opinion["judge"] == "yes"
     assert opinion["outcome"] == "correct"
-    assert "The one with the dentist" in opinion["prompt"]
+    assert "A dentist, a trombone" in opinion["prompt"]
     assert opinion["answer"] == '{"reason": "why not", "verdict": "right"}'
     assert opinion["dollars"] == 0
     assert "judge yes was never calibrated" in done.out
