@@ -107,6 +107,7 @@ class VectorMemory(Agent):
         elif self._remote is not None:
             self.connections = self._remote.endpoint.connections
         self.free = self._remote is None and self._core is None  # nobody else's model is free
+        self.metered = self._core.metered if self._core is not None else not self.free
         self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
         self._late: list[Passage] = []  # not yet embedded

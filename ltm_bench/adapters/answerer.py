@@ -40,8 +40,11 @@ class Core:
         self._count = counter().count
         self._last: Agent | None = None
         """The agent of the last prompt, open until the next one is: adapters on one loop share their connections."""
-        self.connections = self._new().connections  # a wrong setting shows at once
+        agent = self._new()  # a wrong setting shows at once
+        self.connections = agent.connections
         """Whose connections its calls take (see `Agent.connections`)."""
+        self.metered = agent.metered
+        """Whether each of its requests is paid for by itself (see `Agent.metered`)."""
 
     def _new(self) -> Agent:
         return make_agent(self._adapter, self._settings)

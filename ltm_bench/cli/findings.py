@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ltm_bench.cli.console import out, safe
 from ltm_bench.core.agent import Finding
+from ltm_bench.core.keys import scrubbed
 
 
 def print_finding(finding: Finding) -> None:
     """Print one finding on a line of its own."""
-    line = " ".join(safe(finding.text).split())
+    line = " ".join(safe(scrubbed(finding.text)).split())
     out().print(f"{'ok  ' if finding.ok else 'FAIL'}  {line}")

@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ltm_bench.core.limits import content_of, json_of
+
 PACKAGES = (
     "ltm-bench",
     "openai",
@@ -44,8 +46,8 @@ def record_environment(run: Path) -> None:
 def environment_of(run: Path) -> dict[str, Any]:
     """Return what is known of where and when a run ran; empty where nothing is, or it cannot be read."""
     try:
-        content = json.loads((run / "environment.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = json_of(content_of(run / "environment.json"))
+    except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -116,8 +116,10 @@ class Recorder:
         following, self._following = self._following, None
         self._logged = following or next(self._replay, None)
 
-    def sync_soon(self) -> None:
+    def sync_soon(self, *beside: Path) -> None:
         """Let what was written be brought to the disk within SYNC_SECONDS, while the conversation goes on.
+
+        Files `beside` the log are synced first: they say what its turns cost.
 
         Raises OSError, which names the file, where that did not succeed the last time.
         """
@@ -125,11 +127,12 @@ class Recorder:
             done, self._syncing = self._syncing, None
             done.result()
         if self._syncing is None:
-            self._syncing = asyncio.create_task(self._sync_later())
+            self._syncing = asyncio.create_task(self._sync_later(beside))
 
-    async def _sync_later(self) -> None:
+    async def _sync_later(self, beside: Sequence[Path]) -> None:
         await asyncio.sleep(SYNC_SECONDS)
-        await asyncio.to_thread(_sync, self.path)
+        for path in (*beside, self.path):
+            await asyncio.to_thread(_sync, path)
 
     def _difference(self, old: Event, new: Event) -> ReplayDiverged:
         turn = getattr(old, "turn", None)

@@ -14,6 +14,7 @@ from rich.text import Text
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.options import Json, group
 from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.folders import all_runs
 from ltm_bench.plan.presets import presets as known_presets
@@ -92,7 +93,7 @@ def _runs() -> list[Row]:
                 "score": "",
             }
             if (run / "results.json").exists():
-                results = json.loads((run / "results.json").read_text("utf-8"))
+                results = json_of(content_of(run / "results.json"))
                 row["score"] = (
                     f"{results['score']:.2f}/{results['out_of']}" if results["complete"] else "incomplete"
                 )

@@ -18,6 +18,7 @@ from ltm_bench.api import CACHE, Run, compare, published
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.display import SweepDisplay
+from ltm_bench.cli.forecasting import asking, price
 from ltm_bench.cli.options import (
     Acknowledge,
     BaseUrl,
@@ -42,8 +43,10 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import PLAIN, CallSettings
+from ltm_bench.plan.values import spell_span
 from ltm_bench.report.publishing import DERIVED
 from ltm_bench.runner import ray as clusters
+from ltm_bench.runner.estimate import forecast
 from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
 from ltm_bench.runner.sweep import Done, Job
 from ltm_bench.runner.sweep import sweep as hold_all
@@ -208,6 +211,7 @@ def sweep(
     try:
         if cluster is None:
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
+            _print_prices(jobs)
             with caching(REPORTS / CACHE if cache else None), SweepDisplay(jobs, budget) as display:
                 ended = asyncio.run(hold_all(jobs, budget, display, connections=connections))
         else:
@@ -222,6 +226,26 @@ def sweep(
         [run for run in runs.values() if run.complete], output or reports / f"{name or 'sweep'}.html"
     )
     _raise_if_unfinished(ended, max_cost)
+
+
+def _print_prices(jobs: Sequence[Job]) -> None:
+    """Print what it takes to ask agents everything, once for all runs of an agent that differ in the seed alone."""
+    alike: dict[str, list[Job]] = {}
+    for job in jobs:
+        if not (job.folder / "events.jsonl").exists():
+            manifest = job.plan.manifest
+            key = f"{manifest.agent.model_dump_json()} {manifest.suite.name} {manifest.span}"
+            alike.setdefault(key, []).append(job)
+    for same in alike.values():
+        plan = same[0].plan
+        if not asking(plan, None):
+            continue
+        found = asyncio.run(forecast(plan))
+        where = f"{plan.manifest.suite.name} at {spell_span(plan.manifest.span)}"
+        cost = f"; {price(plan, found)}" if found is not None else ""
+        err().print(
+            f"{where}: {asking(plan, found)}{cost}" + f", in each of {len(same)} runs" * (len(same) > 1)
+        )
 
 
 def _begun(done: Done) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from ltm_bench.core.limits import json_of
 
 TEXTS = (".txt", ".md", ".markdown", ".rst", "")
 PAGES = (".pdf",)
@@ -55,8 +56,8 @@ def _text(path: Path) -> str:
         return _html(content, path)
     if content[:1] == '"':  # SWiM's own data: every document is a JSON string
         try:
-            value = json.loads(content)
-        except (ValueError, RecursionError):
+            value = json_of(content)
+        except ValueError:
             return content
         return value if isinstance(value, str) else content
     return content

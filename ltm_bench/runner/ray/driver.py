@@ -24,7 +24,7 @@ from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
 from ltm_bench.runner.ray.worker import LEASE, OFTEN, Order, hold
-from ltm_bench.runner.runs import finished
+from ltm_bench.runner.runs import cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver
 
 RETRIES = 5
@@ -180,7 +180,7 @@ class _Driver:
         self._server = (
             ray.remote(BudgetServer)
             .options(num_cpus=0, scheduling_strategy=here)
-            .remote(budget.limit, len(jobs))
+            .remote(budget.limit, [cost_before(job.plan, job.folder) for job in jobs])
         )
         try:
             ray.get(self._server.look.remote(), timeout=120)
