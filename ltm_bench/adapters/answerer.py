@@ -13,7 +13,8 @@ from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
-from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.agents import adapter_of, make_agent
+from ltm_bench.plugins.files import catalogue
 
 _PASSAGES = (
     "You are in one long conversation with a user. You do not see all of it: below are passages from it that may "
@@ -32,8 +33,9 @@ class Core:
     """Another adapter that answers from a prompt. Every turn gets a new one, so that it remembers nothing."""
 
     def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
-        """Set up `name`, an adapter and perhaps a colon and its model; settings that are None are left to it."""
-        self._adapter, _, model = name.partition(":")
+        """Set up `name`, an adapter or a provider and perhaps its model; settings that are None are left to it."""
+        provider, _, model = name.partition(":")
+        self._adapter = adapter_of(provider, catalogue("agents")) or provider
         given = {"model": model or None, **settings}
         self._settings = {key: value for key, value in given.items() if value is not None}
         self._window = window

@@ -19,6 +19,7 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import counter
 from ltm_bench.judge.asking import have_judged
 from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.log.environment import record_tags
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import logs, read_events, read_manifest
 from ltm_bench.plan.folders import REPORTS, run_folder
@@ -38,7 +39,7 @@ from ltm_bench.score.results import Results
 from ltm_bench.script.scenario import Example
 
 REFERENCES = ("goldfish", "perfect")
-"""The floor and the ceiling, whose scores stand beside every run's."""
+"""The baseline and the oracle, whose scores stand beside every run's."""
 
 ON_DEMAND = ("reciter", "parrot")
 """Agents that can stand there as well; their conversation is held for it, which takes as long as any without calls."""
@@ -58,6 +59,8 @@ class Options:
     budget: Budget = field(default_factory=Budget)
     judges: Sequence[str] = ()
     cache: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Kept in environment.json, and added to those that the run has."""
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
     """Told, in one line each, of what a person at a terminal should know."""
@@ -98,6 +101,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     held = Held(False, {})
 
     def observer(already: bool) -> Observer:
+        record_tags(folder, options.tags)
         if not already:
             for note in plan.notes:
                 options.notify(note)
@@ -215,8 +219,15 @@ def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
     """Raise ConfigError if a limit cannot be guaranteed, because the price of an agent is unknown."""
     if limit is None:
         return
+    if agent.free:
+        return
     most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
-    if not agent.free and (most is None or dollars(most) is None):
+    if most is None:
+        raise ConfigError(
+            f"--max-cost {limit} cannot be guaranteed: agent {name} does not say what a reply uses at most (its "
+            "adapter has no reserve()); run without --max-cost"
+        )
+    if dollars(most) is None:
         raise ConfigError(
             f"--max-cost {limit} cannot be guaranteed: the price of agent {name} is unknown; run without --max-cost"
         )

@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 
 NARROWEST = 80
@@ -41,6 +41,18 @@ def show_everything() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+_WIDE = 500
+"""Columns where nobody looks at a screen."""
+
+
+def print_table(table: RenderableType) -> None:
+    """Print a table whose rows are lines: off a terminal none of them is folded."""
+    from rich.console import Console
+
+    wide = Console(highlight=False, emoji=False, markup=False, width=_WIDE)
+    (out() if out().is_terminal else wide).print(table)
 
 
 def complain(message: str) -> None:

@@ -1,4 +1,4 @@
-"""How findings are printed: `ok` or `FAIL`, and a sentence."""
+"""How findings are printed: `ok`, `no` (it can do without) or `FAIL`, and a sentence."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from ltm_bench.core.keys import scrubbed
 def print_finding(finding: Finding) -> None:
     """Print one finding on a line of its own."""
     line = " ".join(safe(scrubbed(finding.text)).split())
-    out().print(f"{'ok  ' if finding.ok else 'FAIL'}  {line}")
+    out().print(f"{'FAIL' if not finding.ok else 'no  ' if finding.lacks else 'ok  '}  {line}")

@@ -45,6 +45,8 @@ class Finding:
 
     ok: bool
     text: str
+    lacks: bool = False
+    """Whether something is missing that an agent can do without."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from ltm_bench.core.pricing import dollars
 
 NOTHING = Decimal()
 
-Mark = Literal["sending", "refused", "lost"]
+Mark = Literal["sending", "refused", "failed", "lost"]
 """What is written down of an attempt while a call is under way: see `Payment`."""
 
 Note = Callable[[Mark, Decimal], None]
@@ -184,16 +184,17 @@ class Payment:
         self._sent = True
         self._note("sending", NOTHING)
 
-    def end(self, *, refused: bool, answered: bool) -> None:
+    def end(self, *, refused: bool, answered: bool, heard: bool = False) -> None:
         """Take note of how an attempt ended.
 
         Args:
             refused: With an HTTP error, or before it was sent: it costs nothing.
             answered: With an answer, whose usage the reply will say.
+            heard: Whether the agent may have heard the message all the same: a server failed while it worked on it.
         """
         self._sent = False
         if refused:
-            self._note("refused", NOTHING)
+            self._note("failed" if heard else "refused", NOTHING)
         elif answered:
             self._answered += 1
         else:

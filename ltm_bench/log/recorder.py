@@ -31,7 +31,9 @@ def locked(run: Path) -> Iterator[None]:
     lock = FileLock(run / ".lock")
     try:
         lock.acquire(timeout=0)
-    except Timeout as error:
+        folder = _locked_folder(run)
+    except (Timeout, BlockingIOError) as error:
+        lock.release()
         raise RunLocked(
             f"{run}: another process is working on this run; wait for it, or use --fresh"
         ) from error
@@ -39,6 +41,29 @@ def locked(run: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+        if folder is not None:
+            os.close(folder)
+
+
+def _locked_folder(run: Path) -> int | None:
+    """Lock the folder itself, and return its descriptor: the file of the lock can be deleted while it is held.
+
+    Return None where a platform or a file system cannot lock a folder. Raises BlockingIOError where it is held.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows, where no file can be deleted that is in use
+        return None
+    folder = os.open(run, os.O_RDONLY)
+    try:
+        flock(folder, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        os.close(folder)
+        raise
+    except OSError:
+        os.close(folder)
+        return None
+    return folder
 
 
 def start_run(run: Path, manifest: Manifest) -> None:

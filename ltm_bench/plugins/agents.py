@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, get_type_hints
 
 from ltm_bench.core.agent import Agent
@@ -39,6 +39,11 @@ def agent_class(name: str) -> Callable[..., Agent]:
 
         return made
     raise PluginError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
+
+
+def adapter_of(provider: str, known: Container[str]) -> str | None:
+    """Return the adapter that `PROVIDER:MODEL` means: the one of that name, else `PROVIDER_chat`; None without one."""
+    return next((each for each in (provider, f"{provider}_chat") if each in known), None)
 
 
 def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:

@@ -105,11 +105,11 @@ def render_page(results: Results, manifest: Manifest) -> str:
 
 
 def marks(results: Results) -> list[Mark]:
-    """Return chance, floor and ceiling, and whatever else was played."""
+    """Return chance, baseline and oracle, and whatever else was played."""
     agents = {
         **dict.fromkeys(results.references, "played for comparison"),
-        "goldfish": "floor: remembers nothing",
-        "perfect": "ceiling: forgets nothing",
+        "goldfish": "baseline: remembers nothing",
+        "perfect": "oracle: is told the answers",
     }
     if "reciter" in agents:
         agents["reciter"] = "recites its last 40 messages"

@@ -298,6 +298,8 @@ def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
             asked = pending = True
         elif record.get("lost") is True or record.get("doubtful") is True:
             asked, pending = True, pending and "dollars" in record and _dollars(record) is None
+        elif record.get("failed") is True:
+            asked, pending = True, False
         elif record.get("refused") is True or _all_refused(record):
             pending = False
     return Doubt(asked or pending, pending) if told else Doubt(True, True)

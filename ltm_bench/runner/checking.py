@@ -24,6 +24,7 @@ from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.matchers import load
 from ltm_bench.plugins.scenarios import scenario as find_scenario
+from ltm_bench.runner.hooks import try_hooks
 from ltm_bench.runner.references import play, play_alone, total
 from ltm_bench.schedule import load_of, smallest_span
 from ltm_bench.score.statistics import above_zero
@@ -228,7 +229,7 @@ _UNTOLD = "cannot be told what was said before: a run that is resumed goes on wi
 
 
 def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield the findings about an adapter, which is talked to for three turns."""
+    """Yield the findings about an adapter, which is talked to for three turns, and whose hooks are each tried once."""
     yield _docstring(tree)
     try:
         agent = make_agent(str(path), settings)
@@ -262,11 +263,12 @@ async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]
         seen = Turn(Message("By the way, it rains.", _START, len(_TALK)), Reply("Okay."))
         await agent.observe(seen)
         await agent.settle()
+        answers = Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")
+        return turns, [answers, *await try_hooks(agent, turns)]
     except Exception as error:  # anybody's code
         return [], [Finding(False, f"failed in a short talk: {type(error).__name__}: {error}")]
     finally:
         await agent.close()
-    return turns, [Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")]
 
 
 async def _restored(agent: Agent, turns: list[Turn], home: Path) -> Finding:

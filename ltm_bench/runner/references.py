@@ -1,6 +1,6 @@
 """Plays agents that run here and cost nothing, for what stands beside a score; nothing of it is written.
 
-`play_alone` is for agents to which filler makes no difference, the floor and the ceiling; `play` holds the whole
+`play_alone` is for agents to which filler makes no difference, the baseline and the oracle; `play` holds the whole
 conversation, with its schedule and its filler.
 """
 

@@ -265,6 +265,7 @@ LOST = {"lost": True, "dollars": 0.25}
         ([], False, False),  # the run was stopped before the message went out
         ([SENDING], True, True),
         ([SENDING, {"refused": True}], False, False),
+        ([SENDING, {"failed": True}, {"refused": True}], True, False),  # a server may fail after it has heard
         ([SENDING, {"refused": True}, SENDING], True, True),
         ([SENDING, LOST], True, False),
         ([SENDING, LOST, {"refused": True}, REFUSED], True, False),
@@ -333,7 +334,7 @@ def _scripted(place: Path) -> int:
 def test_an_unknown_price_is_unknown_and_no_budget_can_be_held_with_it(place: Path, run: Run) -> None:
     refused = run("unpriced", "--max-cost", "1")
     assert refused.exit_code == 1
-    assert "the price of agent unpriced is unknown" in " ".join(refused.output.split())
+    assert "agent unpriced does not say what a reply uses at most" in " ".join(refused.output.split())
     done = run("unpriced")
     assert done.exit_code == 0
     assert results(place)["costs"]["dollars"] is None

@@ -128,9 +128,9 @@ def test_resources_in_the_file_do_not_disturb_a_sweep_on_this_machine(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--on", "dask"), "--on dask: there is ray"),
-        (("--resources", "num_cpus=1"), "--resources num_cpus=1: this is for a cluster; add --on ray"),
-        (("--shared", "s3://b/r"), "--shared s3://b/r: this is for a cluster; add --on ray"),
+        (("--on", "dask"), "--executor dask: there is ray"),
+        (("--resources", "num_cpus=1"), "--resources num_cpus=1: this is for a cluster; add --executor ray"),
+        (("--shared", "s3://b/r"), "--shared s3://b/r: this is for a cluster; add --executor ray"),
         (("--on", "ray", "--checkpoint", "0"), "--checkpoint 0: write a number of seconds"),
         (("--on", "ray", "--shared", "nosuch://b/r"), "nosuch"),
     ],
@@ -151,7 +151,10 @@ def test_without_ray_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "ray", None)
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
-    assert done.err == "ltm-bench: --on ray: ray is not installed; get it with pip install 'ltm-bench[ray]'\n"
+    assert (
+        done.err
+        == "ltm-bench: --executor ray: ray is not installed; get it with pip install 'ltm-bench[ray]'\n"
+    )
     assert not Path("reports").exists()
 
 
@@ -176,7 +179,7 @@ def test_without_a_cluster_one_line_says_so_at_once(
     began = time.monotonic()
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
-    assert done.err.startswith("ltm-bench: --on ray: no cluster ")
+    assert done.err.startswith("ltm-bench: --executor ray: no cluster ")
     assert len(done.err.splitlines()) == 1
     assert time.monotonic() - began < 20
     assert not Path("reports").exists()

@@ -5,6 +5,7 @@ A listener hears everything that is called within it: in the same task, in its t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,6 +14,8 @@ from typing import Any
 
 from ltm_bench.adapters.http.answers import keep
 from ltm_bench.core.budget import payment
+
+_log = logging.getLogger("ltm_bench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +87,13 @@ def begin() -> None:
 
 
 def tell(attempt: Attempt) -> None:
-    """Report an attempt to the listener, and to what pays for it, if there are any."""
+    """Report an attempt to the listener, to what pays for it, if there are any, and to the log."""
+    said = "no answer" if attempt.status is None else f"HTTP {attempt.status}"
+    what = "answered from the cache" if attempt.cached else f"{said} {attempt.error}".strip()
+    _log.debug("request: %s after %.3f s", what, attempt.seconds)
     if (traffic := heard()) is not None:
         traffic.attempts.append(attempt)
     if (paying := payment()) is not None and not attempt.cached:
         status = attempt.status
         refused = attempt.unsent or (status is not None and status >= 400)
-        paying.end(refused=refused, answered=status is not None)
+        paying.end(refused=refused, answered=status is not None, heard=(status or 0) >= 500)

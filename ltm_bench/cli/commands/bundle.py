@@ -59,4 +59,4 @@ def bundle(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("bundle", "bundle standard-32k-gpt-4o-seed0 -o gpt-4o.zip"))(bundle)
+    app.command(epilog=examples_of("bundle", "bundle standard-32k-gpt-6-luna-seed0 -o luna.zip"))(bundle)

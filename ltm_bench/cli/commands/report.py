@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples_of(
             "report",
-            "report standard-32k-gpt-4o-seed0",
-            "report standard-32k-gpt-4o-seed0 --reference reciter",
+            "report standard-32k-gpt-6-luna-seed0",
+            "report standard-32k-gpt-6-luna-seed0 --reference reciter",
         )
     )(report)

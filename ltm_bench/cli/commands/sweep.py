@@ -1,4 +1,4 @@
-"""Hold many runs at the same time: agents, spans, seeds, suites."""
+"""Run many at the same time: agents, spans, seeds, suites."""
 
 from __future__ import annotations
 
@@ -25,22 +25,27 @@ from ltm_bench.cli.options import (
     Cache,
     Fresh,
     Isolated,
+    LogLevel,
     MaxCost,
     MaxRetries,
     Name,
     Parameters,
     Questions,
     Quick,
+    Quiet,
     Settings,
+    Tags,
     Timeout,
     examples_of,
     output_option,
+    parse_tags,
     seconds,
     whole,
 )
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
+from ltm_bench.log.environment import record_tags
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.plan.values import spell_span
@@ -140,11 +145,14 @@ def sweep(
             "sweep", "Where the page of all goes; reports/sweep.html, or that of --name, if left out."
         ),
     ] = None,
-    on: Annotated[
+    executor: Annotated[
         str | None,
         typer.Option(
+            "--executor",
+            "--backend",
+            "--on",
             metavar="CLUSTER",
-            envvar="LTM_BENCH_ON",
+            envvar=["LTM_BENCH_EXECUTOR", "LTM_BENCH_ON"],
             help="What runs them instead of this process: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
         ),
     ] = None,
@@ -174,21 +182,25 @@ def sweep(
             help="On a cluster: how often a run under way is copied to a URL.",
         ),
     ] = 30.0,
+    tag: Tags = None,
+    quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
-    """Hold many runs at the same time: every agent, span, seed and suite. The same command again continues."""
-    if on not in (None, "ray"):
-        raise ConfigError(f"--on {on}: there is ray, and without --on this process")
+    """Run many at the same time: every agent, span, seed and suite. The same command again resumes them."""
+    if executor not in (None, "ray"):
+        raise ConfigError(f"--executor {executor}: there is ray, and without --executor this process")
     for option, value in (("--resources", resources), ("--shared", shared)):
-        if value is not None and on is None:
-            raise ConfigError(f"{option} {value}: this is for a cluster; add --on ray")
+        if value is not None and executor is None:
+            raise ConfigError(f"{option} {value}: this is for a cluster; add --executor ray")
     calls = CallSettings(timeout, max_retries)
-    if on is not None and (calls != PLAIN or cache):
+    if executor is not None and (calls != PLAIN or cache):
         raise ConfigError(
-            f"--on {on}: --timeout, --max-retries and --cache are for calls from this machine; set the agents' own "
-            "settings, such as -A timeout=300"
+            f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
+            "agents' own settings, such as -A timeout=300"
         )
     if output is not None:
         check_output(output)
+    tags = parse_tags(tag or [])
     flags = {
         "agents": agent,
         "spans": span,
@@ -205,7 +217,7 @@ def sweep(
     }
     given = {key: value for key, value in flags.items() if value}
     grid = with_resources((Grid() if file is None else read_grid(file)).model_copy(update=given), resources)
-    cluster = None if on is None else Cluster(shared, checkpoint, connections)
+    cluster = None if executor is None else Cluster(shared, checkpoint, connections)
     reports = REPORTS if cluster is None else cluster.reports
     jobs, budget = jobs_of(grid, calls, reports, name=name, fresh=fresh), Budget(max_cost)
     try:
@@ -217,7 +229,10 @@ def sweep(
         else:
             ended = _elsewhere(jobs, budget, grid, cluster)
     except KeyboardInterrupt:
-        raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+        raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
+    for each in ended:
+        if _begun(each):
+            record_tags(each.job.folder, tags)
     runs = {each.job.folder: asyncio.run(_published(each)) for each in ended if _begun(each)}
     if cluster is not None and cluster.url is not None:
         _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
@@ -332,8 +347,8 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "sweep --agent gpt-4o --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
+            "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
             "sweep sweep.toml --max-connections 32 --max-cost 100",
-            "sweep sweep.toml --on ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
+            "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
         )
     )(sweep)

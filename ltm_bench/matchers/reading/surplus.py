@@ -15,6 +15,9 @@ GENEROUS = 600
 TIMES = 12
 """How many times as long as its answer a longer reply may be."""
 
+_WHOLLY = 0.95
+"""Share of the user's words from which on a reply is nothing else. `You told me: …` answers with a quotation."""
+
 _OWN = 4
 """Words of a message beyond what answers, from which on saying nothing but the message is reciting it."""
 
@@ -54,7 +57,7 @@ def repeats(said: Sequence[str], inside: int, turns: Sequence[Turn]) -> bool:
         told = words(turn.message.text)
         if len(told) >= inside + _OWN and f" {' '.join(told)} " in joined:
             repeated += len(told)
-    return repeated > 0 and repeated >= 0.8 * len(said)
+    return repeated > 0 and repeated >= _WHOLLY * len(said)
 
 
 def _merged(spans: Sequence[Span]) -> list[Span]:

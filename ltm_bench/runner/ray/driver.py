@@ -79,8 +79,8 @@ def _address() -> str:
             socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
         except (OSError, OverflowError) as error:
             raise ConfigError(
-                f"--on ray: no cluster answers at {where} ({error}); start one with `ray start --head`, or say with "
-                "RAY_ADDRESS where it is"
+                f"--executor ray: no cluster answers at {where} ({error}); start one with `ray start --head`, or say "
+                "with RAY_ADDRESS where it is"
             ) from error
     return address
 
@@ -88,7 +88,7 @@ def _address() -> str:
 @contextlib.contextmanager
 def connected() -> Iterator[Any]:
     """Join the Ray cluster that is there, and leave it in the end. Raises ConfigError if there is none, or no Ray."""
-    with extra("ray", wanted_by="--on ray"):
+    with extra("ray", wanted_by="--executor ray"):
         import ray
     mine = not ray.is_initialized()
     if mine:
@@ -101,7 +101,7 @@ def connected() -> Iterator[Any]:
         except (Exception, SystemExit) as error:
             said = " ".join(str(error).split())[:300]
             raise ConfigError(
-                f"--on ray: no cluster can be joined ({said}); start one with `ray start --head`, or say with "
+                f"--executor ray: no cluster can be joined ({said}); start one with `ray start --head`, or say with "
                 "RAY_ADDRESS where it is"
             ) from error
         if main:
@@ -186,7 +186,7 @@ class _Driver:
             ray.get(self._server.look.remote(), timeout=120)
         except ray.exceptions.RayError as error:
             raise ConfigError(
-                f"--on ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
+                f"--executor ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
             ) from error
         self._files = ray.put(Files.of(Path.cwd()))
         # A process for each run: what one leaves behind, in memory or on a GPU, is not there for the next.
