@@ -58,22 +58,22 @@ def restaurant(dice: Dice, *, drinks: tuple[str, ...] = DRINKS, dishes: tuple[st
     drinks, dishes = tuple(dice.shuffled(drinks)), tuple(dice.shuffled(dishes))
     yield Tell(RULES, at=0.0)
     menu = MENU.format(drinks=", ".join(drinks), dishes=", ".join(dishes))
-    reply = yield Ask(menu, expect=orders(drinks), at=0.2)
+    reply = yield Ask(menu, expect=orders(drinks), at=0.2, inline=True)
     wanted = _order(reply.text, drinks)
     drink = wanted or dice.choice(drinks)
     scene = SERVED if wanted else CHOSEN
-    reply = yield Ask(scene.format(drink=drink), expect=orders(dishes), at=0.4)
+    reply = yield Ask(scene.format(drink=drink), expect=orders(dishes), at=0.4, inline=True)
     wanted = _order(reply.text, dishes)
     gone = wanted or dice.choice(dishes)
     scene = SOLD_OUT if wanted else NO_ORDER
-    reply = yield Ask(scene.format(dish=gone), expect=orders(dishes, gone=[gone]), at=0.6)
+    reply = yield Ask(scene.format(dish=gone), expect=orders(dishes, gone=[gone]), at=0.6, inline=True)
     left = tuple(dish for dish in dishes if dish != gone)
     wanted = _order(reply.text, left)
     dish = wanted or dice.choice(left)
     yield Tell((TAKEN if wanted else DECIDED).format(dish=dish))
     spoken_of = [gone, dish, *heard(reply.text, left)]
     other = dice.choice([each for each in dishes if each not in spoken_of] or [gone])
-    yield Ask(MIXED_UP.format(dish=other), expect=notices(dish, served=other), at=0.8)
+    yield Ask(MIXED_UP.format(dish=other), expect=notices(dish, served=other), at=0.8, inline=True)
     yield Ask(APOLOGY, expect=names_only(drink, among=drinks), at=1.0)
 
 
