@@ -1,6 +1,7 @@
 """How what a reply names is meant: denied, replaced, past, present, guessed, concluded. One row for each kind of cue."""
 
 import time
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -9,7 +10,7 @@ from ltm_bench.matchers.reading.cues import _TABLE, Effect, Reach
 
 COLOURS = Lexicon.of(("red", "blue", "green", "yellow"))
 
-IS = {
+IS: Mapping[str, Callable[[Mention], bool]] = {
     "denied": lambda m: m.denied,
     "replaced": lambda m: m.time is Time.REPLACED,
     "past": lambda m: m.time is Time.PAST,
