@@ -4,9 +4,9 @@ Each of the four styles (`terse`, `chatty`, `reasoning_first` and `answer_first`
 older values that no longer hold, a line of working out, and a number that picks one of the style's frames. The reply is
 always right: it names older values only as things of the past, and it names one present answer.
 
-The frames hold for an answer that is a word, a number, a sentence to be recalled, a JSON text, or several lines (a list, a
-route). An answer is never changed, only set into a text; one of several lines gets lines of its own. Where the history or
-the working is empty, a frame says nothing about it. The same arguments always give the same reply.
+The frames hold for a word, a number, a sentence to be recalled, a JSON text, or several lines (a list,
+a route). An answer is never changed, only set into a text; one of several lines gets lines of its own. Where history or
+working is empty, a frame says nothing about it. The same arguments always give the same reply.
 
     >>> terse("turquoise", ["yellow", "black"], "", 2)
     'turquoise (no longer yellow or black)'
