@@ -37,4 +37,4 @@ def test_every_command_ends_well_where_its_characters_cannot_be_shown(encoding: 
         if words == ("show", "r") or words == RUN:
             assert "colours" in said
             assert "outcomes" in said
-            assert "ceiling (perfect) 1.00" in said
+            assert "oracle (perfect) 1.00" in said
