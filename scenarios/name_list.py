@@ -24,9 +24,9 @@ PLACES = (
 FIRST = (
     "I do not use my own name at {place}. To begin with, I am {name} there.",
     "Nobody knows my real name at {place}: I started out as {name}.",
-    "You will laugh, but at {place} I have taken a made-up name. The first one is {name}.",
+    "You will laugh, but at {place} I use made-up names. The first one is {name}.",
     "Let me tell you about my names at {place}. I begin as {name}.",
-    "For {place} I needed an alias, so at first I am {name}.",
+    "I needed an alias for {place}, and the first that I took was {name}.",
 )
 
 NEXT = (

@@ -51,17 +51,17 @@ BEGIN = (
 KINDS = ("first", "second", "memory", "reality")
 
 QUESTIONS = {
-    "first": "In the radio play “{title}”, where will {seeker} look for the {thing} first?",
-    "second": "In the radio play “{title}”, where does {mover} think that {seeker} will look for the {thing} first?",
-    "memory": "In the radio play “{title}”, where was the {thing} put at first?",
-    "reality": "In the radio play “{title}”, where is the {thing} really in the end?",
+    "first": "In the radio play “{title}”, what will {seeker} open first to find the {thing}?",
+    "second": "In the radio play “{title}”, what does {mover} think that {seeker} will open first to find the {thing}?",
+    "memory": "In the radio play “{title}”, what was the {thing} put into at first?",
+    "reality": "In the radio play “{title}”, what is the {thing} really in at the end?",
 }
 
 FORMS = (
     'Answer with a JSON object such as {"answer": "pocket"} that holds one word, and write nothing else.',
-    "Name that place alone, in one word.",
+    "Name it alone, in one word.",
     "Give me that one word and nothing else.",
-    "One word will do: just the name of the place.",
+    "One word will do, and no explanation.",
     'Reply in JSON, with a single word, like this: {"answer": "pocket"}.',
 )
 

@@ -34,7 +34,7 @@ MORE = (
 FEWER = (
     "Take {amount} off my shopping list again, please.",
     "I do not need that many: please strike {amount} from my shopping list.",
-    "We can do with less, so remove {amount} from my shopping list.",
+    "We can make do with fewer, so please remove {amount} from my shopping list.",
 )
 """For what stays on the list in a smaller number: `one of the apples`, `2 of the apples`."""
 
@@ -43,7 +43,7 @@ REMOVE = (
     "Please strike {amount} from my shopping list. That is done with.",
     "Somebody has already bought {amount}, so take that off my shopping list.",
 )
-"""For what leaves the list: `the apple`, `all 2 apples`."""
+"""For what leaves the list: `the apple`, `both apples`, `all 3 apples`."""
 
 QUESTIONS = (
     "What is on my shopping list now, and how many of each? Answer with a JSON list of objects that have the keys "
@@ -75,9 +75,9 @@ def _added(item: str, count: int, *, more: bool) -> str:
 
 
 def _removed(item: str, count: int, *, of: int) -> str:
-    """Write what is removed of so many: `the apple`, `all 2 apples`, `one of the apples`, `2 of the apples`."""
+    """Write what is removed of so many: `the apple`, `both apples`, `all 3 apples`, `one of the apples`."""
     if count == of:
-        return f"the {item}" if of == 1 else f"all {of} {_named(item, of)}"
+        return f"{ ({1: 'the', 2: 'both'}.get(of, f'all {of}')) } {_named(item, of)}"
     return f"{'one' if count == 1 else count} of the {_named(item, 2)}"
 
 

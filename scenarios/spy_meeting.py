@@ -18,9 +18,13 @@ KEYWORDS = {
         "noon": ("noon", "midday", "12 pm", "12pm", "lunchtime"),
         "dusk": ("dusk", "sunset", "sundown", "nightfall", "twilight"),
         "Sunday": ("sunday",),
-        "Christmas Eve": ("christmas", "24 december", "december 24", "24th of december", "december 24th"),
+        "Christmas Eve": (
+            "christmas eve", "christmas", "24 december", "december 24", "24th of december", "december 24th",
+        ),
         "Halloween": ("halloween", "hallowe'en", "31 october", "october 31", "31st of october", "october 31st"),
-        "Valentine's Day": ("valentine", "14 february", "february 14", "14th of february", "february 14th"),
+        "Valentine's Day": (
+            "valentine's day", "valentine", "14 february", "february 14", "14th of february", "february 14th",
+        ),
         "Monday": ("monday",),
         "the leap day": ("leap day", "29 february", "february 29", "29th of february", "february 29th"),
     },

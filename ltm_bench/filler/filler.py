@@ -32,7 +32,7 @@ _BYTES_PER_TOKEN = 3.7
 COUNTED = "facts_tokens.json"
 """File with the token counts of the shipped bank; written by `scripts/count_facts`."""
 
-SMALLEST = 50
+SMALLEST = 60
 """Size of the smallest filler turn, in tokens: a gap is filled to within this many."""
 
 

@@ -368,6 +368,7 @@ def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
     for remark in dict.fromkeys(remark for run in runs for remark in run.results.remarks):
         of = [run.results.run for run in runs if remark in run.results.remarks]
         yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
+    yield from _other_questions(runs)
     shown: dict[str, dict[str, str]] = defaultdict(dict)
     having: dict[str, list[str]] = defaultdict(list)
     for manifest, results in runs:
@@ -382,7 +383,6 @@ def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
         for entry in manifest.suite.scenarios:
             what = f"scenario {entry.name}"
             shown[f"number of examples of {what}"][results.run] = str(entry.examples)
-            shown[f"version of {what}"][results.run] = str(entry.version)
             shown[f"content of {what}"][results.run] = entry.hash[:8]
             own = {
                 key: value for key, value in entry.parameters.items() if key != "span"
@@ -400,6 +400,22 @@ def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
     for what, names in having.items():
         if lacking := [results.run for _, results in runs if results.run not in names]:
             yield f"{what} is not in {_some(lacking)}"
+
+
+def _other_questions(runs: Sequence[Scored]) -> Iterator[str]:
+    """Yield which scenarios have several versions: their questions are others, and so are their scores."""
+    having: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for manifest, results in runs:
+        for entry in manifest.suite.scenarios:
+            having[entry.name][entry.version].append(results.run)
+    told: dict[str, list[str]] = defaultdict(list)
+    for name, runs_by_version in having.items():
+        if len(runs_by_version) > 1:
+            which = (f"{version} in {_some(of)}" for version, of in sorted(runs_by_version.items()))
+            told["; ".join(which)].append(name)
+    for which, names in told.items():
+        listed = ", ".join(names)
+        yield f"scores are not comparable, since other versions ask other questions: {listed} (version {which})"
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:
