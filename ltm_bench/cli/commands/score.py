@@ -13,6 +13,7 @@ from ltm_bench.cli.options import Json, examples_of, group
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.counting_stars.figures import Answer, Figures
+    from ltm_bench.datasets.marks import Sheet
 
 _score = group("Score prediction files of other benchmarks, in their own formats.")
 
@@ -100,6 +101,120 @@ def _row_of_file(path: Path) -> dict[str, Any]:
 
     figures = predicted(path, _complain)
     return _row(path, figures.test, figures)
+
+
+_Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="Prediction files, JSON or JSON lines, gzipped or not."),
+]
+
+
+def _data(what: str) -> Any:
+    return typer.Option(
+        "--data", metavar="PATH", envvar="LTM_BENCH_DATA", help=f"The set itself: {what}; see datasets list."
+    )
+
+
+@_score.command(
+    "locomo",
+    epilog=examples_of(
+        "score locomo results/*.jsonl", "score locomo mine.json --data locomo10.json --wrong vague.jsonl"
+    ),
+)
+def score_locomo(
+    files: _Files,
+    data: Annotated[Path | None, _data("locomo10.json")] = None,
+    errors: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="LTM_BENCH_ERRORS",
+            help="An audit's list of wrong keys; the one by dial481 (99 keys) if left out.",
+        ),
+    ] = None,
+    wrong: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="LTM_BENCH_WRONG",
+            help="Answers that are wrong on purpose, with the same judge's votes: how many of them it passes.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score prediction files of LoCoMo: the official F1 by category, a strict score, and the votes stored in them."""
+    from ltm_bench.cli.sheets import print_sheets
+    from ltm_bench.datasets.locomo.files import CATEGORIES
+    from ltm_bench.datasets.locomo.scoring import Keys, score_file
+
+    keys = Keys(data, errors, _complain)
+    sheets = [score_file(path, keys, _complain) for path in files]
+    accepted = score_file(wrong, keys, _complain) if wrong else None
+    print_sheets(sheets, as_json=as_json, types=CATEGORIES, notes=_false_accepts(sheets, wrong, accepted))
+
+
+@_score.command(
+    "longmemeval", epilog=examples_of("score longmemeval mine.jsonl --data longmemeval_oracle.json")
+)
+def score_longmemeval(
+    files: _Files,
+    data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
+    as_json: Json = False,
+) -> None:
+    """Score prediction files of LongMemEval: the stored labels by type, averaged, and of abstentions."""
+    from ltm_bench.cli.sheets import print_sheets
+    from ltm_bench.datasets.longmemeval.scoring import questions_of, score_file
+
+    questions = questions_of(data, _complain)
+    sheets = [score_file(path, questions, _complain) for path in files]
+    print_sheets(sheets, as_json=as_json, notes=_false_accepts(sheets, None, None))
+
+
+@_score.command("beam", epilog=examples_of("score beam evaluation-mine.json --data chats/100K/1"))
+def score_beam(
+    files: _Files,
+    data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
+    as_json: Json = False,
+) -> None:
+    """Score judged files of BEAM, as its program does and as its paper says, by ability."""
+    from ltm_bench.cli.sheets import print_sheets
+    from ltm_bench.datasets.beam.scoring import questions_of, score_file
+
+    questions = questions_of(data, _complain)
+    print_sheets([score_file(path, questions, _complain) for path in files], as_json=as_json)
+
+
+@_score.command(
+    "factconsolidation",
+    epilog=examples_of("score factconsolidation results.json --data Conflict_Resolution.json"),
+)
+def score_factconsolidation(
+    files: _Files,
+    data: Annotated[Path | None, _data("Conflict_Resolution.json")] = None,
+    as_json: Json = False,
+) -> None:
+    """Score prediction files of FactConsolidation: the published substring match, exact match, and a strict score."""
+    from ltm_bench.cli.sheets import print_sheets
+    from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
+
+    questions = questions_of(data, _complain)
+    print_sheets([score_file(path, questions, _complain) for path in files], as_json=as_json)
+
+
+def _false_accepts(sheets: Sequence[Sheet], wrong: Path | None, accepted: Sheet | None) -> Iterator[str]:
+    """Yield how often the judge passes wrong answers, where any score is a judge's."""
+    if not any("judge" in sheet.columns for sheet in sheets):
+        return
+    votes = [mark.scores["judge"] for mark in accepted.overall if "judge" in mark.scores] if accepted else []
+    if votes:
+        yield (
+            f"judge: of {len(votes)} wrong answers in {Path(wrong or '').name} it passes {sum(votes) / len(votes):.4f}"
+        )
+    else:
+        yield (
+            "judge: how often it passes a wrong answer is not known; of vague wrong answers to LoCoMo the usual judge "
+            "passes 0.627 (name such a file with --wrong)"
+        )
 
 
 def _rows_of_run(run: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,124 @@
+"""The figures of prediction files, in the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltm_bench.cli.console import out
+
+if TYPE_CHECKING:
+    from ltm_bench.datasets.marks import Sheet
+    from ltm_bench.score.published import Compared, Figure, FileFigures
+
+_NAMED = 5
+"""Most missing questions that are named."""
+
+
+def print_sheets(
+    sheets: Sequence[Sheet],
+    *,
+    as_json: bool,
+    types: Mapping[str, str] | None = None,
+    notes: Iterable[str] = (),
+) -> None:
+    """Print the figures of files, and compare them.
+
+    Args:
+        sheets: The files' marks.
+        as_json: As one JSON object instead of tables.
+        types: What types are called, where their names do not say.
+        notes: Lines that stand below.
+    """
+    from ltm_bench.score.published import compare_files, file_figures
+
+    figures, compared, lines = list(map(file_figures, sheets)), compare_files(sheets), list(notes)
+    if as_json:
+        found = {
+            "files": [each.model_dump(mode="json") for each in figures],
+            "compared": [each.model_dump(mode="json") for each in compared],
+            "notes": lines,
+        }
+        out().print_json(json.dumps(found))
+        return
+    _print_figures(figures, types or {})
+    _print_compared(compared)
+    for each in figures:
+        for line in _remarks(each):
+            out().print(line)
+    for line in lines:
+        out().print(line)
+
+
+def _print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
+    columns = list(dict.fromkeys(column for each in files for column in each.columns))
+    table = _table("", "n", *columns)
+    for each in files:
+        table.add_row(_name(each.file), style="bold")
+        for line in each.lines:
+            name = f"{line.name} {types[line.name]}" if line.name in types else line.name
+            cells = (_cell(line.figures.get(column)) for column in columns)
+            table.add_row(f"  {name}", str(line.n), *cells)
+    out().print(table)
+
+
+def _name(file: str) -> str:
+    """Return a file's name without the endings that all of them have."""
+    return re.sub(r"(?:\.jsonl?|\.gz)+$", "", Path(file).name)
+
+
+def _cell(figure: Figure | None) -> str:
+    """Return a mean, and half the width of its interval; JSON has the interval's ends."""
+    if figure is None:
+        return "–"
+    if figure.low is None or figure.high is None:
+        return f"{figure.mean:.4f}"
+    return f"{figure.mean:.4f} ± {(figure.high - figure.low) / 2:.3f}"
+
+
+def _print_compared(compared: Sequence[Compared]) -> None:
+    if not compared:
+        return
+    table = _table("", "column", "n", "difference", "95 %", "p")
+    for each in compared:
+        found = each.difference
+        ends = f"{found.interval.low:+.3f} – {found.interval.high:+.3f}" if found.interval else "–"
+        table.add_row(
+            f"{_name(each.first)}\n  against {_name(each.second)}",
+            each.column,
+            str(found.n),
+            f"{found.difference:+.4f}",
+            ends,
+            f"{found.p:.4f}",
+        )
+    out().print(table)
+
+
+def _remarks(file: FileFigures) -> Iterable[str]:
+    name = _name(file.file)
+    if file.missing:
+        rest = len(file.missing) - _NAMED
+        named = ", ".join(file.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+        yield f"{name}: {len(file.missing)} questions are not answered, and count in no figure: {named}"
+    if file.wrong_keys:
+        yield f"{name}: {file.wrong_keys} of its questions have a key that is known to be wrong"
+
+
+def _table(*headings: str) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, heading in enumerate(headings):
+        named = place == 0 or heading == "column"
+        table.add_column(
+            heading,
+            justify="left" if named else "right",
+            overflow="fold",
+            no_wrap=place != 0,
+            min_width=20 if place == 0 else None,
+        )
+    return table

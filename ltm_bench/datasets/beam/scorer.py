@@ -1,0 +1,148 @@
+"""How BEAM judges: each item of a rubric by itself, 0, 0.5 or 1; and the order of events by Kendall's τ and F1.
+
+Two modes. `official` is the published program (`src/evaluation/compute_metrics.py`) as it runs: it cuts scores to
+whole numbers, so that 0.5 counts 0 everywhere but in the order of events, and it never tells the judge the question.
+`paper` is what the paper describes: 0.5 counts, and the judge knows the question. The questions to the judge are ours.
+"""
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+from ltm_bench.datasets.dialogue import Question
+
+Mode = Literal["official", "paper"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+ORDER = "event_ordering"
+"""The ability whose answers are lists."""
+
+
+def item_score(score: float, ability: str, mode: Mode) -> float:
+    """Return what a judge's score of a rubric item counts."""
+    if mode == "official" and ability != ORDER:
+        return float(int(score))
+    return float(score)
+
+
+def rubric_score(scores: Sequence[float], ability: str, mode: Mode) -> float:
+    """Return the mean over the items of a rubric; 0 for none."""
+    return sum(item_score(score, ability, mode) for score in scores) / len(scores) if scores else 0.0
+
+
+class Order(NamedTuple):
+    """How well the order of events was told."""
+
+    precision: float
+    recall: float
+    f1: float
+    tau: float
+    """Kendall's τ_b, moved to 0..1."""
+
+    @property
+    def score(self) -> float:
+        """τ × F1."""
+        return self.tau * self.f1
+
+
+def event_order(events: Sequence[str], told: Sequence[str]) -> Order:
+    """Compare two lists of events.
+
+    Args:
+        events: The right events in their order.
+        told: The lines of an answer; a line that means an event is that event, letter by letter (see `aligned`).
+    """
+    wanted, said = set(events), set(told)
+    right = len(wanted & said)
+    foreign, left_out = sum(line not in wanted for line in told), sum(event not in said for event in events)
+    precision = right / (right + foreign) if right + foreign else 0.0
+    recall = right / (right + left_out) if right + left_out else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    union = list(dict.fromkeys([*events, *told]))
+    tau = _tau_b(_ranks(events, union), _ranks(told, union))
+    if math.isnan(tau):  # a single event has no order: the published program gives NaN
+        return Order(precision, recall, f1, float(list(events) == list(told)))
+    return Order(precision, recall, f1, (tau + 1) / 2)
+
+
+def _ranks(items: Sequence[str], union: Sequence[str]) -> list[int]:
+    places = {item: place for place, item in enumerate(items, start=1)}
+    return [places.get(item, len(union) + 1) for item in union]
+
+
+def _tau_b(first: Sequence[int], second: Sequence[int]) -> float:
+    """Return Kendall's τ_b (Kendall 1945); NaN if all of one side is tied."""
+    together = apart = tied_first = tied_second = 0
+    for (a, x), (b, y) in itertools.combinations(zip(first, second, strict=True), 2):
+        product = (a - b) * (x - y)
+        together += product > 0
+        apart += product < 0
+        tied_first += a == b
+        tied_second += x == y
+    pairs = len(first) * (len(first) - 1) // 2
+    among = math.sqrt((pairs - tied_first) * (pairs - tied_second))
+    return (together - apart) / among if among else math.nan
+
+
+def aligned(events: Sequence[str], lines: Sequence[str], same: Callable[[str, str], bool]) -> list[str]:
+    """Return the lines, each replaced by the first event not yet taken that it means.
+
+    Args:
+        events: The right events.
+        lines: The lines of an answer.
+        same: Whether an event and a line mean the same.
+    """
+    taken: set[int] = set()
+    found = []
+    for line in lines:
+        place = next((i for i, event in enumerate(events) if i not in taken and same(event, line)), None)
+        if place is not None:
+            taken.add(place)
+        found.append(line if place is None else events[place])
+    return found
+
+
+def prompt(question: Question, item: str, reply: str, mode: Mode) -> str:
+    """Return what a judge is asked about one item of a rubric."""
+    asked = f"Question: {question.text}\n\n" if mode == "paper" else ""
+    return (
+        "Rate how far a reply meets one requirement. 1: entirely. 0.5: in part, or with small errors. 0: not at all, "
+        "or it contradicts it. Judge the requirement alone, and by its sense, not by its words. Where it asks that "
+        "something be left out or admitted as unknown, doing so meets it.\n\n"
+        f"{asked}Requirement: {item}\n\nReply: {reply}\n\n"
+        'Answer with JSON alone: {"score": 0, 0.5 or 1, "reason": "one sentence"}'
+    )
+
+
+def same_prompt(event: str, line: str) -> str:
+    """Return what a judge is asked about an event and a line of an answer."""
+    return (
+        "Do these two describe the same event or fact? Answer YES or NO, and nothing else.\n\n"
+        f"1. {event}\n\n2. {line}"
+    )
+
+
+def read_score(answer: str) -> float | None:
+    """Return the score in a judge's answer; None if there is none from 0 to 1."""
+    fenced = re.search(r"```(?:json)?\s*(.*?)\s*```", answer, re.DOTALL)
+    text = fenced[1] if fenced else answer
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        found: Any = json.loads(text[start : end + 1] if 0 <= start < end else text)
+    except (ValueError, RecursionError):
+        pair = re.search(r'"?score"?\s*[:=]\s*"?([\d.]{1,6})', text)
+        found = pair[1] if pair else None
+    return score_of(found)
+
+
+def score_of(found: Any) -> float | None:
+    """Return the score in a judge's stored answer: an object with `score`, or a number; None if there is none."""
+    value = found.get("score") if isinstance(found, dict) else found
+    try:
+        score = float(str(value))
+    except (TypeError, ValueError):
+        return None
+    return score if 0 <= score <= 1 else None

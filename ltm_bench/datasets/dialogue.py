@@ -1,0 +1,97 @@
+"""The record that every public set of dialogues is read into: a history of dated sessions, and questions about it.
+
+Loaders stream: they yield one history after the other, and hold one at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from ltm_bench.datasets.predictions import OnBad as OnBad
+
+Role = Literal["user", "assistant"]
+
+
+def role_of(value: object) -> Role:
+    """Return a role as most sets write it. Raises ValueError for any other value."""
+    if value == "user":
+        return "user"
+    if value == "assistant":
+        return "assistant"
+    raise ValueError(f"role {str(value)[:40]!r} is neither user nor assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What one speaker said at once."""
+
+    role: Role
+    """In a set about two people, the one who speaks first is the user."""
+    text: str
+    speaker: str | None = None
+    """The speaker's name, where speakers have names."""
+    id: str = ""
+    """As the set's evidence names it; empty if it has no name."""
+    evidence: bool = False
+    """Whether a question's answer stands here, where the set says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Utterances of one sitting."""
+
+    id: str
+    at: datetime | None
+    """When it began, as the set says, in UTC; None for sets without dates."""
+    utterances: tuple[Utterance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about a history."""
+
+    id: str
+    """Unique within the set, and the same in prediction files."""
+    type: str
+    """The set's own kind: category, question type, ability, or subset."""
+    text: str
+    gold: tuple[str, ...]
+    """Accepted answers; the first is the plainest."""
+    at: datetime | None = None
+    """When it is asked; None if the set does not say."""
+    rubric: tuple[str, ...] = ()
+    """What a judge asks of an answer, item by item; empty if the gold is all there is."""
+    evidence: tuple[str, ...] = ()
+    """Utterances or sessions that hold the answer, by their ids."""
+    unanswerable: bool = False
+    """Whether the right answer is that the history does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Sessions in the order of their dates, and the questions about them."""
+
+    id: str
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+
+
+Histories = Iterator[History]
+
+
+def content_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, or of all files in a folder by name, in hex."""
+    digest = hashlib.sha256()
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    for each in files:
+        if path.is_dir():
+            digest.update(str(each.relative_to(path)).encode() + b"\0")
+        with each.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

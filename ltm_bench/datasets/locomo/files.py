@@ -1,0 +1,89 @@
+"""Reads LoCoMo (Maharana et al. 2024): ten long dialogues of two people, with questions of five categories.
+
+The data (CC BY-NC 4.0) is read from a path and never shipped: `locomo10.json`, a list of `sample_id`, `conversation`
+and `qa`. Questions have no ids there; they get those of the audit by dial481, `locomo_0_qa1`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.datasets.dates import read_date
+from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Role, Session, Utterance
+from ltm_bench.datasets.streaming import read_elements
+
+ADVERSARIAL = "5"
+"""The category of questions that the dialogue does not answer."""
+
+NOT_MENTIONED = "Not mentioned in the conversation."
+"""What the official scorer accepts for those."""
+
+CATEGORIES: Mapping[str, str] = {
+    "1": "multi-hop, or single-hop",
+    "2": "temporal",
+    "3": "open-domain",
+    "4": "single-hop, or multi-hop",
+    "5": "adversarial",
+}
+"""The official scorer's names; others use those of 1 and 4 the other way round."""
+
+
+def histories(path: Path, on_bad: OnBad) -> Histories:
+    """Yield the dialogues of a file. Raises ConfigError if it cannot be read; bad records are named and skipped."""
+    for number, sample in read_elements(path, on_bad):
+        try:
+            yield _history(number - 1, sample, f"{path}: record {number}", on_bad)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            on_bad(f"{path}: record {number}: skipped: {type(error).__name__}: {error}")
+
+
+def _history(index: int, sample: Mapping[str, Any], where: str, on_bad: OnBad) -> History:
+    told = sample["conversation"]
+    numbers = sorted(
+        int(key.removeprefix("session_"))
+        for key, value in told.items()
+        if key.startswith("session_") and key.removeprefix("session_").isdigit() and value
+    )
+    if not numbers:
+        raise ValueError("there is no session in it")
+    sessions = tuple(
+        Session(
+            f"D{number}",
+            read_date(told.get(f"session_{number}_date_time")),
+            tuple(_utterance(each, told) for each in told[f"session_{number}"]),
+        )
+        for number in numbers
+    )
+    questions = []
+    for place, asked in enumerate(sample["qa"]):
+        name = f"locomo_{index}_qa{place}"
+        try:
+            questions.append(_question(name, asked))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            on_bad(f"{where}: question {place}: skipped: {type(error).__name__}: {error}")
+    return History(str(sample.get("sample_id", index)), sessions, tuple(questions))
+
+
+def _utterance(said: Mapping[str, Any], told: Mapping[str, Any]) -> Utterance:
+    text = str(said["text"])
+    if caption := said.get("blip_caption"):
+        text = f"{text} [shares a picture: {caption}]".strip()
+    speaker = str(said["speaker"])
+    role: Role = "user" if speaker == told.get("speaker_a") else "assistant"
+    return Utterance(role, text, speaker, str(said.get("dia_id", "")))
+
+
+def _question(name: str, asked: Mapping[str, Any]) -> Question:
+    category = str(asked["category"])
+    if category not in CATEGORIES:
+        raise ValueError(f"category {category} is none of 1 to 5")
+    unanswerable = category == ADVERSARIAL
+    gold = (NOT_MENTIONED,) if unanswerable else (str(asked["answer"]),)
+    return Question(
+        id=name,
+        type=category,
+        text=str(asked["question"]),
+        gold=gold,
+        evidence=tuple(map(str, asked.get("evidence", ()))),
+        unanswerable=unanswerable,
+    )

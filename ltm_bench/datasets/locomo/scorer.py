@@ -1,0 +1,74 @@
+"""The official scorer of LoCoMo (snap-research/LoCoMo, `task_eval/evaluation.py`), and a strict one."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+from ltm_bench.datasets.locomo.porter import stem
+from ltm_bench.matchers.reading import abstains
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the|and)\b")
+
+_HEAP = 10
+"""An answer may have at most so many words for each word of the gold, and `_SURPLUS` besides."""
+_SURPLUS = 30
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of a text without commas, case, punctuation and articles."""
+    plain = text.replace(",", "").lower().translate(_PUNCTUATION)
+    return [stem(word) for word in _ARTICLES.sub(" ", plain).split()]
+
+
+def f1(answer: str, gold: str) -> float:
+    """Return the harmonic mean of precision and recall over bags of stems."""
+    said, wanted = stems(answer), stems(gold)
+    common = sum((Counter(said) & Counter(wanted)).values())
+    if not common:
+        return 0.0
+    precision, recall = common / len(said), common / len(wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+def official(answer: str, gold: str, category: str) -> float:
+    """Return what the official program gives an answer.
+
+    Args:
+        answer: What was said.
+        gold: The answer in the data.
+        category: 1 to 5. In 1, both are lists separated by commas: the mean over the gold's parts of their best F1.
+            In 3, the gold ends at its first semicolon. In 5, the answer must contain one of two phrases.
+    """
+    if category == "5":
+        lowered = answer.lower()
+        return float("no information available" in lowered or "not mentioned" in lowered)
+    if category == "1":
+        parts = [part.strip() for part in answer.split(",")]
+        best = [max(f1(part, wanted.strip()) for part in parts) for wanted in gold.split(",")]
+        return sum(best) / len(best)
+    return f1(answer, _plain_gold(gold, category))
+
+
+def strict(answer: str, gold: str, category: str) -> float:
+    """Return the share of the gold's parts whose words all stand in the answer; 0 for a heap of words.
+
+    In category 5, whether the answer says that it does not know, in whatever words.
+    """
+    if category == "5":
+        return float(bool(official(answer, gold, category)) or abstains(answer))
+    said = set(stems(answer))
+    wanted = [set(stems(part)) for part in _parts(_plain_gold(gold, category), category)]
+    wanted = [part for part in wanted if part]
+    if not wanted or len(stems(answer)) > _SURPLUS + _HEAP * sum(map(len, wanted)):
+        return 0.0
+    return sum(part <= said for part in wanted) / len(wanted)
+
+
+def _plain_gold(gold: str, category: str) -> str:
+    return gold.split(";")[0].strip() if category == "3" else gold
+
+
+def _parts(gold: str, category: str) -> Sequence[str]:
+    return gold.split(",") if category == "1" else [gold]

@@ -1,0 +1,81 @@
+"""How LongMemEval judges: yes or no, by the type of the question. And what text alone can tell, strictly.
+
+The questions to the judge are ours; what they ask is the sense of the official ones (`src/evaluation/evaluate_qa.py`).
+"""
+
+import re
+from collections.abc import Sequence
+
+from ltm_bench.datasets.dialogue import Question
+from ltm_bench.matchers.reading import abstains, words
+
+_HEAP = 150
+"""Maximum number of words of an answer that is scored by text alone."""
+
+_RULES = {
+    "temporal-reasoning": (
+        "Count it as right as well if it is equivalent to the reference, or works out every step that leads there. "
+        "A part of what the reference requires is not enough. A number of days, weeks or months that is off by one "
+        "is still right."
+    ),
+    "knowledge-update": (
+        "The reference is the newest state of affairs. Naming older states besides does no harm, as long as the "
+        "newest one is given as the answer."
+    ),
+    "single-session-preference": (
+        "The reference describes what a fitting, personal answer takes into account. The reply need not cover all of "
+        "it: it is right if it recalls what the user has told about themselves, and uses it rightly."
+    ),
+}
+_RULE = (
+    "Count it as right as well if it is equivalent to the reference, or contains every step that leads there. "
+    "A part of what the reference requires is not enough."
+)
+
+
+def prompt(question: Question, reply: str) -> str:
+    """Return what a judge is asked about a reply."""
+    if question.unanswerable:
+        return (
+            "Someone was asked a question that cannot be answered from what they had been told before.\n\n"
+            f"Question: {question.text}\n\nWhy it cannot be answered: {question.gold[0]}\n\nReply: {reply}\n\n"
+            "Does the reply recognise that? It may say that the information is missing or incomplete, or that it knows "
+            "something similar but not this. Answer with yes or no, and nothing else."
+        )
+    rule = _RULES.get(question.type, _RULE)
+    return (
+        "Compare a reply with a reference. Does the reply contain what the reference says?\n"
+        f"{rule}\n\nQuestion: {question.text}\n\nReference: {question.gold[0]}\n\nReply: {reply}\n\n"
+        "Is the reply right? Answer with yes or no, and nothing else."
+    )
+
+
+def read(answer: str) -> bool:
+    """Return what a judge said, read as the official program does: `yes` anywhere in it."""
+    return "yes" in answer.lower()
+
+
+def strict(reply: str, golds: Sequence[str], kind: str, *, unanswerable: bool) -> float | None:
+    """Return 1 if the gold stands in the reply as it is, 0 if not; None where only a judge can tell.
+
+    That is so for preferences, and for golds longer than a phrase. An unanswerable question asks for an abstention.
+    """
+    if unanswerable:
+        return float(abstains(reply))
+    if kind == "single-session-preference" or not golds:
+        return None
+    accepted = [words(part) for gold in golds for part in _alternatives(gold)]
+    accepted = [each for each in accepted if each]
+    if not accepted or min(map(len, accepted)) > 8:
+        return None
+    said = words(reply)
+    if len(said) > _HEAP:
+        return 0.0
+    text = f" {' '.join(said)} "
+    return float(any(f" {' '.join(each)} " in text for each in accepted))
+
+
+def _alternatives(gold: str) -> list[str]:
+    """Return the parts of a gold answer such as `8 days. 9 days is also acceptable.`, each of which is right."""
+    parts = re.split(r"(?<=[.;])\s+|\s+or\s+|\(|\)", gold)
+    return [re.sub(r"\b(?:is|are) also acceptable\b|\bincluding the last day\b", "", part) for part in parts]

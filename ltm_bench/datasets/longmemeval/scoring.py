@@ -1,0 +1,76 @@
+"""Scores prediction files of LongMemEval: the stored labels of a judge, and a strict score from text alone.
+
+A file holds `question_id` and `hypothesis`, and, once judged, `autoeval_label` with the judge's model and its label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.answers import majority, read_answers
+from ltm_bench.datasets.dialogue import OnBad, Question
+from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
+from ltm_bench.datasets.longmemeval.scorer import strict
+from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.streaming import read_elements
+
+
+def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, Question]:
+    """Return the questions of a data file by id, without their histories; {} for None. Raises ConfigError."""
+    return {question.id: question for question in _questions(data, on_bad)} if data else {}
+
+
+def _questions(data: Path, on_bad: OnBad) -> Iterator[Question]:
+    for number, record in read_elements(data, on_bad):
+        try:
+            yield question_of(record)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            on_bad(f"{data}: record {number}: skipped: {type(error).__name__}: {error}")
+
+
+def score_file(path: Path, questions: dict[str, Question], on_bad: OnBad) -> Sheet:
+    """Return the marks of a file. Raises ConfigError if nothing in it can be scored.
+
+    Args:
+        path: The file.
+        questions: Those of the data; {} to take types and gold answers from the file, where it has them.
+        on_bad: Is told of each answer that cannot be scored.
+    """
+    marks: dict[str, Mark] = {}
+    judge = None
+    for answer in read_answers(path, on_bad):
+        if answer.id is None:
+            on_bad(f"{path}: an answer without question_id is skipped: {answer.said[:60]!r}")
+            continue
+        if answer.id in marks:
+            on_bad(f"{path}: {answer.id}: answered twice; the first answer counts")
+            continue
+        question = questions.get(answer.id)
+        if questions and question is None:
+            on_bad(f"{path}: {answer.id}: skipped: the data has no such question")
+            continue
+        kind = question.type if question else answer.type or "unknown type"
+        gold = question.gold if question else () if answer.gold is None else (str(answer.gold),)
+        unanswerable = ABSTENTION in answer.id
+        scores: dict[str, float] = {}
+        if (vote := majority(answer.votes)) is not None:
+            scores["judge"] = vote
+        if (own := strict(answer.said, gold, kind, unanswerable=unanswerable)) is not None:
+            scores["strict"] = own
+        judge = judge or answer.judge
+        marks[answer.id] = Mark(
+            answer.id, kind, answer.id, scores, unanswerable, answer.id in errata("longmemeval")
+        )
+    columns = tuple(
+        each for each in ("judge", "strict") if any(each in mark.scores for mark in marks.values())
+    )
+    if not columns:
+        raise ConfigError(
+            f"{path}: nothing in it can be scored: it has no labels of a judge, and no gold answers; "
+            "name the data with --data, and a judge with --judge"
+        )
+    missing = tuple(name for name in questions if name not in marks)
+    return Sheet(path, columns, tuple(marks.values()), missing, judge=judge)

@@ -1,0 +1,42 @@
+"""What scoring a prediction file gives: a mark for every answer, in one or several columns."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Mark(NamedTuple):
+    """The scores of one answer."""
+
+    id: str
+    """The question's id, the same in all files of a set."""
+    type: str
+    history: str
+    """What it asks about: answers about one history resemble each other."""
+    scores: Mapping[str, float]
+    """From 0 to 1, by column; columns that say nothing of this answer are missing."""
+    unanswerable: bool = False
+    """Whether the right answer is an abstention, where the type does not say so."""
+    wrong_key: bool = False
+    """Whether the published key is known to be wrong."""
+
+
+class Sheet(NamedTuple):
+    """The marks of a file."""
+
+    path: Path
+    columns: tuple[str, ...]
+    """The published scorer first."""
+    marks: tuple[Mark, ...]
+    missing: tuple[str, ...] = ()
+    """Questions of the data that the file does not answer."""
+    apart: frozenset[str] = frozenset()
+    """Types that the published overall figure leaves out."""
+    judge: str | None = None
+    """Who gave the column `judge`, where that is known."""
+
+    @property
+    def overall(self) -> tuple[Mark, ...]:
+        """The marks of the published overall figure: all, where the file has nothing but what is left out."""
+        kept = tuple(mark for mark in self.marks if mark.type not in self.apart)
+        return kept or self.marks

@@ -1,0 +1,211 @@
+"""BEAM: its form, its rubric in both modes, the order of events, and judged files."""
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
+from ltm_bench.datasets.beam.scorer import (
+    aligned,
+    event_order,
+    prompt,
+    read_score,
+    rubric_score,
+)
+from ltm_bench.datasets.dialogue import Question
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SHARED = Path("/work/shared/data/beam")
+
+CHAT = [
+    {
+        "batch_number": 1,
+        "time_anchor": None,
+        "turns": [
+            [
+                {"role": "user", "id": 0, "time_anchor": "March-15-2024", "content": "My hive has 3 frames. ->-> 1,1"},
+                {"role": "assistant", "id": 1, "content": "Good. ->-> stays"},
+            ]
+        ],
+    },
+    {"batch_number": 2, "time_anchor": "April-01-2024", "turns": [[{"role": "user", "id": 2, "content": "Hello."}]]},
+]  # fmt: skip
+ASKED: dict[str, Any] = {
+    "abstention": [{"question": "Which bees?", "ideal_response": "Not said.", "rubric": ["It was not said"]}],
+    "event_ordering": [
+        {
+            "question": "In which order?",
+            "answer": "hive, bees",
+            "rubric": ["hive", "bees"],
+            "source_chat_ids": [0],
+        }
+    ],
+    "knowledge_update": [
+        {
+            "question": "How many frames?",
+            "answer": "3",
+            "rubric": ["LLM response should state: 3", "and no more"],
+            "source_chat_ids": {"old": [0], "new": [2]},
+        },
+        {"question": "Broken?", "rubric": ["x"]},
+    ],
+    "temporal_reasoning": [
+        {"question": "How long?", "answer": "4 weeks, of 8.", "rubric": ["It should state: 8 weeks"]},
+    ],
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "chats" / "100K" / "7"
+    (folder / "probing_questions").mkdir(parents=True)
+    (folder / "chat.json").write_text(json.dumps(CHAT))
+    (folder / "probing_questions" / "probing_questions.json").write_text(json.dumps(ASKED))
+    (folder.parent / "8").mkdir()
+    (folder.parent / "8" / "chat.json").write_text("[]")
+    return tmp_path / "chats"
+
+
+def test_a_conversation_is_read_with_dates_and_questions(data: Path) -> None:
+    complaints: list[str] = []
+    (history,) = histories(data, complaints.append)
+    assert history.id == "100K/7"
+    first, second = history.sessions
+    assert [str(each.at)[:10] for each in (first, second)] == ["2024-03-15", "2024-04-01"]
+    assert [u.text for u in first.utterances] == ["My hive has 3 frames.", "Good. ->-> stays"]
+    assert [q.id for q in history.questions] == [
+        "100K/7/abstention/0",
+        "100K/7/event_ordering/0",
+        "100K/7/knowledge_update/0",
+        "100K/7/temporal_reasoning/0",
+    ]
+    assert history.questions[2].evidence == ("0", "2")
+    assert [contradicts(q) for q in history.questions] == [False, False, False, True]
+    assert "knowledge_update 1: skipped" in complaints[0]
+    assert "no probing_questions.json" in complaints[1]
+
+
+def test_plans_of_the_largest_conversations_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "10M-1-chat.json").write_text(json.dumps([{"plan-1": CHAT}, {"plan-2": CHAT}]))
+    with gzip.open(tmp_path / "10M-1-probing_questions.json.gz", "wt") as file:
+        json.dump({"abstention": ASKED["abstention"]}, file)
+    (history,) = histories(tmp_path, pytest.fail)
+    assert (history.id, len(history.sessions)) == ("10M/1", 4)
+
+
+def test_a_path_without_a_conversation_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "gone"):
+        with pytest.raises(ConfigError):
+            list(histories(path, pytest.fail))
+
+
+def test_half_a_point_counts_in_the_paper_and_not_in_the_program() -> None:
+    assert rubric_score([1, 0.5, 0.5], "summarization", "official") == pytest.approx(1 / 3)
+    assert rubric_score([1, 0.5, 0.5], "summarization", "paper") == pytest.approx(2 / 3)
+    assert rubric_score([1, 0.5], "event_ordering", "official") == 0.75
+
+
+@given(
+    events=st.lists(st.sampled_from("abcdefg"), min_size=1, unique=True),
+    told=st.lists(st.sampled_from("abcdefgxyz"), min_size=1),
+)
+def test_the_order_of_events_is_scored_as_scipy_would(events: list[str], told: list[str]) -> None:
+    found = event_order(events, told)
+    union = list(dict.fromkeys([*events, *told]))
+
+    def ranks(items: list[str]) -> list[int]:
+        places = {item: i + 1 for i, item in enumerate(items)}
+        return [places.get(item, len(union) + 1) for item in union]
+
+    tau = kendalltau(ranks(events), ranks(told), variant="b").statistic if len(union) > 1 else math.nan
+    assert found.tau == pytest.approx(float(events == told) if math.isnan(tau) else (tau + 1) / 2)
+    assert 0 <= found.score <= 1
+
+
+def test_events_told_in_order_score_one_and_each_is_taken_once() -> None:
+    events = ["hive", "bees", "honey"]
+    lines = aligned(events, ["1. a hive", "2. bees", "3. bees again", ""], lambda event, line: event in line)
+    assert lines == ["hive", "bees", "3. bees again", ""]
+    assert event_order(events, events).score == 1
+    assert event_order(events, events[::-1]).score == 0
+
+
+def test_the_judge_hears_the_question_only_in_the_paper_s_mode() -> None:
+    question = Question("q", "summarization", "QUESTION?", ("GOLD",))
+    assert "QUESTION?" in prompt(question, "ITEM", "REPLY", "paper")
+    official = prompt(question, "ITEM", "REPLY", "official")
+    assert "QUESTION?" not in official
+    assert "ITEM" in official
+    assert "REPLY" in official
+
+
+@pytest.mark.parametrize(
+    ("said", "score"),
+    [
+        ('{"score": 0.5, "reason": "partly"}', 0.5),
+        ('Sure:\n```json\n{"score": 1}\n```', 1.0),
+        ('{"score": "1.0", oops', 1.0),
+        ('{"score": 3}', None),
+        ("no idea", None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_a_judge_s_score_is_read(said: str, score: float | None) -> None:
+    assert read_score(said) == score
+
+
+JUDGED: dict[str, Any] = {
+    "knowledge_update": [
+        {"question": "How many frames?", "llm_response": "3", "llm_judge_responses": [{"score": 1}, {"score": "0.5"}]}
+    ],
+    "event_ordering": [
+        {
+            "question": "In which order?",
+            "llm_response": "hive",
+            "llm_judge_responses": [{"score": 1.0}, {"score": 0}],
+            "f1": 0.5,
+            "tau_norm": 0.5,
+        }
+    ],
+    "temporal_reasoning": [{"question": "How long?", "llm_judge_responses": [{"score": 0}]}],
+    "abstention": [{"question": "Which bees?", "llm_response": "not judged"}],
+}  # fmt: skip
+
+
+def test_a_judged_file_is_scored_in_both_modes(tmp_path: Path, data: Path, command: "Command") -> None:
+    path = tmp_path / "evaluation-mine.json"
+    path.write_text(json.dumps(JUDGED))
+    done = command("score", "beam", "--json", "--data", str(data), str(path))
+    (file,) = json.loads(done.out)["files"]
+    lines = {line["name"]: line["figures"] for line in file["lines"]}
+    assert [lines["knowledge_update"][mode]["mean"] for mode in ("official", "paper")] == [0.5, 0.75]
+    assert [lines["event_ordering"][mode]["mean"] for mode in ("official", "paper")] == [0.25, 0.25]
+    assert file["wrong_keys"] == 1
+    assert "abstention/0: skipped: no judge's scores" in done.err
+
+
+def test_a_file_that_nobody_judged_is_refused(tmp_path: Path, command: "Command") -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"abstention": JUDGED["abstention"]}))
+    refused = command("score", "beam", str(path))
+    assert refused.exit_code == 1
+    assert "no judge's scores" in refused.err
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
+def test_the_conversations_at_hand_have_twenty_questions_and_one_broken_key_each() -> None:
+    found = list(histories(SHARED, pytest.fail))
+    assert [history.id for history in found] == ["100K/1", "100K/14"]
+    for history in found:
+        assert sorted(q.type for q in history.questions) == sorted(2 * ABILITIES)
+        assert [q.id for q in history.questions if contradicts(q)] == [f"{history.id}/temporal_reasoning/0"]

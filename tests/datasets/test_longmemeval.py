@@ -1,0 +1,149 @@
+"""LongMemEval: its form, what a judge is asked, and prediction files with and without labels."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.longmemeval.files import TYPES, histories
+from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+def record(name: str, kind: str, answer: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "question_id": name,
+        "question_type": kind,
+        "question": "What colour is the door?",
+        "answer": answer,
+        "question_date": "2023/05/30 (Tue) 21:56",
+        "haystack_session_ids": ["late", "early"],
+        "haystack_dates": ["2023/05/21 (Sun) 10:00", "2023/05/20 (Sat) 02:21"],
+        "haystack_sessions": [
+            [{"role": "user", "content": "Thanks."}],
+            [
+                {"role": "user", "content": "The door is green.", "has_answer": True},
+                {"role": "assistant", "content": "Noted."},
+            ],
+        ],
+        "answer_session_ids": ["early"],
+        **more,
+    }
+
+
+RECORDS = [
+    record("q1", "single-session-user", "Green"),
+    record("q2", "temporal-reasoning", 8),
+    record("q3_abs", "multi-session", "The user never said."),
+    record("q4", "single-session-preference", "The user would like something green and calm."),
+    record("370a8ff4", "temporal-reasoning", "9 days. 10 days is also acceptable."),
+    record("q6", "no such type", "x"),
+    record("q7", "multi-session", "x", haystack_dates=[]),
+    "not a record",
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "longmemeval_oracle.json"
+    path.write_text(json.dumps(RECORDS))
+    return path
+
+
+def test_histories_are_read_in_the_order_of_their_dates_and_bad_ones_named(data: Path) -> None:
+    complaints: list[str] = []
+    found = list(histories(data, complaints.append))
+    assert [history.id for history in found] == ["q1", "q2", "q3_abs", "q4", "370a8ff4"]
+    early, late = found[0].sessions
+    assert (early.id, late.id) == ("early", "late")
+    assert [u.evidence for u in early.utterances] == [True, False]
+    (question,) = found[1].questions
+    assert (question.gold, str(question.at)) == (("8",), "2023-05-30 21:56:00+00:00")
+    assert found[2].questions[0].unanswerable
+    assert [line.partition("record ")[2][:4] for line in complaints] == ["6 q6", "7 q7", "8 : "]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_judge_is_asked_by_the_type_of_the_question(kind: str) -> None:
+    asked = prompt(Question("q", kind, "QUESTION?", ("GOLD",)), "REPLY")
+    assert all(part in asked for part in ("QUESTION?", "GOLD", "REPLY", "yes or no"))
+    assert ("off by one" in asked) == (kind == "temporal-reasoning")
+    assert ("newest" in asked) == (kind == "knowledge-update")
+    assert ("personal" in asked) == (kind == "single-session-preference")
+    unanswerable = prompt(Question("q_abs", kind, "QUESTION?", ("GOLD",), unanswerable=True), "REPLY")
+    assert "cannot be answered" in unanswerable
+
+
+@pytest.mark.parametrize(("said", "right"), [("Yes.", True), ("no", False), ("**YES**", True), ("", False)])
+def test_a_judge_says_yes_or_no(said: str, right: bool) -> None:
+    assert read(said) is right
+
+
+def test_text_alone_decides_where_it_can() -> None:
+    def ours(reply: str, gold: str, kind: str = "multi-session", unanswerable: bool = False) -> float | None:
+        return strict(reply, (gold,), kind, unanswerable=unanswerable)
+
+    assert ours("It is green, I think.", "Green") == 1
+    assert ours("It is greenish.", "Green") == 0
+    assert ours("You waited 10 days.", "9 days. 10 days is also acceptable.") == 1
+    assert ours("green " + "or another word " * 100, "Green") == 0
+    assert ours("Calm green.", "Something green and calm.", "single-session-preference") is None
+    assert ours("It was so.", "They went there because it was the only place that was open then.") is None
+    assert ours("I don't know, you never told me.", "not said", unanswerable=True) == 1
+    assert ours("Green.", "not said", unanswerable=True) == 0
+
+
+def _label(name: str, said: str, label: bool) -> dict[str, Any]:
+    judged = {"model": "gpt-4o-2024-08-06", "label": label}
+    return {"question_id": name, "hypothesis": said, "autoeval_label": judged}
+
+
+def test_three_figures_come_from_the_labels(tmp_path: Path, data: Path, command: "Command") -> None:
+    path = tmp_path / "mine.jsonl.eval-results-gpt-4o"
+    rows = [
+        _label("q1", "green", True),
+        _label("q2", "8", False),
+        _label("370a8ff4", "9 days", True),
+        _label("q3_abs", "You never said.", True),
+        {"question_id": "unheard-of", "hypothesis": "x"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    done = command("score", "longmemeval", "--json", "--data", str(data), str(path))
+    found = json.loads(done.out)
+    (file,) = found["files"]
+    lines = {line["name"]: line for line in file["lines"]}
+    judge = {name: round(line["figures"]["judge"]["mean"], 4) for name, line in lines.items()}
+    assert judge["overall"] == 0.75
+    assert judge["averaged over types"] == round((1 + 0.5 + 1) / 3, 4)
+    assert judge["abstention"] == 1.0
+    assert (judge["without wrong keys"], judge["wrong keys alone"]) == (0.6667, 1.0)
+    assert file["judge"] == "gpt-4o-2024-08-06"
+    assert file["missing"] == ["q4", "q7"]
+    assert "unheard-of: skipped" in done.err
+    assert "how often it passes a wrong answer is not known" in found["notes"][0]
+
+
+def test_labels_are_scored_without_the_data_and_nothing_else_is(tmp_path: Path, command: "Command") -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(_label("q1", "green", True)))
+    (file,) = json.loads(command("score", "longmemeval", "--json", str(path)).out)["files"]
+    assert file["lines"][0]["figures"]["judge"]["mean"] == 1.0
+    path.write_text('{"question_id": "q1", "hypothesis": "green"}')
+    refused = command("score", "longmemeval", str(path))
+    assert refused.exit_code == 1
+    assert "name the data with --data" in refused.err
+
+
+def test_five_keys_are_known_to_be_wrong() -> None:
+    assert set(errata("longmemeval")) == {
+        "370a8ff4",
+        "gpt4_88806d6e",
+        "eac54add",
+        "9aaed6a3",
+        "gpt4_f420262d",
+    }
