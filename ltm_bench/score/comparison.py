@@ -413,9 +413,9 @@ def _other_questions(runs: Sequence[Scored]) -> Iterator[str]:
         if len(runs_by_version) > 1:
             which = (f"{version} in {_some(of)}" for version, of in sorted(runs_by_version.items()))
             told["; ".join(which)].append(name)
-    for which, names in told.items():
+    for versions, names in told.items():
         listed = ", ".join(names)
-        yield f"scores are not comparable, since other versions ask other questions: {listed} (version {which})"
+        yield f"scores are not comparable, since other versions ask other questions: {listed} (version {versions})"
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:
