@@ -7,7 +7,8 @@ import re
 import ssl
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -15,11 +16,17 @@ from typing import Any
 
 import httpx2
 
-from ltm_bench import Agent, AgentError, CannotResume, Finish, Message, Reply, Turn
+from ltm_bench import Agent, AgentError, CannotResume, Finding, Finish, Message, Reply, Turn
 from ltm_bench.adapters import Again, Attempt, ConfigError, bare, read, retrying, scrubbed, tell, write_whole
 
 _PAUSE = 1.0
 """Seconds before the first retry."""
+
+_EXAMINING = 30.0
+"""Most seconds that `doctor` waits for an answer."""
+
+_SHOWN = 200
+"""Characters of an answer that an error shows."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A header's (RFC 9110, section 5.6.2)."""
@@ -135,6 +142,28 @@ class Http(Agent):
         await self._post(self._told_at, body)
         write_whole(self._last, str(turn.message.turn))
 
+    async def examine(self) -> Sequence[Finding]:
+        """Post one message as a run does, once, in a conversation of its own; say what stands at the reply's path."""
+        self._conversation = f"doctor-{uuid.uuid4().hex}"
+        self._client = _client(self._headers)
+        self._timeout, self._max_retries = min(self._timeout, _EXAMINING), 0
+        hello = Message("Hello, can you hear me?", datetime(2026, 1, 5, 9, tzinfo=UTC), 0)
+        try:
+            reply = await self.reply(hello)
+        except AgentError as error:
+            return [Finding(False, str(error))]
+        if reply.finish is Finish.OVERFLOW:
+            return [Finding(False, f"{self._place} finds the first message too long (HTTP 413)")]
+        return [
+            Finding(True, f"{self._place} answers; at reply={self._reply!r} it says {reply.text!r:.100}"),
+            Finding(
+                True,
+                f"conversations are kept apart by the id at session={self._session!r}"
+                if self._session
+                else "no session is set: every run of this agent is one conversation to the endpoint, and so is this",
+            ),
+        ]
+
     def _body(self, message: Message, extra: Mapping[str, Any]) -> dict[str, Any]:
         """Return a request."""
         body: dict[str, Any] = json.loads(json.dumps(extra))
@@ -164,9 +193,7 @@ class Http(Agent):
                 again=_again,
             )
         except _Failed as error:
-            raise AgentError(
-                f"{place} failed {self._max_retries + 1} times, last with {error}; then resume the run"
-            ) from None
+            raise AgentError(f"{place} failed{self._often} with {error}; then resume the run") from None
         what = f"HTTP {answer.status_code}"
         if answer.is_success:
             return answer.content
@@ -176,7 +203,16 @@ class Http(Agent):
             there = self._clean(answer.headers["Location"])[:200]
             setting = "url" if url == self._url else "observe"
             raise AgentError(f"{place} has moved ({what}): set {setting} to {there!r}")
-        raise AgentError(f"{place} refused the request: {what}")
+        raise AgentError(f"{place} refused the request: {what}{self._said(answer)}")
+
+    @property
+    def _often(self) -> str:
+        return f" {self._max_retries + 1} times, last" if self._max_retries else ""
+
+    def _said(self, answer: httpx2.Response) -> str:
+        """Return what an answer says, for an error; its body tells which field it misses."""
+        said = self._clean(" ".join(answer.text.split()))[:_SHOWN]
+        return f": {said}" if said else ""
 
     async def _once(self, client: httpx2.AsyncClient, url: str, body: bytes) -> httpx2.Response:
         """Make one attempt. Raises _Failed where another one may succeed."""
@@ -197,7 +233,9 @@ class Http(Agent):
         wait = answer.headers.get("Retry-After", "")
         tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
         if answer.status_code == 429 or answer.status_code >= 500:
-            raise _Failed(f"HTTP {answer.status_code}", float(wait) if wait.isdecimal() else None)
+            raise _Failed(
+                f"HTTP {answer.status_code}{self._said(answer)}", float(wait) if wait.isdecimal() else None
+            )
         return answer
 
     async def close(self) -> None:

@@ -75,7 +75,7 @@ def simulated(
     model = plan.agents.sample.usage_model()
     if model is None:
         raise SystemExit(f"{agent} cannot be estimated")
-    return Simulated(model, estimate(plan, model, reply))
+    return Simulated(model, estimate(plan, reply))
 
 
 def chosen_presets(chosen: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -9,5 +9,5 @@ for each in runs:
     print(f"{each.manifest.agent.name}: {each.score:.2f} of {each.out_of}, {each.verdict}")
 
 pair = compare(*runs).pairs[0]
-print(f"{pair.first} against {pair.second}: {pair.says}, {pair.paired.difference:+.2f}")
+print(f"{pair.first} against {pair.second}: {pair.verdict}, {pair.paired.difference:+.2f}")
 print(plot(*runs, kind="scenarios", path="scenarios.svg"))

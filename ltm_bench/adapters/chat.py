@@ -18,6 +18,7 @@ from ltm_bench.adapters.http.shared import client as shared
 from ltm_bench.adapters.window import KEPT, Prompt, Window
 from ltm_bench.core.agent import Agent, Finding, UsageModel
 from ltm_bench.core.clock import stamp
+from ltm_bench.core.errors import AgentError, nearest
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
 
@@ -32,6 +33,13 @@ SYSTEM = (
 def stamped(message: Message) -> str:
     """Return a message's text as it is sent, with the date in front; a date elsewhere would spoil the prompt cache."""
     return f"[{stamp(message.at)}]\n{message.text}"
+
+
+_NOT_TOLD = (400, 404, 405, 501)
+"""What servers answer that do not tell about single models."""
+
+_SOME = 8
+"""Models that an error names."""
 
 
 class ChatModel(Agent):
@@ -202,9 +210,32 @@ class SdkChatModel(ChatModel):
             try:
                 return self.describe(await client.models.retrieve(self.model))
             except (self.sdk_error, ValueError, AttributeError) as error:
-                if getattr(error, "status_code", None) == 404 and not self.lists_models:
-                    return [Finding(True, f"model {self.model}: this server does not say whether it has it")]
+                if not self.lists_models and getattr(error, "status_code", None) in _NOT_TOLD:
+                    return [await self._found_on(client, endpoint)]
                 return [Finding(False, str(endpoint.explain(error)))]
+
+    async def _found_on(self, client: Any, endpoint: Endpoint) -> Finding:
+        """Look for the model in a server's list of models; where there is no list, ask it for one reply."""
+        try:
+            known = [str(each.id) async for each in client.models.list()]
+        except (self.sdk_error, ValueError, AttributeError, TypeError):
+            known = []
+        if self.model in known:
+            return Finding(True, f"model {self.model} is among the {len(known)} that the server lists")
+        if known:
+            some = ", ".join(known[:_SOME]) + (", …" if len(known) > _SOME else "")
+            return Finding(
+                False, f"model {self.model}: the server does not list it{nearest(self.model, known)} ({some})"
+            )
+        prompt = self._conversation.prompt("Please answer with the word yes.")
+        try:
+            reply = None if prompt is None else self.read(await self.request(client, prompt))
+        except (self.sdk_error, ValueError, AgentError) as error:
+            return Finding(False, str(endpoint.explain(error)))
+        said = "" if reply is None else f": {reply.text!r:.60}"
+        return Finding(
+            True, f"model {self.model} answers{said} (the server lists no models, so it was asked)"
+        )
 
     async def close(self) -> None:
         """Close the connections."""

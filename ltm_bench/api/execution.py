@@ -25,8 +25,9 @@ from ltm_bench.plan.planning import Plan, make_plan, reference_examples
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
-from ltm_bench.runner.estimate import price_of_asking
+from ltm_bench.runner.estimate import Estimate, forecast
 from ltm_bench.runner.holding import Held, hold
+from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
 from ltm_bench.runner.references import score_alone
@@ -55,6 +56,8 @@ class Options:
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
     """Told, in one line each, of what a person at a terminal should know."""
+    foresee: Callable[[Plan, Estimate | None], None] | None = None
+    """Told, before a run starts, what it will use; None for one that is too long to tell in passing."""
     watch: Callable[[Plan, Path], None] | None = None
     """Told of the plan and the folder before the first turn of a run that is not finished."""
     stopped: Callable[[Run], None] | None = None
@@ -83,8 +86,9 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     judges = find_judges(options.judges)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
-    if not (folder / "events.jsonl").exists() and (price := await price_of_asking(plan)):
-        options.notify(price)
+    if options.foresee is not None and not (folder / "events.jsonl").exists():
+        latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, options.reports)
+        options.foresee(plan, await forecast(plan, latency))
     failure: LtmBenchError | None = None
     held = Held(False, {})
 

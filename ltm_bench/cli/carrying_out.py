@@ -51,6 +51,7 @@ def carry_out(
         cache=cache,
         progress=display,
         notify=lambda line: err().print(line),
+        foresee=display.foresee,
         watch=begin,
         stopped=stopped,
     )

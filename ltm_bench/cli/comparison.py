@@ -17,8 +17,9 @@ from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.report.words import cost, seconds
+from ltm_bench.report.words import cost, p_value, seconds, signed
 from ltm_bench.score.comparison import Comparison, Pair
+from ltm_bench.score.statistics import TEST
 
 MOST_PAIRS = 12
 """Pairs of a span that the terminal shows one by one."""
@@ -70,11 +71,12 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
     """Print what the data says of each pair."""
     for pair in pairs[:MOST_PAIRS]:
         found = pair.paired
-        line = f"{safe(pair.first)} against {safe(pair.second)}: {pair.says}"
+        line = f"{safe(pair.first)} against {safe(pair.second)}: {safe(pair.verdict)}"
         if found.n:
-            line += f", {found.difference:+.2f}"
-        if found.interval is not None:
-            line += f" ({found.interval.low:+.2f} to {found.interval.high:+.2f}, p = {found.p:.3f})"
+            line += f", {signed(found.difference)}"
+        if found.interval is not None and found.p is not None:
+            low, high = signed(found.interval.low), signed(found.interval.high)
+            line += f" (95 % {low} to {high}, {p_value(found.p)}, {TEST})"
         if found.n:
             line += (
                 f"; {found.n} examples, only the first correct: {len(pair.only_first)}, "

@@ -15,11 +15,13 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from ltm_bench.cli.console import err, safe
+from ltm_bench.cli.forecasting import forecast_lines
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.core.messages import Turn, Verdict
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
+from ltm_bench.runner.estimate import Estimate
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.progress import Progress
 from ltm_bench.runner.sweep import Job
@@ -88,12 +90,19 @@ class RunDisplay:
         self._free = self._interactive = self._begun = False
         self._since = 0.0
         self._from = 0.0
+        self._forecast: list[str] = []
+
+    def foresee(self, plan: Plan, found: Estimate | None) -> None:
+        """Take note of what a run will use, to be said when it begins."""
+        self._forecast = list(forecast_lines(plan, found))
 
     def begin(self, plan: Plan, folder: Path) -> None:
-        """Name the run, and begin to show it."""
+        """Name the run, say what it will use, and begin to show it."""
         manifest = plan.manifest
         title = (manifest.agent.name, manifest.suite.title, f"span {spell_span(manifest.span)}")
         err().print(" · ".join((*title, f"{len(plan.examples)} examples", str(folder))))
+        for line in self._forecast:
+            err().print(safe(line))
         self._free, self._interactive = manifest.agent.free, plan.agents.sample.interactive
         self._begun, self._since = True, time.monotonic()
         self._screen.begin(interactive=self._interactive)

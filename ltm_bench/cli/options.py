@@ -251,6 +251,15 @@ Name = Annotated[
         "name begins with.",
     ),
 ]
+Repeats = Annotated[
+    int,
+    typer.Option(
+        metavar="R",
+        parser=whole("--repeats", 1),
+        envvar="LTM_BENCH_REPEATS",
+        help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
+    ),
+]
 Fresh = Annotated[
     bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
 ]

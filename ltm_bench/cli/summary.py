@@ -17,6 +17,7 @@ def print_run(run: Run) -> None:
     """Print the scores of a run."""
     results = run.results
     out().print(_table(results))
+    out().print(_verdict(results))
     if results.references:
         floor, ceiling = (results.references.get(name, 0.0) for name in REFERENCES)
         out().print(
@@ -25,7 +26,7 @@ def print_run(run: Run) -> None:
     if results.mode != IN_LINE:
         out().print(f"mode: {results.mode}; compare this score with those of the same mode")
     out().print(f"heard: {results.hearing}")
-    if results.overruns:
+    if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark says it of most
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.undecided:
         out().print(
@@ -41,6 +42,15 @@ def print_run(run: Run) -> None:
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     print_page(run.folder / "report.html")
+
+
+def _verdict(results: Results) -> str:
+    """Say what the score shows, in a line of its own."""
+    if not results.complete:
+        return "incomplete: this is no result yet"
+    interval = results.interval
+    between = "" if interval is None else f" ({interval.low:.2f} – {interval.high:.2f})"
+    return f"{results.score_so_far:.2f} of {results.out_of}{between}: {results.verdict}"
 
 
 def print_page(path: Path) -> None:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ltm_bench.api import Run, compare, load_run
+from ltm_bench.api import Run, load_run
+from ltm_bench.cli.comparison import print_pairs
 from ltm_bench.cli.console import err, safe
 from ltm_bench.core.errors import ConfigError, ThresholdMissed
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.plan.values import spell_span
+from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
+from ltm_bench.score.comparison import Scored, pair
 from ltm_bench.score.results import Results
 
 
@@ -21,14 +26,38 @@ class Thresholds:
     max_drop: float = 0.0
     """How far below the baseline the score may lie, as a share of the highest one."""
 
-    def find_baseline(self) -> Run | None:
-        """Return the baseline, before anything has been paid. Raises ConfigError if it cannot serve as one."""
+    def find_baseline(self, manifest: Manifest, seeds: Collection[int] = ()) -> Run | None:
+        """Return the baseline, before anything has been paid, and warn of what sets it apart from what is planned.
+
+        Args:
+            manifest: Of the run that is planned.
+            seeds: Of all runs that are planned, where they are several.
+
+        Raises:
+            ConfigError: The baseline cannot serve as one: it is incomplete, has another span, or asks nothing of this.
+        """
         if self.baseline is None:
             return None
         run = load_run(self.baseline)
         if not run.complete:
             raise ConfigError(
                 f"--baseline {self.baseline}: that run is incomplete; resume it, or take another"
+            )
+        there, here = run.manifest, manifest
+        if there.span != here.span:
+            raise ConfigError(
+                f"--baseline {self.baseline}: that run has a span of {spell_span(there.span)}, this one of "
+                f"{spell_span(here.span)}; scores of different spans cannot be compared, so take a baseline of this one"
+            )
+        if not {entry.name for entry in there.suite.scenarios} & {
+            entry.name for entry in here.suite.scenarios
+        }:
+            raise ConfigError(f"--baseline {self.baseline}: that run has no scenario in common with this one")
+        for warning in made_otherwise({run.name: there, "this run": here}):
+            err().print(f"warning: not made alike: {safe(warning)}")
+        if there.seed not in (seeds or (here.seed,)):
+            err().print(
+                f"warning: not made alike: {safe(run.name)} has the seed {there.seed}, so its examples are others"
             )
         return run
 
@@ -45,11 +74,13 @@ class Thresholds:
             self._check_drop(runs, baseline)
 
     def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
-        for warning in compare(baseline, *runs).warnings:
-            err().print(f"warning: not made alike: {safe(warning)}")
+        for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
+            err().print(f"warning: not scored alike: {safe(warning)}")
+        here = [Scored(each.manifest, each.results) for each in runs]
+        there = [Scored(baseline.manifest, baseline.results)]
+        name = runs[0].name if len(runs) == 1 else "this run"
+        print_pairs([pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)])
         shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
-        if not shared:
-            raise ConfigError(f"--baseline {self.baseline}: that run has no scenario in common with this one")
         before = _share(baseline.results, shared)
         now = sum(_share(run.results, shared) for run in runs) / len(runs)
         if before - now > self.max_drop + 1e-9:

@@ -34,10 +34,12 @@ _FILTERS: Sequence[Callable[..., Any]] = (
     words.figure,
     words.flat,
     words.moment,
+    words.p_value,
     words.plural,
     words.pretty,
     words.seconds,
     words.short_tokens,
+    words.signed,
     words.where,
 )
 

@@ -12,6 +12,9 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.score.course import Course
 from ltm_bench.score.results import ExampleResult
 
+_LEVEL = 0.05
+"""Below it a p-value shows a difference."""
+
 
 def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
     """Write a score. It is rounded, but never to 0 or to `top` unless that is its value."""
@@ -20,6 +23,24 @@ def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
         if all((float(text) == end) == isclose(value, end, rel_tol=0, abs_tol=1e-9) for end in (0, top)):
             break
     return text
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign: `+1.20`, `−0.003`; it is never rounded to 0 unless that is its value."""
+    if abs(value) < 1e-9:
+        return "0.00"
+    return f"{'+' if value > 0 else '−'}{figure(abs(value), 0.0, 2)}"
+
+
+def p_value(p: float) -> str:
+    """Write a p-value: `p = 0.034`, `p < 0.001`; it stays on its side of 0.05."""
+    if p < 0.001:
+        return "p < 0.001"
+    for digits in range(3, 18):
+        text = f"{p:.{digits}f}"
+        if (float(text) < _LEVEL) == (p < _LEVEL):
+            break
+    return f"p = {text}"
 
 
 def short_tokens(tokens: int) -> str:

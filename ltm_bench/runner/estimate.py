@@ -1,8 +1,9 @@
 """What a run would use, without any call: the real schedule, with an agent that only counts.
 
-Where the use of a model in a window is asked for, the agent keeps the whole conversation in one as the chat adapters
-do, and replies with as many tokens as it is told. Of every request it counts how much a provider could have had in its
-prompt cache: all that the last request had, unless turns were dropped from the window's beginning since.
+In place of a chat model stands one that keeps the whole conversation in a window, as the chat adapters do, and replies
+with as many tokens as it is told. Of every request it counts how much a provider could have had in its prompt cache:
+all that the last request had, unless turns were dropped from the window's beginning since. Of any other agent the
+calls are counted, and its own `reserve` says what they cost at most.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import takewhile
 from pathlib import Path
@@ -23,12 +25,14 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import Counter
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.runs import run_conversations
+from ltm_bench.runner.runs import CONCURRENT, run_conversations
 from ltm_bench.schedule import Ended
 from ltm_bench.script.scenario import Example
 
 REPLIES = {"low": 12, "likely": 60, "high": 250}
 """Tokens of a reply, for agents that are curt, usual and talkative."""
+
+LIKELY = REPLIES["likely"]
 
 FIRST_TOKEN = 1.0
 """Seconds that a provider usually takes before it answers."""
@@ -36,32 +40,44 @@ FIRST_TOKEN = 1.0
 PER_SECOND = 60.0
 """Tokens that a provider usually writes in a second."""
 
+MOST_SIMULATED = 4_000_000
+"""Tokens of the longest conversation that a forecast simulates: two or three seconds."""
+
 _WORDS = " well"
 """A word of one token, of which replies are made."""
 
 
 @dataclass
 class Estimate:
-    """Sums over one conversation."""
+    """Sums over one run."""
 
     calls: int = 0
     filler: int = 0
     """Calls of these that ask the agent filler."""
     turns: int = 0
     prompt: int = 0
+    """Tokens of all prompts; 0 where the agent is no chat model in a window."""
     cached: int = 0
     output: int = 0
     tokens: int = 0
     """Of the conversation."""
+    examples: int = 0
+    overruns: int = 0
+    """Examples whose last question would come after their span."""
     dollars: Decimal | None = Decimal()
     """With the provider's prompt cache; None where a price, or the agent's use, is unknown."""
     dollars_uncached: Decimal | None = Decimal()
+    """Without the cache; for an agent that is no chat model in a window, the same as `dollars`."""
+    bounded: bool = False
+    """Whether `dollars` is the most that the agent could cost, rather than what it would."""
     overflows: int = 0
+    seconds: float | None = None
+    """How long the calls take; None where nothing tells how long one takes."""
 
     @property
-    def minutes(self) -> float:
-        """How long the calls take at a provider's usual speed."""
-        return (self.calls * FIRST_TOKEN + self.output / PER_SECOND) / 60
+    def minutes(self) -> float | None:
+        """How long the calls take."""
+        return None if self.seconds is None else self.seconds / 60
 
 
 class _Talking(Agent):
@@ -160,26 +176,28 @@ class _Tally:
         pass
 
     def ended(self, ended: Ended) -> None:
-        pass
+        self.estimate.examples += 1
+        self.estimate.overruns += ended.overrun > 0
 
 
-def estimate(plan: Plan, model: UsageModel | None, reply_tokens: int) -> Estimate:
+def estimate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None) -> Estimate:
     """Run a plan's conversation with an agent that only counts; nothing of it is kept. As `simulate`."""
-    return asyncio.run(simulate(plan, model, reply_tokens))
+    return asyncio.run(simulate(plan, reply_tokens, latency))
 
 
-async def simulate(plan: Plan, model: UsageModel | None, reply_tokens: int) -> Estimate:
+async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None) -> Estimate:
     """Run a plan's conversation with an agent that only counts; nothing of it is kept.
 
     Args:
         plan: The run.
-        model: What the agent's use depends on (see `Agent.usage_model`). Where it is unknown (None), calls and output
-            are counted, and no prices.
-        reply_tokens: Tokens of every reply, up to the model's `max_output`.
+        reply_tokens: Tokens of every reply, up to the most that the agent's model writes.
+        latency: Seconds that a call takes; None: what providers of chat models usually take.
     """
-    found = Estimate() if model is not None else Estimate(dollars=None, dollars_uncached=None)
+    agent = plan.agents.sample
+    model = agent.usage_model()
+    found = Estimate()
 
-    def agent() -> Agent:
+    def made() -> Agent:
         if model is None:
             return _Talking(reply_tokens, found)
         return _Counting(model, reply_tokens, plan.counter, found)
@@ -187,31 +205,35 @@ async def simulate(plan: Plan, model: UsageModel | None, reply_tokens: int) -> E
     with tempfile.TemporaryDirectory() as folder:
         start_run(Path(folder), plan.manifest)
         await run_conversations(
-            plan,
-            agent,
-            Path(folder),
-            budget=Budget(),
-            observer=_Tally(found),
-            clock=lambda: 0.0,
+            plan, made, Path(folder), budget=Budget(), observer=_Tally(found), clock=lambda: 0.0
         )
+    if model is None:
+        found.dollars = found.dollars_uncached = _most(agent, found.calls)
+        found.bounded = not agent.free
+    if latency is not None:
+        found.seconds = found.calls * latency
+    elif model is not None:
+        found.seconds = found.calls * FIRST_TOKEN + found.output / PER_SECOND
+    if found.seconds is not None and plan.manifest.suite.isolated and not agent.interactive:
+        found.seconds /= min(CONCURRENT, len(plan.examples))
     return found
 
 
-async def price_of_asking(plan: Plan) -> str:
-    """Say, in one line, how many calls it takes to ask an agent everything, filler included, and what they cost.
+async def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:
+    """Estimate a run in the moment before it starts; None for one that is too long to be simulated meanwhile."""
+    rounds = max((example.index for example in plan.examples), default=0) + 1
+    if not plan.manifest.suite.isolated and rounds * plan.manifest.span > MOST_SIMULATED:
+        return None
+    return await simulate(plan, latency=latency)
 
-    Empty where filler is not asked.
-    """
-    if plan.manifest.filler.mode != "live" or plan.manifest.suite.isolated:
-        return ""
-    agent, name = plan.agents.sample, plan.manifest.agent.name
-    found = await simulate(plan, agent.usage_model(), REPLIES["likely"])
-    reason = "is asked everything" if agent.observes else "does not observe, so it is asked everything"
-    times = found.calls / max(found.calls - found.filler, 1)
-    price = (
-        "free" if agent.free else "price unknown" if found.dollars is None else f"about ${found.dollars:.2f}"
-    )
-    return (
-        f"{name} {reason}: about {found.calls:,} calls, {found.filler:,} of them filler "
-        f"({times:.1f} times as many as without filler); {price}"
-    )
+
+_HELLO = Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0)
+
+
+def _most(agent: Agent, calls: int) -> Decimal | None:
+    """Return the most that so many calls can cost, by what the agent reserves for a short message."""
+    if agent.free:
+        return Decimal()
+    most = agent.reserve(_HELLO)
+    price = None if most is None else dollars(most)
+    return None if price is None else price * calls

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE, Manifest
+from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,
+    TEST,
     Interval,
     Paired,
     Spread,
@@ -71,7 +73,7 @@ class Cell(BaseModel):
 
 
 class Pair(BaseModel):
-    """Two entrants at one span, on the examples that both were given."""
+    """Two entrants at one span, in the order of their names, on the examples that both were given."""
 
     span: int
     first: str
@@ -85,14 +87,20 @@ class Pair(BaseModel):
     """Examples that only the first got entirely right."""
     only_second: list[str]
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
-    def says(self) -> str:
-        """The result in a few words."""
+    def verdict(self) -> str:
+        """The result in words: who is better than whom, if the data shows it."""
         if self.paired.n == 0:
             return "no example in common"
         if self.paired.interval is None:
             return "too few examples to say"
-        return "difference" if self.paired.shown else "no difference shown"
+        if not self.paired.shown:
+            return "no difference shown"
+        better, worse = sorted(
+            (self.first, self.second), key=lambda name: (name == self.first) == (self.paired.difference < 0)
+        )
+        return f"{better} is better than {worse}"
 
 
 class Mark(BaseModel):
@@ -123,6 +131,8 @@ class Comparison(BaseModel):
     """Differences in how the runs were made that may explain differences in score."""
     cells: list[Cell]
     pairs: list[Pair]
+    test: str = TEST
+    """The name of the test of each pair's difference: of its interval and of its p-value."""
     rows: list[Row]
 
     def cell(self, entrant: str, span: int) -> Cell | None:
@@ -147,15 +157,18 @@ def compare(runs: Sequence[Scored]) -> Comparison:
     pairs: list[Pair] = []
     for span in spans:
         here = [name for name in known if (name, span) in grouped]
-        against = list(combinations(here, 2))
-        found = [_pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
+        against = list(combinations(sorted(here, key=lambda name: (name.casefold(), name)), 2))
+        found = [pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
         pairs += found
         _rank([cells[name, span] for name in here], found)
         _mark_frontier([cells[name, span] for name in here])
     return Comparison(
         entrants=known,
         spans=spans,
-        warnings=list(_warnings(runs)),
+        warnings=[
+            *scored_otherwise([run.results for run in runs]),
+            *made_otherwise({run.results.run: run.manifest for run in runs}),
+        ],
         cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,
         rows=list(_rows(grouped)),
@@ -264,7 +277,19 @@ def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, float]]:
     }
 
 
-def _pair(span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int) -> Pair:
+def pair(
+    span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int = 1
+) -> Pair:
+    """Compare the runs of two entrants at one span, by the examples that both were given.
+
+    Args:
+        span: Of the runs.
+        first: The name of the first entrant.
+        second: The name of the second one.
+        a: The runs of the first entrant.
+        b: The runs of the second one.
+        count: How many pairs are compared at this span, for the correction of `separated`.
+    """
     ours, theirs = _asked(a), _asked(b)
     seeds = [seed for seed in ours if seed in theirs]
     clusters: list[dict[str, list[float]]] = []
@@ -282,14 +307,13 @@ def _pair(span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[S
         if gaps:
             clusters.append(gaps)
     found = paired(clusters)
-    strict = found if count < 2 else paired(clusters, 1 - (1 - CONFIDENCE) / count)
     return Pair(
         span=span,
         first=first,
         second=second,
         complete=all(run.results.complete for run in (*a, *b)),
         paired=found,
-        separated=strict.shown,
+        separated=found.p is not None and found.p < (1 - CONFIDENCE) / count,
         only_first=only_first,
         only_second=only_second,
     )
@@ -350,74 +374,3 @@ def _rows(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
                     row.marks[entrant] = mark
     order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in rows))}
     yield from (rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1], order[key[2]])))
-
-
-_WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
-    "token counter": lambda m: m.tokenizer,
-    "ltm-bench version": lambda m: m.version,
-    "mode": lambda m: m.mode,
-    "isolation": lambda m: m.suite.isolated,
-    "stagger": lambda m: m.suite.stagger,
-    "filler": lambda m: f"{m.filler.source} ({m.filler.digest[:8]})",
-    "longest filler message": lambda m: m.filler.max_tokens,
-}
-
-
-def _warnings(runs: Sequence[Scored]) -> Iterator[str]:
-    """Yield differences in how the runs were made and scored, beyond agent, span and seed."""
-    for remark in dict.fromkeys(remark for run in runs for remark in run.results.remarks):
-        of = [run.results.run for run in runs if remark in run.results.remarks]
-        yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
-    yield from _other_questions(runs)
-    shown: dict[str, dict[str, str]] = defaultdict(dict)
-    having: dict[str, list[str]] = defaultdict(list)
-    for manifest, results in runs:
-        for what, get in _WATCHED.items():
-            shown[what][results.run] = str(get(manifest))
-        shown["way in which filler reached the agent"][results.run] = results.filler_heard
-        judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in results.judges)
-        shown["judges"][results.run] = ", ".join(judged) or "no judge"
-        shown["number of manual verdicts"][results.run] = str(results.overridden)
-        for name, version in manifest.scorers.items():
-            shown[f"version of scorer {name}"][results.run] = str(version)
-        for entry in manifest.suite.scenarios:
-            what = f"scenario {entry.name}"
-            shown[f"number of examples of {what}"][results.run] = str(entry.examples)
-            shown[f"content of {what}"][results.run] = entry.hash[:8]
-            own = {
-                key: value for key, value in entry.parameters.items() if key != "span"
-            }  # the span is the run's
-            shown[f"parameters of {what}"][results.run] = json.dumps(own, default=str)
-            having[what].append(results.run)
-    for what, values in shown.items():
-        by_value: dict[str, list[str]] = defaultdict(list)
-        for run, value in values.items():
-            by_value[value].append(run)
-        if len(by_value) > 1:
-            yield f"different {what}: " + "; ".join(
-                f"{value} in {_some(names)}" for value, names in by_value.items()
-            )
-    for what, names in having.items():
-        if lacking := [results.run for _, results in runs if results.run not in names]:
-            yield f"{what} is not in {_some(lacking)}"
-
-
-def _other_questions(runs: Sequence[Scored]) -> Iterator[str]:
-    """Yield which scenarios have several versions: their questions are others, and so are their scores."""
-    having: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for manifest, results in runs:
-        for entry in manifest.suite.scenarios:
-            having[entry.name][entry.version].append(results.run)
-    told: dict[str, list[str]] = defaultdict(list)
-    for name, runs_by_version in having.items():
-        if len(runs_by_version) > 1:
-            which = (f"{version} in {_some(of)}" for version, of in sorted(runs_by_version.items()))
-            told["; ".join(which)].append(name)
-    for versions, names in told.items():
-        listed = ", ".join(names)
-        yield f"scores are not comparable, since other versions ask other questions: {listed} (version {versions})"
-
-
-def _some(names: Sequence[str], most: int = 3) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

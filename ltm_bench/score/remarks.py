@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
@@ -39,6 +40,13 @@ def remarks(
     if cut:
         found.append(
             f"in {cut} of {len(examples)} examples the message was cut, and what was asked for went with it"
+        )
+    late = [e.overrun for e in examples if e.overrun > 0]
+    if len(late) > len(examples) / 2:
+        found.append(
+            f"{len(late)} of {len(examples)} examples overran, half of them by {median(late):,.0f} tokens or more: "
+            f"what was asked lay further back than a span of {manifest.span:,} tokens says; take a larger span, or "
+            "fewer scenarios or examples"
         )
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE
@@ -269,6 +269,7 @@ class Results(Frozen):
     environment: dict[str, Any] = Field(default_factory=dict)
     """Where and when it ran: package and Python versions, platform, start times."""
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def hearing(self) -> str:
         """How much of the conversation reached the agent, in words."""
@@ -277,6 +278,7 @@ class Results(Frozen):
         how = f", filler {self.filler_heard}" if self.filler_tokens else ""
         return f"{self.heard.tokens:,} of {self.heard.whole:,} tokens{how}"
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def verdict(self) -> str:
         """The headline in words: what the score shows, compared with guessing."""

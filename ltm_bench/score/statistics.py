@@ -20,8 +20,8 @@ RESAMPLES = 2000
 
 CONFIDENCE = 0.95
 
-FLIPS = 1 << 14
-"""Most sign patterns that a permutation test tries: all of them if there are no more, otherwise a random sample."""
+TEST = "paired score test"
+"""The name of the test whose interval and p-value a paired difference has."""
 
 
 class Interval(BaseModel):
@@ -73,15 +73,20 @@ def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONF
 
 def _sum_interval(groups: Sequence[Sequence[float]], confidence: float, surprise: float) -> Interval:
     """Return the interval for scores in 0..1; `surprise` is how far the one disagreeing score lies from the others."""
+    found = wilson(*_mean_and_number(groups, surprise), confidence)
+    return Interval(low=len(groups) * found.low, high=len(groups) * found.high)
+
+
+def _mean_and_number(groups: Sequence[Sequence[float]], surprise: float) -> tuple[float, float]:
+    """Return the mean over groups, and the effective number of scores that it rests on."""
     count = len(groups)
     variance = sum(_variance(scores) / len(scores) for scores in groups)
     variance += (surprise / min(map(len, groups))) ** 2
     mean = sum(sum(scores) / len(scores) for scores in groups) / count
-    effective = max(
+    number = max(
         count**2 / sum(1 / len(scores) for scores in groups), mean * (1 - mean) * count**2 / variance
     )
-    found = wilson(mean, effective, confidence)
-    return Interval(low=count * found.low, high=count * found.high)
+    return mean, number
 
 
 def _variance(scores: Sequence[float]) -> float:
@@ -150,8 +155,11 @@ class Paired(BaseModel):
     difference: float
     interval: Interval | None
     """None if a stratum has a single pair."""
-    p: float
-    """p-value of the permutation test: how often luck alone gives so large a mean difference."""
+    p: float | None
+    """Two-sided p-value of the same test as the interval's: below 0.05 where the interval does not contain 0.
+
+    None where there is no interval.
+    """
     n: int
     """Number of pairs of examples."""
     clusters: int
@@ -230,24 +238,25 @@ def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -
     )
 
 
-def paired(clusters: Clusters, confidence: float = CONFIDENCE) -> Paired:
-    """Compare two agents by the differences of their scores, example by example.
+def paired(clusters: Clusters) -> Paired:
+    """Compare two agents by the differences of their scores, example by example: the paired score test.
 
     The interval is that of `sum_interval`, for the differences rescaled to 0..1. With several pairs of runs its arms
-    are longer, since the examples of one run are not independent.
+    are longer, since the examples of one run are not independent. The p-value is that of the level at which the
+    interval would just end at 0.
 
     Args:
         clusters: For every pair of runs, the differences by scenario, each in -1..1.
-        confidence: Nominal coverage.
     """
     pool = _Pool(clusters)
     pairs = [d for each in pool.strata.values() for d in each]
-    interval = None
+    interval = p = None
     if pairs and all(len(each) > 1 for each in pool.strata.values()):
         most = len(pool.strata)
         moved = [[(d + 1) / 2 for d in each] for each in pool.strata.values()]
-        found = _sum_interval(moved, confidence, surprise=0.5)
+        found = _sum_interval(moved, CONFIDENCE, surprise=0.5)
         stretch = pool.stretch()
+        p = _p_value(*_mean_and_number(moved, surprise=0.5), stretch)
         interval = Interval(
             low=max(-most, pool.total - stretch * (pool.total - (2 * found.low - most))),
             high=min(most, pool.total + stretch * ((2 * found.high - most) - pool.total)),
@@ -255,10 +264,20 @@ def paired(clusters: Clusters, confidence: float = CONFIDENCE) -> Paired:
     return Paired(
         difference=pool.total,
         interval=interval,
-        p=permutation_test(pairs),
+        p=p,
         n=len(pairs),
         clusters=len(clusters),
     )
+
+
+def _p_value(mean: float, number: float, stretch: float) -> float:
+    """Return the p-value of a mean of differences, rescaled to 0..1, against one half.
+
+    An arm that is stretched reaches one half where an arm as it is would reach `end`.
+    """
+    end = mean - (mean - 0.5) / stretch
+    z = abs(mean - end) / math.sqrt(end * (1 - end) / number)
+    return min(1.0, math.erfc(z / math.sqrt(2)))
 
 
 def _normal(confidence: float) -> float:
@@ -326,26 +345,3 @@ def spread(by_seed: Mapping[int, Sequence[float]], by_judge: Sequence[Sequence[f
         size = (n - sum(len(scores) ** 2 for scores in groups) / n) / (k - 1)
         seeds = math.sqrt(max(0.0, (between - within) / size))
     return Spread(total=total, seeds=seeds, agent=math.sqrt(within), judge=judge)
-
-
-def permutation_test(differences: Sequence[float]) -> float:
-    """Return the two-sided p-value of paired differences: how often flipping random signs gives as large a sum.
-
-    Exact for up to 14 pairs that differ. Beyond that it samples sign patterns, the same each time, and counts the
-    observed one among them (Phipson & Smyth 2010).
-    """
-    import numpy as np
-
-    sample = np.asarray([d for d in differences if d != 0], float)
-    n = len(sample)
-    if n == 0:
-        return 1.0
-    observed = abs(sample.sum()) - 1e-9
-    exact = 1 << n <= FLIPS
-    if exact:
-        exchanged = (np.arange(1 << n)[:, np.newaxis] >> np.arange(n)) & 1 == 1
-    else:
-        exchanged = np.random.PCG64(n).random_raw(FLIPS * n).reshape(FLIPS, n) >> np.uint64(63) == 1
-    sums = np.where(exchanged, -sample, sample).sum(axis=1)
-    extreme = int((np.abs(sums) >= observed).sum())
-    return extreme / (1 << n) if exact else (extreme + 1) / (FLIPS + 1)

@@ -81,7 +81,29 @@ def test_an_answer_that_is_no_json_is_no_model(key: str, adapter: str) -> None:
 def test_a_model_that_does_not_exist_is_said(server: Provider, key: str, adapter: str) -> None:
     (found,) = examine(adapter, server, model="no-model")
     assert "no-model" in found.text
-    assert found.ok == (adapter == "openai_chat")  # other servers need not list their models
+    assert not found.ok
+
+
+def test_a_server_that_lists_its_models_says_which_is_meant(server: Provider, key: str) -> None:
+    server.models = ["llama-4", "some-model"]
+    (found,) = examine("openai_chat", server, model="lama-4")
+    assert found == Finding(
+        False,
+        "model lama-4: the server does not list it; did you mean 'llama-4'? (llama-4, some-model)",
+    )
+
+
+def test_a_server_that_lists_none_is_asked_for_one_reply(server: Provider, key: str) -> None:
+    server.models = []
+    server.answer = lambda _: "Yes."
+    (found,) = examine("openai_chat", server, model="mine")
+    assert found.ok
+    assert "model mine answers: 'Yes.'" in found.text
+    assert len(server.chats) == 1
+    server.fail(status=400, message="no such model")
+    (found,) = examine("openai_chat", server, model="mine")
+    assert not found.ok
+    assert "no such model" in found.text
 
 
 @BOTH

@@ -122,7 +122,7 @@ def test_runs_can_be_compared_and_drawn_by_value_by_name_or_by_folder(place: Pat
     for given in ((perfect, parrot), (perfect.name, parrot.folder)):
         comparison = compare(*given)
         assert comparison.entrants == ["perfect", "parrot"]
-        assert comparison.pairs[0].paired.difference == pytest.approx(1.0)
+        assert comparison.pairs[0].paired.difference == pytest.approx(-1.0)
     picture = plot(perfect, parrot, kind="scenarios", path=place / "scenarios.svg")
     assert picture.read_text("utf-8").startswith("<svg")
     with pytest.raises(ConfigError, match="at least one run"):
@@ -235,7 +235,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 def test_the_example_runs_as_a_script(place: Path) -> None:
     script = EXAMPLES / "two_agents.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert "vector_memory against parrot: difference" in done.stdout
+    assert "parrot against vector_memory: vector_memory is better than parrot" in done.stdout
     assert Path("scenarios.svg").exists()
     lines = [line for line in script.read_text("utf-8").splitlines() if line.strip()]
     assert len(lines) <= 15
@@ -247,7 +247,7 @@ def test_the_example_runs_as_a_notebook(place: Path) -> None:
     notebook = nbformat.read(EXAMPLES / "two_agents.ipynb", as_version=4)
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute(cwd=str(place))
     shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
-    assert "against parrot: difference" in shown
+    assert "vector_memory is better than parrot" in shown
     assert "<iframe" in shown  # a run shows itself
 
 

@@ -218,7 +218,53 @@ def test_a_run_too_far_below_its_baseline_exits_with_two(run: Path, command: "Co
     )
     assert attempt(command, "goldfish", "--baseline", "before", "--max-drop", "1").exit_code == 0
     done = attempt(command, "goldfish", "--baseline", "nasty", "--max-drop", "1")
-    assert "warning: not made alike: scenario jokes is not in goldfish-now" in done.output
+    assert "warning: not made alike: scenario jokes is not in this run" in done.output
+
+
+def test_a_run_is_said_to_be_better_or_worse_than_its_baseline(run: Path, command: "Command") -> None:
+    many = ("--examples", "8")
+    assert attempt(command, "goldfish", *many).exit_code == 0
+    done = attempt(command, "perfect", *many, "--baseline", "goldfish-now")
+    assert "perfect-now is better than baseline goldfish-now, +1.00 (95 % +" in done.out
+    assert "paired score test)" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--span", "4k"), "that run has a span of 2k, this one of 4k"),
+        (("--scenario", "jokes"), "that run has no scenario in common with this one"),
+    ],
+)
+def test_a_baseline_that_cannot_be_compared_is_refused_before_the_agent_is_asked(
+    run: Path, command: "Command", options: tuple[str, str], complaint: str
+) -> None:
+    assert attempt(command, "goldfish", "--name", "before").exit_code == 0
+    words = {"--span": "2k", "--scenario": "colours"} | dict([options])
+    done = command(
+        "run",
+        *(word for pair in words.items() for word in pair),
+        "--agent",
+        "perfect",
+        "--baseline",
+        "before",
+    )
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert not list(Path("reports").glob("*perfect*"))
+
+
+def test_a_baseline_that_was_made_otherwise_is_warned_of_before_the_run(
+    run: Path, command: "Command"
+) -> None:
+    assert attempt(command, "goldfish", "--name", "before").exit_code == 0
+    done = attempt(command, "perfect", "--baseline", "before", "--examples", "4", "--seed", "1")
+    assert (
+        "not made alike: different number of examples of scenario colours: 3 in before; 4 in this run"
+        in done.err
+    )
+    assert "not made alike: before has the seed 0, so its examples are others" in done.err
+    assert done.err.index("not made alike") < done.err.index("4 examples · reports")
 
 
 def test_a_baseline_that_is_none_is_refused_before_the_agent_is_asked(run: Path, command: "Command") -> None:

@@ -66,7 +66,7 @@ def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: p
         limits.append(options.budget.limit)
         return await execute(plan, folder, options)
 
-    monkeypatch.setattr(execution, "execute", watched)
+    monkeypatch.setattr("ltm_bench.cli.commands.run.execute", watched)
     done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
     assert done.exit_code == 0, done.output
     assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0

@@ -109,3 +109,17 @@ def test_a_sweep_has_a_page_under_its_name(command: "Command") -> None:
     assert command(*sweep("--name", "nightly")).exit_code == 0
     assert Path("reports/nightly.html").exists()
     assert not Path("reports/sweep.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "verdict"), [("perfect", "above chance"), ("goldfish", "not distinguishable from guessing")]
+)
+def test_what_a_score_shows_stands_in_terminal_page_and_json(
+    command: "Command", agent: str, verdict: str
+) -> None:
+    done = command(*RUN, "--agent", agent, "--examples", "4", "--name", "r")
+    assert f"): {verdict}\n" in done.out
+    assert json.loads(Path("reports/r/results.json").read_text())["verdict"] == verdict
+    assert f"{verdict[0].upper()}{verdict[1:]}</strong>; guessing would score" in Path(
+        "reports/r/report.html"
+    ).read_text("utf-8")

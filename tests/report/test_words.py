@@ -7,7 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.report.words import cost, counted, figure, flat, plural, seconds, short_tokens, where
+from ltm_bench.report.words import (
+    cost,
+    counted,
+    figure,
+    flat,
+    p_value,
+    plural,
+    seconds,
+    short_tokens,
+    signed,
+    where,
+)
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -28,6 +39,30 @@ def test_a_score_is_written_as_full_or_as_nought_only_if_it_is(value: float, dig
 )
 def test_scores_are_short_and_honest(value: float, top: float, shown: str) -> None:
     assert figure(value, top) == shown
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"),
+    [
+        (1.0, "p = 1.000"),
+        (0.0341, "p = 0.034"),
+        (0.04996, "p = 0.04996"),
+        (0.05, "p = 0.050"),
+        (0.001, "p = 0.001"),
+        (0.0009, "p < 0.001"),
+        (0.0, "p < 0.001"),
+    ],
+)
+def test_a_p_value_is_never_nought_and_stays_on_its_side_of_the_level(p: float, shown: str) -> None:
+    assert p_value(p) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(1.2, "+1.20"), (-0.5, "−0.50"), (0.0, "0.00"), (0.004, "+0.004"), (-0.0004, "−0.0004")],
+)
+def test_a_difference_has_a_sign_and_is_nought_only_if_it_is(value: float, shown: str) -> None:
+    assert signed(value) == shown
 
 
 @pytest.mark.parametrize(

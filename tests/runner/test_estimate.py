@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,9 @@ import pytest
 
 from ltm_bench.adapters.chat import SYSTEM
 from ltm_bench.adapters.testing import Provider
+from ltm_bench.cli.commands.estimate import estimate as estimate_command
+from ltm_bench.cli.commands.run import run
+from ltm_bench.cli.forecasting import forecast_lines
 from ltm_bench.core.agent import UsageModel
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
@@ -20,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def estimated(span: str, model: UsageModel, reply: int) -> Estimate:
-    return estimate(make_plan(Request(span=span, agent="goldfish", suite="smoke")), model, reply)
+    plan = make_plan(Request(span=span, agent="goldfish", suite="smoke"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan.agents.sample, "usage_model", lambda: model)
+        return estimate(plan, reply)
 
 
 @pytest.mark.parametrize(("span", "window"), [("32k", 100_000), ("32k", 12_000), ("120k", 100_000)])
@@ -64,5 +71,88 @@ def test_the_command_prints_three_columns_and_needs_no_key(
     done = command("estimate", "--span", "2k", "--suite", "smoke", "--agent", "gpt-4o")
     assert done.exit_code == 0, done.output
     assert "no call is made" in done.out
-    assert done.out.count("$") == 6
-    assert "costs nothing" in command("estimate", "--agent", "goldfish").out
+    assert done.out.count("$") == 7
+    assert "free" in command("estimate", "--span", "2k", "--suite", "smoke", "--agent", "goldfish").out
+
+
+def test_every_option_of_a_run_can_be_estimated(command: "Command") -> None:
+    assert set(signature(run).parameters) <= set(signature(estimate_command).parameters)
+
+
+SMALL = ("estimate", "--span", "2k", "--scenario", "colours", "--examples", "2")
+
+
+def test_any_agent_can_be_estimated_with_the_seconds_that_a_reply_takes(command: "Command") -> None:
+    done = command(*SMALL, "--agent", "http", "-A", "url=http://localhost:9/chat", "--latency", "30")
+    assert done.exit_code == 0, done.err
+    assert "http does not observe, so it is asked everything" in done.out
+    assert "the adapter http does not say what a reply uses" in done.out
+    assert "30 seconds a reply (--latency)" in done.out
+    assert "Minutes: unknown until a run has measured them" in command(*SMALL, "--agent", "parrot").out
+
+
+def test_minutes_are_those_that_an_earlier_run_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("run", *SMALL[1:], "--agent", "parrot").exit_code == 0
+    assert "seconds a reply (measured in an earlier run)" in command(*SMALL, "--agent", "parrot").out
+    assert "Minutes: unknown" in command(*SMALL, "--agent", "vector_memory").out
+
+
+def test_several_runs_are_summed_up_and_a_limit_that_is_too_low_is_named(
+    command: "Command", key: str
+) -> None:
+    done = command(*SMALL, "--agent", "gpt-6-luna", "--repeats", "3", "--max-cost", "0.0001")
+    assert "3 runs: " in done.out
+    assert "That is more than --max-cost 0.0001" in done.out
+
+
+def test_an_agent_with_a_core_costs_at_most_what_it_reserves(command: "Command", key: str) -> None:
+    done = command(*SMALL, "--agent", "vector_memory", "-A", "core=openai_chat:gpt-6-luna")
+    assert "at most $" in done.out
+
+
+def test_a_run_says_before_it_starts_what_it_will_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("run", "--span", "2k", "--agent", "parrot", "--name", "r")
+    done = command(*words, "--scenario", "colours")
+    assert "tokens of conversation, 12 calls, free" in done.err
+    assert "overrun" not in done.err + done.out
+
+
+def test_that_most_examples_will_overrun_is_said_before_the_run() -> None:
+    plan = make_plan(Request(span="2k", agent="parrot", suite="smoke"))
+    late = Estimate(calls=9, tokens=12_345, examples=6, overruns=4)
+    assert "4 of 6 examples will probably overrun" in list(forecast_lines(plan, late))[-1]
+    assert len(list(forecast_lines(plan, replace(late, overruns=3)))) == 1
+    assert list(forecast_lines(plan, None)) == [
+        "at least 1,800 tokens of conversation; `ltm-bench estimate` says what that takes"
+    ]
+
+
+CHATTY = '''"""Chatty: never stops."""
+from ltm_bench import Agent, Message, Reply
+
+
+class Chatty(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        return Reply("and so on " * 400)
+'''
+
+
+def test_that_most_examples_overran_is_said_wherever_the_score_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("agents").mkdir()
+    Path("agents/chatty.py").write_text(CHATTY, "utf-8")
+    done = command("run", "--span", "2k", "--agent", "chatty", "--scenario", "colours", "--name", "r")
+    said = "3 of 3 examples overran, half of them by"
+    assert f"note: {said}" in " ".join(done.out.split())
+    assert said in Path("reports/r/results.json").read_text("utf-8")
+    assert said in Path("reports/r/report.html").read_text("utf-8")

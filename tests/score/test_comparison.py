@@ -30,13 +30,21 @@ def only(comparison: Comparison) -> Any:
 def test_the_better_one_is_ranked_above_only_where_the_data_separates(make: Make) -> None:
     clear = compare([make("good"), make("bad", [WRONG])])
     assert [(c.entrant, c.rank) for c in clear.at(120_000)] == [("good", (1, 1)), ("bad", (2, 2))]
-    assert only(clear).says == "difference"
-    assert only(clear).paired.difference == 5.0
-    assert len(only(clear).only_first) == 30
+    assert only(clear).verdict == "good is better than bad"
+    assert (only(clear).first, only(clear).second) == ("bad", "good")
+    assert only(clear).paired.difference == -5.0
+    assert len(only(clear).only_second) == 30
     close = compare([make("one", [RIGHT, WRONG]), make("other", [RIGHT, WRONG, RIGHT, RIGHT, WRONG, WRONG])])
     assert {c.rank for c in close.cells} == {(1, 2)}
-    assert only(close).says == "no difference shown"
+    assert only(close).verdict == "no difference shown"
     assert only(close).paired.interval.holds(0.0)
+
+
+def test_a_pair_has_the_same_order_whoever_is_named_first(make: Make) -> None:
+    runs = [make("Beta"), make("alpha", [WRONG])]
+    one, other = only(compare(runs)), only(compare(runs[::-1]))
+    assert one == other
+    assert (one.first, one.second) == ("alpha", "Beta")
 
 
 def test_examples_that_one_got_and_the_other_did_not_are_named(make: Make) -> None:
@@ -86,7 +94,7 @@ def test_a_suite_may_be_called_after_its_span(make: Make) -> None:
 
 def test_runs_of_different_seeds_have_no_example_in_common(make: Make) -> None:
     pair = only(compare([make("a", seed=0), make("b", [WRONG], seed=1)]))
-    assert pair.says == "no example in common"
+    assert pair.verdict == "no example in common"
     assert not pair.separated
 
 
@@ -117,7 +125,7 @@ def test_runs_of_other_versions_of_a_scenario_are_not_comparable(make: Make) -> 
         "scores are not comparable, since other versions ask other questions: colours, "
     )
     assert warning.endswith("(version 1 in a-0-0; 2 in b-0-0)")
-    assert only(comparison).says == "no example in common"
+    assert only(comparison).paired.n == 0
 
 
 def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make) -> None:

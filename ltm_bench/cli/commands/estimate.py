@@ -3,119 +3,222 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Annotated
 
 import typer
 from rich import box
 from rich.table import Table
 
-from ltm_bench.cli.console import err, out
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.forecasting import duration, forecast_lines
 from ltm_bench.cli.options import (
     Acknowledge,
     AgentName,
+    Baseline,
     BaseUrl,
+    Cache,
+    Examples,
+    FailUnder,
     FillerKind,
+    Fresh,
+    Isolated,
+    Judges,
+    MaxCost,
+    MaxDrop,
+    MaxRetries,
+    Name,
+    Parameters,
     Questions,
     Quick,
+    Repeats,
+    Scenario,
     Seed,
     Settings,
     Span,
     Suite,
+    Timeout,
     Tokenizer,
     examples_of,
+    seconds,
 )
 from ltm_bench.core.pricing import price_list
 from ltm_bench.core.tokens import DEFAULT
-from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
-from ltm_bench.plan.values import parse_settings, spell_span
-from ltm_bench.runner.estimate import REPLIES
+from ltm_bench.plan.values import parse_parameters, parse_settings, spell_span
+from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
+from ltm_bench.runner.measured import seconds_per_reply
 
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
 def estimate(
     span: Span = None,
-    agent: AgentName = "gpt-4o",
+    agent: AgentName = "vector_memory",
     suite: Suite = "standard",
+    scenario: Scenario = None,
+    examples: Examples = None,
     seed: Seed = 0,
+    repeats: Repeats = 1,
+    isolated: Isolated = False,
     filler: FillerKind = "scripted",
     questions: Questions = "in-line",
     acknowledge: Acknowledge = "live",
     quick: Quick = False,
     tokenizer: Tokenizer = DEFAULT,
     setting: Settings = None,
+    parameter: Parameters = None,
     base_url: BaseUrl = None,
+    latency: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            parser=seconds("--latency"),
+            envvar="LTM_BENCH_LATENCY",
+            help="How long a reply takes; if left out, what earlier runs of this agent measured.",
+        ),
+    ] = None,
+    judge: Judges = None,
+    max_cost: MaxCost = None,
+    # What follows changes nothing here; it is taken so that the line of a run can be tried out as it is.
+    name: Name = None,
+    fresh: Fresh = False,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = None,
+    cache: Cache = False,
+    fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    max_drop: MaxDrop = 0.05,
 ) -> None:
-    """Say what a run would use and cost, with and without prompt caching. Simulates the schedule; no call is made."""
+    """Say what a run would use and cost. Takes the options of `run`, simulates its schedule, and makes no call."""
     for key in _KEYS:  # adapters insist on one, and nobody is called
         os.environ.setdefault(key, "estimate")
-    plan = make_plan(
-        Request(
-            span=span,
-            agent=agent,
-            suite=suite,
-            seed=seed,
-            filler=filler,
-            questions=questions,
-            acknowledge=acknowledge,
-            quick=quick,
-            tokenizer=tokenizer,
-            settings=parse_settings(setting or ()),
-            base_url=base_url,
-        )
+    request = Request(
+        span=span,
+        agent=agent,
+        suite=suite,
+        scenarios=scenario or (),
+        examples=examples,
+        seed=seed,
+        isolated=isolated,
+        filler=filler,
+        questions=questions,
+        acknowledge=acknowledge,
+        quick=quick,
+        tokenizer=tokenizer,
+        settings=parse_settings(setting or ()),
+        base_url=base_url,
+        parameters=parse_parameters(parameter or ()),
     )
+    plan = make_plan(request)
+    manifest = plan.manifest
+    measured = seconds_per_reply(manifest.agent, manifest.span) if latency is None else latency
+    found = {reply: simulate(plan, tokens, measured) for reply, tokens in REPLIES.items()}
+    likely = found["likely"]
     for line in plan.notes:
         err().print(line)
-    manifest = plan.manifest
-    if manifest.agent.free:
-        out().print(f"{manifest.agent.name} runs on this machine and costs nothing.")
-        return
-    model = plan.agents.sample.usage_model()
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("", *REPLIES):
-        table.add_column(column, justify="right" if column else "left")
-    found = {name: simulate(plan, model, tokens) for name, tokens in REPLIES.items()}
-    rows = {
-        "tokens of a reply": [f"{tokens}" for tokens in REPLIES.values()],
-        "turns": [f"{each.turns:,}" for each in found.values()],
-        "of them asked of the agent": [f"{each.calls:,}" for each in found.values()],
-        "of these filler": [f"{each.filler:,}" for each in found.values()],
-        "tokens of the conversation": [f"{each.tokens:,}" for each in found.values()],
-        "output tokens": [f"{each.output:,}" for each in found.values()],
-    }
-    of_the_model = {
-        "prompt tokens": [f"{each.prompt:,}" for each in found.values()],
-        "from the prompt cache": [f"{each.cached / max(each.prompt, 1):.1%}" for each in found.values()],
-        "with the prompt cache": [_dollars(each.dollars) for each in found.values()],
-        "without it": [_dollars(each.dollars_uncached) for each in found.values()],
-        "minutes": [f"{each.minutes:.0f}" for each in found.values()],
-    }
-    for name, cells in (rows | (of_the_model if model is not None else {})).items():
-        table.add_row(name, *cells)
     out().print(
-        f"{manifest.agent.name} · {manifest.suite.title} · span {spell_span(manifest.span)} · no call is made"
+        f"{manifest.agent.name} · {manifest.suite.title} · span {spell_span(manifest.span)} · "
+        f"{len(plan.examples)} examples · no call is made"
     )
-    out().print(table)
-    if model is None:
+    for line in forecast_lines(plan, likely):
+        out().print(safe(line))
+    out().print(_table(plan, found))
+    if repeats > 1:
+        time = duration(None if likely.minutes is None else repeats * likely.minutes)
         out().print(
-            f"The price is unknown: only chat models in a window say what they use, not the adapter "
-            f"{manifest.agent.adapter}."
+            f"{repeats} runs: {repeats * likely.calls:,} calls, {_dollars(plan, likely, repeats)}"
+            + (f", {time}" if time else "")
         )
-        return
-    out().print(
-        f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few per "
-        "cent. Reasoning counts as output and is not in it.",
-    )
+    for line in _notes(plan, likely, measured, latency is not None):
+        out().print(line)
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
+    if judge:
+        out().print("Judges are asked about undecided replies alone; what they cost is not in it.")
+    if max_cost is not None and likely.dollars is not None and repeats * likely.dollars > max_cost:
+        out().print(
+            f"That is more than --max-cost {max_cost}: the run would stop there, and could be resumed."
+        )
 
 
-def _dollars(amount: Decimal | None) -> str:
+def _table(plan: Plan, found: Mapping[str, Estimate]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in ("", *found):
+        table.add_column(column, justify="right" if column else "left")
+    every = list(found.values())
+    rows = {
+        "tokens of a reply": [f"{tokens}" for tokens in REPLIES.values()],
+        "turns": [f"{each.turns:,}" for each in every],
+        "of them asked of the agent": [f"{each.calls:,}" for each in every],
+        "of these filler": [f"{each.filler:,}" for each in every],
+        "examples that overrun": [f"{each.overruns:,}" for each in every],
+        "tokens of the conversation": [f"{each.tokens:,}" for each in every],
+        "output tokens": [f"{each.output:,}" for each in every],
+    }
+    if plan.agents.sample.usage_model() is not None:
+        rows |= {
+            "prompt tokens": [f"{each.prompt:,}" for each in every],
+            "from the prompt cache": [f"{each.cached / max(each.prompt, 1):.1%}" for each in every],
+            "with the prompt cache": [_dollars(plan, each) for each in every],
+            "without it": [_money(each.dollars_uncached) for each in every],
+        }
+    else:
+        rows["cost"] = [_dollars(plan, each) for each in every]
+    rows["minutes"] = ["unknown" if each.minutes is None else f"{each.minutes:.0f}" for each in every]
+    for name, cells in rows.items():
+        table.add_row(name, *cells)
+    return table
+
+
+def _notes(plan: Plan, found: Estimate, latency: float | None, given: bool) -> list[str]:
+    """Say where the figures come from."""
+    manifest = plan.manifest
+    notes = []
+    if not manifest.agent.free:
+        model = plan.agents.sample.usage_model() is not None
+        if found.dollars is None and not model:
+            notes.append(
+                f"The price is unknown: the adapter {manifest.agent.adapter} does not say what a reply uses "
+                "(usage_model), nor what it costs at most (reserve)."
+            )
+        elif found.bounded:
+            notes.append("The cost is the most that the agent reserves for a reply, times the calls.")
+        notes.append(
+            f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few "
+            "per cent. Reasoning counts as output and is not in it."
+        )
+    if latency is not None:
+        source = "--latency" if given else "measured in an earlier run"
+        notes.append(f"Minutes: {latency:.2g} seconds a reply ({source}).")
+    elif found.seconds is not None:
+        notes.append("Minutes: at a provider's usual speed; --latency SECONDS says how long a reply takes.")
+    else:
+        notes.append(
+            "Minutes: unknown until a run has measured them; --latency SECONDS says how long a reply takes."
+        )
+    return notes
+
+
+def _dollars(plan: Plan, found: Estimate, times: int = 1) -> str:
+    if plan.manifest.agent.free:
+        return "free"
+    most = "at most " if found.bounded and found.dollars is not None else ""
+    return most + _money(None if found.dollars is None else times * found.dollars)
+
+
+def _money(amount: Decimal | None) -> str:
     return "unknown" if amount is None else f"${amount:.2f}"
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("estimate --span 120k --agent gpt-4o"))(estimate)
+    app.command(
+        epilog=examples_of(
+            "estimate --span 120k --agent gpt-6-luna",
+            "estimate --span 32k --agent http -A url=https://host/chat --scenario colours --latency 2.5",
+        )
+    )(estimate)

@@ -43,7 +43,8 @@ def resume(
     thresholds = Thresholds(fail_under, baseline, max_drop)
     find_judges(judge or ())
     folder = find_run(run)
-    plan, measure = plan_of(folder, CallSettings(timeout, max_retries)), thresholds.find_baseline()
+    plan = plan_of(folder, CallSettings(timeout, max_retries))
+    measure = thresholds.find_baseline(plan.manifest)
     done = carry_out(
         partial(execute, plan, folder),
         budget=Budget(max_cost),

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Annotated
 
 import typer
 
-from ltm_bench.api import Run, compare, start
+from ltm_bench.api import Run, compare, execute
 from ltm_bench.cli.carrying_out import carry_out
 from ltm_bench.cli.console import out
 from ltm_bench.cli.options import (
@@ -32,6 +31,7 @@ from ltm_bench.cli.options import (
     Parameters,
     Questions,
     Quick,
+    Repeats,
     Scenario,
     Seed,
     Settings,
@@ -40,12 +40,12 @@ from ltm_bench.cli.options import (
     Timeout,
     Tokenizer,
     examples_of,
-    whole,
 )
 from ltm_bench.cli.thresholds import Thresholds
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.judge.judges import find_judges
+from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import parse_parameters, parse_settings
@@ -58,15 +58,7 @@ def run(
     scenario: Scenario = None,
     examples: Examples = None,
     seed: Seed = 0,
-    repeats: Annotated[
-        int,
-        typer.Option(
-            metavar="R",
-            parser=whole("--repeats", 1),
-            envvar="LTM_BENCH_REPEATS",
-            help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
-        ),
-    ] = 1,
+    repeats: Repeats = 1,
     isolated: Isolated = False,
     filler: FillerKind = "scripted",
     questions: Questions = "in-line",
@@ -108,17 +100,18 @@ def run(
         max_retries=max_retries,
     )
     thresholds = Thresholds(fail_under, baseline, max_drop)
-    measure = thresholds.find_baseline()
+    seeds = range(seed, seed + repeats)
+    plans = [
+        make_plan(replace(request, seed=each)) for each in seeds
+    ]  # a mistake shows before anything is paid
+    measure = thresholds.find_baseline(plans[0].manifest, seeds)
     find_judges(judge or ())
-    requests = [replace(request, seed=each) for each in range(seed, seed + repeats)]
-    for each in requests[1:]:  # a mistake shows before anything is paid
-        make_plan(each)
     runs: list[Run] = []
     limit = max_cost
-    for each in requests:
-        chosen = f"{name}-seed{each.seed}" if name is not None and repeats > 1 else name
+    for each, plan in zip(seeds, plans, strict=True):
+        chosen = plan.name if name is None else f"{name}-seed{each}" if repeats > 1 else name
         budget = Budget(limit)
-        do = partial(start, each, name=chosen, fresh=fresh)
+        do = partial(execute, plan, run_folder(chosen, fresh=fresh))
         runs.append(carry_out(do, budget=budget, judges=judge or (), cache=cache))
         if limit is not None:
             limit = max(Decimal(), limit - budget.spent)

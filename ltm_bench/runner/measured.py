@@ -1,0 +1,45 @@
+"""What earlier runs measured of an agent."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.log.manifest import AgentEntry
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.plan.folders import REPORTS, all_runs
+
+
+def seconds_per_reply(agent: AgentEntry, span: int, reports: Path = REPORTS) -> float | None:
+    """Return the mean seconds that an agent's replies took in the run whose span is nearest; None without such a run.
+
+    Args:
+        agent: As it is configured; runs with other settings do not count.
+        span: Of the run that is planned, in tokens.
+        reports: Where earlier runs are.
+    """
+    alike: list[tuple[float, str, Path]] = []
+    for run in all_runs(reports):
+        try:
+            manifest = read_manifest(run)
+        except LtmBenchError:
+            continue
+        entry = manifest.agent
+        if (entry.adapter, entry.settings) == (agent.adapter, agent.settings):
+            far = abs(math.log(max(1, manifest.span) / max(1, span)))
+            alike.append((far, run.name, run))
+    for _, _, run in sorted(alike):
+        if (found := _of(run)) is not None:
+            return found
+    return None
+
+
+def _of(run: Path) -> float | None:
+    try:
+        content = json.loads((run / "results.json").read_bytes())
+        calls, latency = content["costs"]["calls"], content["latency"]
+        return None if not calls or latency is None else float(latency["total"]) / int(calls)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None

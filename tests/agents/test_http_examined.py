@@ -1,0 +1,87 @@
+"""What `doctor` hears of an endpoint: it posts one message as the run will, and shows what came back."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """Wants a field `input`, and answers with `{"output": {"text": …}}`."""
+
+    asked: list[dict[str, Any]]
+    status = 200
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append(body)
+        status = self.status if "input" in body else 422
+        said = (
+            {"output": {"text": "I hear you."}} if status == 200 else {"detail": "field 'input' is missing"}
+        )
+        content = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    Endpoint.asked, Endpoint.status = [], 200
+    with HTTPServer(("127.0.0.1", 0), Endpoint) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/chat"
+        server.shutdown()
+
+
+def doctor(command: "Command", url: str, *settings: str) -> tuple[int, str]:
+    words = [word for each in settings for word in ("-A", each)]
+    done = command("doctor", "--agent", "http", "-A", f"url={url}", *words)
+    return done.exit_code, " ".join(done.out.split())
+
+
+def test_the_reply_is_shown(command: "Command", url: str) -> None:
+    code, said = doctor(command, url, "request=input", "reply=output.text", "session=user")
+    assert code == 0
+    assert "at reply='output.text' it says 'I hear you.'" in said
+    (asked,) = Endpoint.asked
+    assert asked["user"].startswith("doctor-")
+
+
+def test_a_wrong_field_is_shown_as_the_endpoint_says_it_and_asked_once(command: "Command", url: str) -> None:
+    code, said = doctor(command, url, "reply=output.text")
+    assert code == 1
+    assert "HTTP 422" in said
+    assert "field 'input' is missing" in said
+    assert len(Endpoint.asked) == 1
+
+
+def test_a_failing_endpoint_is_not_retried(command: "Command", url: str) -> None:
+    Endpoint.status = 500
+    code, said = doctor(command, url, "request=input")
+    assert code == 1
+    assert "HTTP 500" in said
+    assert len(Endpoint.asked) == 1
+
+
+def test_a_wrong_reply_path_shows_the_answer(command: "Command", url: str) -> None:
+    code, said = doctor(command, url, "request=input", "reply=text")
+    assert code == 1
+    assert "without a text at reply='text'" in said
+    assert "I hear you." in said
+
+
+def test_nobody_listening_is_said(command: "Command") -> None:
+    code, said = doctor(command, "http://127.0.0.1:9/chat")
+    assert code == 1
+    assert "ConnectError" in said
