@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import out, safe
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.results import Results
 
@@ -37,6 +37,8 @@ def print_run(run: Run) -> None:
         if not note.believed:
             checked = "failed calibration" if note.sensitivity is not None else "was never calibrated"
             out().print(f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}")
+    for audit in results.audits:
+        out().print(safe(audit.headline))
     for remark in results.remarks:
         out().print(f"note: {remark}")
     if results.overridden:

@@ -183,6 +183,10 @@ class Matcher(ABC):
     def wrong(self) -> Sequence[str]:
         """Return typical replies that are not correct."""
 
+    def in_words(self) -> str:
+        """Say what is expected, for whoever reads the reply; empty where the first right reply says it all."""
+        return ""
+
     @property
     def chance(self) -> float:
         """The expected score of an agent that remembers nothing and guesses."""

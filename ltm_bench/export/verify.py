@@ -18,6 +18,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
+from ltm_bench.score.auditing import audits
 from ltm_bench.score.headline import count_outcomes, example_score, headline, summarise_scenario
 from ltm_bench.score.judgements import judgements, majority, overrides, reply_hash
 from ltm_bench.score.results import ExampleResult, Question, Results
@@ -60,6 +61,7 @@ def verify(run: Path) -> Verified:
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
         *_against_records(results, run),
+        *_against_audits(results, run),
         *_against_itself(results),
     ]
     if differing:
@@ -140,6 +142,17 @@ def _against_records(results: Results, run: Path) -> Iterator[str]:
         elif opinions and override is None:
             verdict = majority(opinions)
             yield from _decided_otherwise(place, question, verdict.outcome, verdict.score, "by the judges")
+
+
+def _against_audits(results: Results, run: Path) -> Iterator[str]:
+    """Compare what audits came to with what `audit.jsonl` says was read."""
+    stated, found = (
+        {(each.auditor, each.key): (each.total.read, each.contradictions) for each in of}
+        for of in (results.audits, audits(run, results.examples))
+    )
+    for auditor, key in stated.keys() | found.keys():
+        if stated.get((auditor, key)) != found.get((auditor, key)):
+            yield f"the audit by {auditor} in results.json is not that of audit.jsonl"
 
 
 def _decided_otherwise(

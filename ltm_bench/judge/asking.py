@@ -22,13 +22,16 @@ from ltm_bench.judge import rubric
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.memory import FILE, Memory
 from ltm_bench.judge.rubric import Case
+from ltm_bench.judge.told import Told, read_told
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.score.judgements import Judgement, Opinion, append, reply_hash
 from ltm_bench.score.results import FIGURES, Question, Results
 
 CONCURRENT = 8
 """Cases in progress at the same time."""
 
-_AT = datetime(2026, 1, 1, tzinfo=UTC)
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+"""The time of every message to a judge: its answer must not depend on when it is asked."""
 
 
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
@@ -40,7 +43,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         "rubric": rubric.digest(),
         "prompt": text,
     }
-    message = Message(text, _AT, 0)
+    message = Message(text, AT, 0)
     with tempfile.TemporaryDirectory() as home:
         agent, held = None, Decimal()
         try:
@@ -77,6 +80,8 @@ async def ask_all(
     memory: Memory,
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
+    *,
+    time: int = 1,
 ) -> list[list[Opinion]]:
     """Ask every judge about every case, several at a time; return the opinions case by case.
 
@@ -86,15 +91,16 @@ async def ask_all(
         memory: Opinions so far; cases in it are not asked again, and new opinions are stored there at once.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         on_done: Called after each opinion.
+        time: Which time the cases are asked: the second time is a question of its own.
     """
     places = asyncio.Semaphore(CONCURRENT)
 
     async def one(judge: Judge, case: Case) -> Opinion:
         async with places:
-            known = memory.opinion(judge, case)
+            known = memory.opinion(judge, case, time)
             if known is None:
                 known = await ask(judge, case, budget)
-                memory.keep(judge, case, known)
+                memory.keep(judge, case, known, time)
             on_done()
             return known
 
@@ -121,6 +127,7 @@ def doubtful(results: Results) -> list[tuple[str, Question]]:
 
 async def judge_run(
     results: Results,
+    told: Told,
     judges: Sequence[Judge],
     memory: Memory,
     budget: Budget,
@@ -130,13 +137,14 @@ async def judge_run(
 
     Args:
         results: The run.
+        told: Its turns.
         judges: Whom to ask.
         memory: Opinions so far, as in `ask_all`.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         on_done: Called after each opinion.
     """
     questions = doubtful(results)
-    cases = [Case(q.text, q.expected, q.doubt, q.reply or "") for _, q in questions]
+    cases = [told.case(name, question) for name, question in questions]
     heard = await ask_all(judges, cases, memory, budget, on_done)
     return [
         Judgement(example=name, turn=q.turn or 0, reply=reply_hash(q.reply or ""), opinions=tuple(opinions))
@@ -171,7 +179,7 @@ async def have_judged(
     notify(f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} to be judged by {names} …")
     memory = Memory(run.parent / FILE)
     try:
-        said = await judge_run(results, judges, memory, budget)
+        said = await judge_run(results, read_told(run, read_manifest(run)), judges, memory, budget)
     finally:
         memory.close()
     append(run, said)

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.rubric import Case
+from ltm_bench.judge.rubric import Case, prompt
+from ltm_bench.score.correction import Measured
 from ltm_bench.score.judgements import Opinion
 
 FILE = "judgements.sqlite"
@@ -20,6 +21,34 @@ THRESHOLD = 0.95
 """Sensitivity and specificity that a judge must reach to pass calibration."""
 
 
+LEAST = 0.8
+"""Share of the cases of each kind that a judge must get right to pass. Lower, since there are fewer of them."""
+
+FEW = 5
+"""Cases of a kind, below which the kind does not count by itself."""
+
+MOST_FLIPS = 0.05
+"""Share of the repeated cases of which a judge may say now one thing and now another."""
+
+
+class Tally(BaseModel):
+    """How a judge did on one kind of cases."""
+
+    model_config = ConfigDict(frozen=True)
+
+    n: int
+    accepted: int
+    """Called right."""
+    unreadable: int
+    right: bool
+    """Whether these replies are right."""
+
+    @property
+    def rate(self) -> float:
+        """Share of them that the judge got right; what could not be read counts against it."""
+        return (self.accepted if self.right else self.n - self.accepted - self.unreadable) / max(self.n, 1)
+
+
 class Calibration(BaseModel):
     """How a judge did on replies whose verdict is known."""
 
@@ -27,19 +56,76 @@ class Calibration(BaseModel):
 
     judge: str
     key: str
-    cases: int
-    sensitivity: float
-    """Fraction of right replies that it calls right."""
-    specificity: float
-    """Fraction of other replies that it does not call right."""
-    unreadable: int
-    """Cases without a readable answer; they count against both."""
+    kinds: dict[str, Tally]
+    """By the kind of case."""
+    repeated: int = 0
+    """Cases that were asked several times."""
+    flipped: int = 0
+    """Those of them of which the judge did not always say the same."""
     dollars: float | None
 
     @property
+    def cases(self) -> int:
+        """Number of cases, repeats not counted."""
+        return sum(tally.n for tally in self.kinds.values())
+
+    @property
+    def unreadable(self) -> int:
+        """Cases without a readable answer."""
+        return sum(tally.unreadable for tally in self.kinds.values())
+
+    @property
+    def sensitivity(self) -> float:
+        """Fraction of right replies that it calls right; unreadable answers count against it."""
+        return self._rate(right=True)
+
+    @property
+    def specificity(self) -> float:
+        """Fraction of other replies that it does not call right; unreadable answers count against it."""
+        return self._rate(right=False)
+
+    def _rate(self, *, right: bool) -> float:
+        of = [tally for tally in self.kinds.values() if tally.right is right]
+        return sum(tally.rate * tally.n for tally in of) / max(sum(tally.n for tally in of), 1)
+
+    @property
+    def measured(self) -> Measured | None:
+        """How often its readable answers are right; None where there are none of right, or of other replies."""
+        read = dict.fromkeys((True, False), 0)
+        accepted = dict(read)
+        for tally in self.kinds.values():
+            read[tally.right] += tally.n - tally.unreadable
+            accepted[tally.right] += tally.accepted
+        if not all(read.values()):
+            return None
+        return Measured(
+            right=read[True],
+            accepted=accepted[True],
+            other=read[False],
+            rejected=read[False] - accepted[False],
+        )
+
+    @property
+    def shortfalls(self) -> list[str]:
+        """What keeps it from passing, each with the figure and the one needed."""
+        found = [
+            f"{name} {value:.3f}, {THRESHOLD} is needed"
+            for name, value in (("sensitivity", self.sensitivity), ("specificity", self.specificity))
+            if value < THRESHOLD
+        ]
+        found += [
+            f"“{kind}” {tally.rate:.3f}, {LEAST} is needed"
+            for kind, tally in self.kinds.items()
+            if tally.rate < LEAST and tally.n >= FEW
+        ]
+        if self.flipped > MOST_FLIPS * self.repeated:
+            found.append(f"flip rate {self.flipped / self.repeated:.3f}, at most {MOST_FLIPS} is allowed")
+        return found
+
+    @property
     def believed(self) -> bool:
-        """Whether it passed: sensitivity and specificity both reach the threshold."""
-        return self.sensitivity >= THRESHOLD and self.specificity >= THRESHOLD
+        """Whether it passed."""
+        return not self.shortfalls
 
 
 class Memory:
@@ -59,24 +145,24 @@ class Memory:
             )
 
     @staticmethod
-    def _key(judge: Judge, case: Case) -> str:
-        content = json.dumps([judge.key, case.question, case.expected, case.doubt, case.reply])
+    def _key(judge: Judge, case: Case, time: int) -> str:
+        content = json.dumps([judge.key, prompt(case), *([time] if time > 1 else [])])
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def opinion(self, judge: Judge, case: Case) -> Opinion | None:
-        """Return what a judge said about a case earlier, if anything."""
+    def opinion(self, judge: Judge, case: Case, time: int = 1) -> Opinion | None:
+        """Return what a judge said about a case earlier, when it was asked for the first or the n-th time."""
         row = self._database.execute(
-            "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case),)
+            "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case, time),)
         ).fetchone()
         return Opinion.model_validate_json(row[0]) if row else None
 
-    def keep(self, judge: Judge, case: Case, opinion: Opinion) -> None:
+    def keep(self, judge: Judge, case: Case, opinion: Opinion, time: int = 1) -> None:
         """Store what a judge said, unless it was unreadable: then the case is asked again next time."""
         if opinion.outcome is not Outcome.JUDGE_ERROR:
             with self._database as database:
                 database.execute(
                     "INSERT OR REPLACE INTO opinions VALUES (?, ?)",
-                    (self._key(judge, case), opinion.model_dump_json()),
+                    (self._key(judge, case, time), opinion.model_dump_json()),
                 )
 
     def calibration(self, key: str) -> Calibration | None:

@@ -98,6 +98,11 @@ class Orders(Matcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         return Verdict(Outcome.WRONG, 0.0, "nothing of the menu is ordered")
 
+    def in_words(self) -> str:
+        """Say what an order is."""
+        left = ", ".join(item for item in self.menu if item not in self.gone)
+        return f"As a guest, an order of something that is on the menu and not sold out, but not of most of it: {left}."
+
     def right(self) -> Sequence[str]:
         """Return polite and curt orders of the first available item."""
         item = next(item for item in self.menu if item not in self.gone)
@@ -159,6 +164,10 @@ class Notices(Matcher):
                 Outcome.UNDECIDED, 0.0, f"the guest speaks of the {self.wanted}, but does not object"
             )
         return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
+
+    def in_words(self) -> str:
+        """Say what is to be noticed."""
+        return f"As a guest, that the {self.served} is not what was ordered; it was the {self.wanted}."
 
     def right(self) -> Sequence[str]:
         """Return polite and curt objections."""

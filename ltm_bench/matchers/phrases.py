@@ -108,6 +108,13 @@ class SaidIn(Matcher):
         how = "one off" if abs(elsewhere[0] - self.nth) == 1 else "miscounted"
         return Verdict(Outcome.WRONG, 0.0, f"{how}: reply {elsewhere[0]} says it instead of reply {self.nth}")
 
+    def in_words(self) -> str:
+        """Say which reply had to say the phrase."""
+        return (
+            f"Of the agent's last {self.nth + self.beyond} replies, this one included, number {self.nth} says "
+            f"“{self.phrase}”, and no later one does. The first of them may say it too."
+        )
+
     def right(self) -> Sequence[str]:
         """Return a reply that no longer says it."""
         return ("Okay.",) if self.beyond else (self.phrase,)

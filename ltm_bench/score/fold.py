@@ -21,6 +21,7 @@ from ltm_bench.log.reader import EventReader, conversations, join_digests, read_
 from ltm_bench.plan.scenarios import About
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
+from ltm_bench.score.auditing import audits
 from ltm_bench.score.course import CourseFold
 from ltm_bench.score.evidence import latency, retrievals, untold
 from ltm_bench.score.headline import (
@@ -239,6 +240,7 @@ class _Fold:
         expect = load(sent.expect or {})
         try:
             right, chance = expect.right()[0], float(expect.chance)
+            in_words = expect.in_words()
         except Exception as error:  # a matcher takes whatever the log says for its fields
             raise LogError(
                 f"the log's matcher {type(expect).__name__!r} of turn {sent.turn} cannot be used: "
@@ -248,6 +250,7 @@ class _Fold:
             "turn": sent.turn,
             "text": _elided(sent.message),
             "expected": sent.ideal or right,
+            "in_words": in_words,
             "scorer": f"{type(expect).__name__}@{expect.version}",
             "chance": chance,
             # Where a message brings its own material, the question comes after that.
@@ -377,6 +380,7 @@ def score_run(
         overridden=sum(q.override is not None for e in examples for q in e.questions),
         judges=judges(examples),
         by_judge=scores_by_judge(examples),
+        audits=audits(run, examples),
         remarks=remarks(manifest, examples, missed=fold.missed, untold=untold(run / "timings.jsonl")),
         costs=fold.books.costs(examples),
         latency=latency(run / "timings.jsonl"),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE
+from ltm_bench.score.audits import Audit
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.statistics import Interval
@@ -62,6 +63,8 @@ class Question(Frozen):
     turn: int | None
     text: str
     expected: str
+    in_words: str = ""
+    """What is expected, where a single right reply, `expected`, does not say it all."""
     reply: str | None
     outcome: Outcome
     score: float | None
@@ -243,6 +246,8 @@ class Results(Frozen):
     judges: list[JudgeNote] = Field(default_factory=list)
     by_judge: dict[str, float] = Field(default_factory=dict)
     """What the score would be by each judge alone; judges that did not decide every doubtful reply are left out."""
+    audits: list[Audit] = Field(default_factory=list)
+    """How often the matchers err, by those who read a sample of the replies."""
     remarks: list[str] = Field(default_factory=list)
     """What a reader must know before believing the figures."""
     published: float | None = None

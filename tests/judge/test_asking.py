@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench import Outcome
+from ltm_bench.judge.rubric import prompt
+from ltm_bench.judge.trials import KINDS, trials
 from ltm_bench.score.judgements import Opinion, majority
 
 if TYPE_CHECKING:
@@ -62,7 +64,14 @@ BODIES = {
     "no": NO,
     "garbage": "return Reply('I would say that this is right, more or less.')",
     "silent": "raise AgentError('the judge did not answer within 60 s')",
-    "knowing": "return Reply(json.dumps({'verdict': json.loads(Path('answers.json').read_text())[case['reply']]}))",
+    "knowing": "return Reply(json.dumps({'verdict': json.loads(Path('answers.json').read_text())[message.text]}))",
+    "fickle": """said = json.loads(Path('answers.json').read_text())[message.text]
+        with open("heard.txt", "a+") as heard:
+            heard.seek(0)
+            if repr(message.text) in heard.read():
+                said = {"right": "wrong", "wrong": "right"}[said]
+            heard.write(repr(message.text) + chr(10))
+        return Reply(json.dumps({"verdict": said}))""",
 }
 
 
@@ -188,28 +197,41 @@ def test_an_unknown_judge_is_refused_before_the_conversation(place: Path, comman
 
 
 def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "Command") -> None:
-    from ltm_bench.judge.calibration import trials
-
     composed = trials(60)
-    kinds = {trial.kind for trial in composed}
-    assert kinds == {"right", "paraphrased", "wrong", "stale", "hedging", "abstaining"}
-    answers = {trial.case.reply: "right" if trial.right else "wrong" for trial in composed}
+    assert {trial.kind for trial in composed} == set(KINDS)
+    answers = {prompt(trial.case): "right" if trial.right else "wrong" for trial in composed}
     (place / "answers.json").write_text(json.dumps(answers), "utf-8")
     good = command("judge", "check", "--judge", "knowing", "--cases", "60")
     assert good.exit_code == 0, good.output
+    assert "60 cases before knowing: 120 calls, no cost" in good.err  # half of them are asked three times
     assert "knowing: sensitivity 1.000, specificity 1.000, 0 not readable, cost $0.0000" in good.out
+    assert "30 cases asked 3 times: 0 got different answers (flip rate 0.000)" in good.out
     assert "knowing passed" in good.out
+    again = command("judge", "check", "--judge", "knowing", "--cases", "60")
+    assert "0 calls, 120 answered earlier, no cost" in again.err
     yes = command("judge", "check", "--judge", "yes", "--cases", "60")
+    assert yes.exit_code == 2
     assert "yes: sensitivity 1.000, specificity 0.000" in yes.out
     assert "yes failed calibration" in yes.out
-    garbage = command("judge", "check", "--judge", "garbage", "--cases", "60")
+    assert "judge yes falls short: specificity 0.000, 0.95 is needed, “vague” 0.000, 0.8 is needed" in yes.err
+    garbage = command("judge", "check", "--judge", "garbage", "--cases", "60", "--repeats", "1")
     assert "garbage: sensitivity 0.000, specificity 0.000, 60 not readable" in garbage.out
-    silent = command("judge", "check", "--judge", "silent", "--cases", "60")
+    silent = command("judge", "check", "--judge", "silent", "--cases", "60", "--repeats", "1")
+    assert silent.exit_code == 2
     assert "silent: sensitivity 0.000, specificity 0.000, 60 not readable" in silent.out
     assert command(*RUN, "--judge", "yes").exit_code == 0
     assert "it failed calibration: sensitivity 1.000, specificity 0.000" in (
         place / "reports/r/report.html"
     ).read_text("utf-8")
+
+
+def test_a_judge_that_says_now_this_and_now_that_falls_short(place: Path, command: "Command") -> None:
+    answers = {prompt(trial.case): "right" if trial.right else "wrong" for trial in trials(60)}
+    (place / "answers.json").write_text(json.dumps(answers), "utf-8")
+    done = command("judge", "check", "--judge", "fickle", "--cases", "60")
+    assert done.exit_code == 2
+    assert "30 cases asked 3 times: 30 got different answers (flip rate 1.000)" in done.out
+    assert "judge fickle falls short: flip rate 1.000, at most 0.05 is allowed" in done.err
 
 
 def test_a_reviewer_has_the_last_word_and_the_original_stays(

@@ -17,7 +17,10 @@ from ltm_bench.report.anchors import slug
 from ltm_bench.report.page import LONGEST, SHORTEST, render_page, started_on
 from ltm_bench.report.text import visible
 from ltm_bench.report.words import figure
+from ltm_bench.score.audits import Audit, Contradiction, Rate
+from ltm_bench.score.correction import Measured
 from ltm_bench.score.results import Results, Retrieval
+from ltm_bench.score.statistics import Interval
 
 if TYPE_CHECKING:
     from tests.made import Made, Page
@@ -381,3 +384,56 @@ def test_colours_have_the_contrast_that_eyes_need(made: "Made", scheme: int) -> 
         assert contrast(colours[f"on-{outcome}"], colours[outcome]) >= 4.5, outcome
     for bar in ("bar", "bar-so-far"):
         assert contrast(colours["ink"], colours[bar]) >= 4.5, bar
+
+
+def audited(auditor: str, contradicted: int, measured: Measured | None) -> Audit:
+    rate = Rate(
+        verdicts=812,
+        drawn=300,
+        read=300,
+        contradicted=contradicted,
+        agreement=1 - contradicted / 300,
+        error=contradicted / 300,
+        interval=Interval(low=0.0, high=0.0312),
+    )
+    each = Contradiction(
+        example="jokes/0",
+        turn=3,
+        question="<b>Which one?</b>",
+        expected="the snail",
+        reply="<script>alert(1)</script>",
+        outcome=Outcome.CORRECT,
+        reason="it says so",
+        auditor_outcome=Outcome.WRONG,
+        auditor_reason="</table> vague",
+    )
+    return Audit(
+        auditor=auditor,
+        key="k" if measured else "",
+        model=None,
+        seed=0,
+        measured=measured,
+        total=rate,
+        kappa=0.941,
+        scenarios={"jokes": rate, "colours": rate},
+        contradictions=[each] * contradicted,
+    )
+
+
+def test_audits_stand_beside_the_score_and_show_both_readings(made: "Made", read: Read) -> None:
+    judge = Measured(right=150, accepted=147, other=150, rejected=146)
+    audits = [audited("<i>judge</i>", 3, judge), audited("Ada", 0, None)]
+    html = page_of(made, made.results(made.many(), audits=audits))
+    page = read(html)
+    assert all(link[1:] in page.ids for link in page.links if link.startswith("#"))
+    assert "<script>alert" not in html
+    assert "<i>judge" not in html
+    text = " ".join(" ".join(page.text).split())
+    assert "Scorer error 1.0 % (0.0–3.1), audited by <i>judge</i>: 300 of 812 confident verdicts read" in text
+    assert "sensitivity 0.980 on 150 right replies, specificity 0.973 on 150 others" in text
+    assert "3 contradicted verdicts" in text
+    assert "wrong: </table> vague" in text
+    assert "300 verdicts without a fault still allow an error of 3.1 %" in text
+    assert "Ada, a person who is taken at their word" in text
+    assert "Scorer error" in first_screen(html)
+    assert 'id="audit"' not in page_of(made, made.results(made.many()))

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from rich import box
 from rich.table import Table
 
-from ltm_bench.cli.console import err, out
+from ltm_bench.api import check_price
+from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.options import MaxCost, examples_of, group, whole
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.core.messages import Outcome
-from ltm_bench.judge.calibration import calibrate, trials
-from ltm_bench.judge.judges import find_judges
-from ltm_bench.judge.memory import FILE, THRESHOLD, Memory
+from ltm_bench.judge.asking import ask_all
+from ltm_bench.judge.banks import VAGUE, Bank, open_bank
+from ltm_bench.judge.calibration import calibrate, repeated
+from ltm_bench.judge.costs import quote
+from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.judge.memory import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, Memory
+from ltm_bench.judge.trials import Trial, trials
 from ltm_bench.plan.folders import REPORTS
+from ltm_bench.score.statistics import wilson
 
 
 def check(
@@ -32,39 +40,137 @@ def check(
             envvar="LTM_BENCH_CASES",
             help="How many cases at most.",
         ),
-    ] = 120,
+    ] = 300,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            parser=whole("--repeats", 1),
+            envvar="LTM_BENCH_REPEATS",
+            help="How often some of the cases are asked, to see whether the judge says the same again.",
+        ),
+    ] = 3,
+    bank: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND:FOLDER",
+            envvar="LTM_BENCH_BANK",
+            help="Published answers with votes, instead of our own cases: locomo-audit:FOLDER.",
+        ),
+    ] = None,
     max_cost: MaxCost = None,
 ) -> None:
-    """Put replies before a judge that are known to be right or wrong, and say whether it passes."""
+    """Put replies before a judge that are known to be right or wrong; exit with 2 if it falls short."""
     judges = find_judges(judge)
-    composed = trials(cases)
+    opened = None if bank is None else open_bank(bank)
     memory = Memory(REPORTS / FILE)
+    short: list[str] = []
     try:
         for each in judges:
-            err().print(f"{len(composed)} cases before {each.name} …")
-            calibration, said = asyncio.run(calibrate(each, composed, memory, Budget(max_cost)))
-            table = Table(box=box.SIMPLE_HEAD)
-            for column in ("the reply is", "n", "judged right", "judged otherwise", "not readable"):
-                table.add_column(column, justify="left" if column == "the reply is" else "right")
-            for kind in dict.fromkeys(trial.kind for trial in composed):
-                of = [outcome for trial, outcome in zip(composed, said, strict=True) if trial.kind == kind]
-                right, lost = of.count(Outcome.CORRECT), of.count(Outcome.JUDGE_ERROR)
-                table.add_row(kind, str(len(of)), str(right), str(len(of) - right - lost), str(lost))
-            out().print(table)
-            cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
-            out().print(
-                f"{each.name}: sensitivity {calibration.sensitivity:.3f}, specificity {calibration.specificity:.3f}, "
-                f"{calibration.unreadable} not readable, cost {cost}",
-            )
-            if calibration.believed:
-                out().print(f"{each.name} passed: both are at least {THRESHOLD}.")
+            check_price(each.make(), max_cost, each.name)
+            if opened is None:
+                short += _calibrate(each, trials(cases), repeats, memory, Budget(max_cost))
             else:
-                out().print(
-                    f"{each.name} failed calibration: both have to be at least {THRESHOLD}. "
-                    "Runs that it judges say so on their page."
-                )
+                short += _try(each, opened, cases, memory, Budget(max_cost))
     finally:
         memory.close()
+    if short:
+        raise ThresholdMissed("; ".join(short))
+
+
+def _calibrate(
+    judge: Judge, composed: Sequence[Trial], repeats: int, memory: Memory, budget: Budget
+) -> list[str]:
+    """Calibrate a judge, print the result, and return what it falls short of."""
+    asked = [(trial.case, 1) for trial in composed]
+    asked += [(trial.case, time) for trial in repeated(composed) for time in range(2, repeats + 1)]
+    err().print(f"{len(composed)} cases before {judge.name}: {quote(judge, asked, memory)}")
+    calibration, _ = asyncio.run(calibrate(judge, composed, memory, budget, times=repeats))
+    table = _table("the reply is", "should be", "n", "judged right", "judged otherwise", "not readable")
+    for kind, tally in calibration.kinds.items():
+        otherwise = tally.n - tally.accepted - tally.unreadable
+        should = "right" if tally.right else "otherwise"
+        table.add_row(kind, should, *map(str, (tally.n, tally.accepted, otherwise, tally.unreadable)))
+    out().print(table)
+    cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
+    out().print(
+        f"{judge.name}: sensitivity {calibration.sensitivity:.3f}, specificity {calibration.specificity:.3f}, "
+        f"{calibration.unreadable} not readable, cost {cost}",
+    )
+    if calibration.repeated:
+        out().print(_flips(calibration, repeats))
+    if calibration.believed:
+        out().print(
+            f"{judge.name} passed: sensitivity and specificity are at least {THRESHOLD}, every kind is at least {LEAST}"
+            + (f", and the flip rate is at most {MOST_FLIPS}." if calibration.repeated else ".")
+        )
+        return []
+    out().print(f"{judge.name} failed calibration. Runs that it judges say so on their page.")
+    return [f"judge {judge.name} falls short: {', '.join(calibration.shortfalls)}"]
+
+
+def _flips(calibration: Calibration, repeats: int) -> str:
+    rate = calibration.flipped / calibration.repeated
+    return (
+        f"{calibration.repeated} cases asked {repeats} times: {calibration.flipped} got different answers "
+        f"(flip rate {rate:.3f})"
+    )
+
+
+def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) -> list[str]:
+    """Put published answers before a judge, print the result, and return what it falls short of."""
+    drawn = bank.sample(most)
+    err().print(
+        f"{len(drawn)} of {len(bank.cases)} answers of {bank.name} before {judge.name}: "
+        f"{quote(judge, [(each.case, 1) for each in drawn], memory)}"
+    )
+    heard = asyncio.run(ask_all([judge], [each.case for each in drawn], memory, budget))
+    said = [opinion.outcome for (opinion,) in heard]
+    table = _table("the reply is", "n", "judged right", "95 %", "not readable", "stored votes")
+    stored = []
+    short = []
+    for kind in dict.fromkeys(each.kind for each in bank.cases):
+        of = [(outcome, each) for outcome, each in zip(said, drawn, strict=True) if each.kind == kind]
+        if not of:
+            continue
+        right, lost = (
+            sum(outcome is which for outcome, _ in of) for which in (Outcome.CORRECT, Outcome.JUDGE_ERROR)
+        )
+        interval = wilson(right / len(of), len(of))
+        everyone = [each.passed for each in bank.cases if each.kind == kind]
+        stored.append(f"{_percent(sum(everyone) / len(everyone))} of all {len(everyone)} that are {kind}")
+        table.add_row(
+            kind,
+            str(len(of)),
+            _percent(right / len(of)),
+            f"{100 * interval.low:.1f} – {_percent(interval.high)}",
+            str(lost),
+            _percent(sum(each.passed for _, each in of) / len(of)),
+        )
+        specificity = (len(of) - right - lost) / len(of)
+        if kind == VAGUE and specificity < THRESHOLD:
+            short.append(f"specificity {specificity:.3f} on answers that are {kind}, {THRESHOLD} is needed")
+    out().print(table)
+    out().print(
+        "None of these replies is right. The last column is what the stored votes, a published judge's, call right of "
+        f"the same replies; they call right {' and '.join(stored)}."
+    )
+    if not short:
+        out().print(safe(f"{judge.name} passed on {bank.name}."))
+        return []
+    return [f"judge {judge.name} falls short on {bank.name}: {', '.join(short)}"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
 
 
 def _nothing() -> None:
@@ -75,5 +181,10 @@ def register(app: typer.Typer) -> None:
     """Add the group."""
     judging = group("Calibrate the judges.")
     judging.callback()(_nothing)
-    judging.command("check", epilog=examples_of("judge check --judge gpt-4o"))(check)
+    judging.command(
+        "check",
+        epilog=examples_of(
+            "judge check --judge gpt-4o", "judge check --judge gpt-4o --bank locomo-audit:~/locomo-audit"
+        ),
+    )(check)
     app.add_typer(judging, name="judge")

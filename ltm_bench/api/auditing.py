@@ -1,0 +1,49 @@
+"""Audits a run: how often do its matchers err? A judge reads a sample of what they were sure of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ltm_bench.api.execution import Options, check_price, published
+from ltm_bench.api.runs import Run
+from ltm_bench.judge.audit import commission_judge, drawn_from, have_read, unread
+from ltm_bench.judge.costs import quote
+from ltm_bench.judge.judges import find_judges
+from ltm_bench.judge.memory import FILE, Memory
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.log.recorder import locked
+
+
+async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed: int) -> Run:
+    """Have a calibrated judge read a sample of a run's confident verdicts, and publish what came of it.
+
+    What the judge has said before is not asked again. The audit is the last of the run's `results.audits`.
+
+    Args:
+        folder: The run folder.
+        judge: The judge's name.
+        options: Of these, `budget` and `notify` matter.
+        sample: How many verdicts are drawn.
+        seed: The same seed draws the same ones.
+
+    Raises:
+        ConfigError: The judge was never calibrated, or there is nothing to audit.
+        BudgetReached: The next call could exceed the budget. The same call goes on from there.
+    """
+    manifest = read_manifest(folder)
+    [asked] = find_judges([judge])
+    with locked(folder):
+        memory = Memory(folder.parent / FILE)
+        try:
+            by = commission_judge(asked, sample, seed, memory)
+            drawn = drawn_from(folder, manifest, sample, seed)
+            left = unread(folder, by, drawn)
+            price = quote(asked, [(each.case, 1) for each in left], memory)
+            options.notify(f"{len(drawn)} verdicts are audited by {judge}: {price}")
+            check_price(asked.make(), options.budget.limit, judge)
+            lost = await have_read(folder, by, drawn, asked, memory, options.budget)
+        finally:
+            memory.close()
+        if lost:
+            options.notify(f"{lost} answers were missing or unreadable; the same command asks for them again")
+        return Run(folder, manifest, await published(folder, None, {}, manifest))

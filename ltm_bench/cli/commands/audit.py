@@ -1,0 +1,173 @@
+"""Measure how often the scorer errs, by a judge or a person who does not see its verdicts."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from ltm_bench import api
+from ltm_bench.api.auditing import audit as audit_run
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.options import MaxCost, RunName, examples_of, whole
+from ltm_bench.cli.reading_blind import HELP, read_blind
+from ltm_bench.cli.summary import print_page
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, RunIncomplete
+from ltm_bench.core.messages import Outcome
+from ltm_bench.judge.audit import Drawn, commissioned, drawn_from, unread
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.log.recorder import locked
+from ltm_bench.plan.folders import find_run
+from ltm_bench.score.audits import Audit, Commission, Rate, Reading, write_down
+
+SHOWN = 20
+"""Contradicted verdicts that are printed; the page shows them all."""
+
+
+def audit(
+    run: RunName = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_AUDIT_JUDGE",
+            help="A calibrated judge (see judge check): an agent, as for --agent.",
+        ),
+    ] = None,
+    person: Annotated[
+        bool,
+        typer.Option(
+            "--person", envvar="LTM_BENCH_AUDIT_PERSON", help="Read the replies yourself, instead of a judge."
+        ),
+    ] = False,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who reads; your user name if left out."
+        ),
+    ] = None,
+    sample: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            parser=whole("--sample", 1),
+            envvar="LTM_BENCH_AUDIT_SAMPLE",
+            help="How many verdicts are drawn, from all scenarios and outcomes.",
+        ),
+    ] = 300,
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            parser=whole("--seed"),
+            envvar="LTM_BENCH_AUDIT_SEED",
+            help="The same seed draws the same verdicts.",
+        ),
+    ] = 0,
+    max_cost: MaxCost = None,
+) -> None:
+    """Measure how often the scorer errs: a judge, or you, read a sample of replies without seeing its verdicts."""
+    if (judge is None) is not person:
+        raise ConfigError("audit: name a judge (--judge NAME), or read the replies yourself (--person)")
+    folder = find_run(run)
+    if judge is not None:
+        options = api.Options(budget=Budget(max_cost), notify=lambda line: err().print(safe(line)))
+        try:
+            scored = asyncio.run(audit_run(folder, judge, options, sample=sample, seed=seed))
+        except KeyboardInterrupt:
+            raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+        who = judge
+    else:
+        who = reviewer or getpass.getuser()
+        _read(folder, Commission(auditor=who, key="", sample=sample, seed=seed, measured=None))
+        scored = asyncio.run(api.rescore(folder, api.Options()))
+    _print([each for each in scored.results.audits if each.auditor == who][-1])
+    print_page(folder / "report.html")
+
+
+def _read(folder: Path, by: Commission) -> None:
+    """Have the person at the terminal read what they have not read yet."""
+
+    def save(each: Drawn, outcome: Outcome, reason: str) -> None:
+        write_down(
+            folder,
+            [
+                Reading(
+                    auditor=by.auditor,
+                    key=by.key,
+                    example=each.verdict.example,
+                    turn=each.verdict.turn,
+                    reply=each.reply,
+                    outcome=outcome,
+                    reason=reason,
+                )
+            ],
+        )
+
+    with locked(folder):
+        drawn = drawn_from(folder, read_manifest(folder), by.sample, by.seed)
+        left = unread(folder, by, drawn)
+        out().print(
+            f"{len(left)} of {len(drawn)} replies to read, as {by.auditor}; their verdicts are not shown. {HELP}"
+        )
+        commissioned(folder, by)
+        read_blind(left, save)
+
+
+def _print(found: Audit) -> None:
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
+    total = _row("all", found.total)
+    for place, name in enumerate(
+        ("scenario", "verdicts", "read", "contradicted", "agreement", "scorer error", "95 %")
+    ):
+        table.add_column(name, justify="left" if not place else "right", footer=total[place])
+    for name, rate in found.scenarios.items():
+        table.add_row(*_row(name, rate))
+    out().print(table)
+    for each in found.contradictions[:SHOWN]:
+        out().rule(f"{each.example} · turn {each.turn}", align="left")
+        for title, text in (
+            ("question", each.question),
+            ("expected", each.expected),
+            ("reply", each.reply),
+            ("scorer", f"{each.outcome.value}: {each.reason}"),
+            ("auditor", f"{each.auditor_outcome.value}: {each.auditor_reason or 'no reason given'}"),
+        ):
+            out().print(f"{title:<9} {safe(text)}")
+    if len(found.contradictions) > SHOWN:
+        out().print(f"… and {len(found.contradictions) - SHOWN} more, on the page")
+    out().print(f"auditor: {safe(found.by)}")
+    if found.kappa is not None:
+        out().print(f"Cohen's kappa: {found.kappa:.3f}")
+    out().print(safe(found.headline))
+    if found.caution:
+        out().print(found.caution)
+
+
+def _row(name: str, rate: Rate) -> list[str]:
+    interval = rate.interval
+    return [
+        name,
+        str(rate.verdicts),
+        str(rate.read),
+        str(rate.contradicted),
+        "–" if rate.agreement is None else f"{100 * rate.agreement:.1f} %",
+        "–" if rate.error is None else f"{100 * rate.error:.1f} %",
+        "–" if interval is None else f"{100 * interval.low:.1f} – {100 * interval.high:.1f} %",
+    ]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples_of(
+            "audit standard-32k-gpt-4o-seed0 --judge gpt-4o --max-cost 2",
+            "audit standard-32k-gpt-4o-seed0 --person --sample 100",
+        )
+    )(audit)

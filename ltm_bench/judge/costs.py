@@ -1,0 +1,76 @@
+"""What asking a judge would cost, said before it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+from typing import NamedTuple
+
+from ltm_bench.core.messages import Message
+from ltm_bench.core.pricing import dollars
+from ltm_bench.judge.asking import AT
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.memory import Memory
+from ltm_bench.judge.rubric import Case, prompt
+
+ANSWER = 60
+"""Tokens of a usual answer: a sentence and a word, as JSON."""
+
+
+class Quote(NamedTuple):
+    """How many calls asking takes, and their price."""
+
+    calls: int
+    known: int
+    """Answers that are there already, and cost nothing."""
+    likely: Decimal | None
+    """With answers of the usual length. None where a price is unknown."""
+    most: Decimal | None
+    """With the longest answers that the judge can give."""
+    free: bool
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        said = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        if self.known:
+            said += f", {self.known} answered earlier"
+        if self.free or not self.calls:
+            return f"{said}, no cost"
+        if self.likely is None or self.most is None:
+            return f"{said}, price unknown"
+        return f"{said}, about {_spelt(self.likely)}, at most {_spelt(self.most)}"
+
+
+def _spelt(price: Decimal) -> str:
+    return f"${price:.2f}" if price >= 1 else f"${price:.4f}"
+
+
+def quote(judge: Judge, cases: Iterable[tuple[Case, int]], memory: Memory) -> Quote:
+    """Say what it takes to ask a judge about these cases, each for the n-th time."""
+    agent = judge.make()
+    calls = known = 0
+    likely: Decimal | None = Decimal()
+    most: Decimal | None = Decimal()
+    for case, time in cases:
+        if memory.opinion(judge, case, time) is not None:
+            known += 1
+            continue
+        calls += 1
+        if agent.free:
+            continue
+        used = agent.reserve(Message(prompt(case), AT, 0))
+        usual = (
+            None
+            if used is None
+            else replace(
+                used, uncached=used.prompt, cache_read=0, cache_write=0, output=min(ANSWER, used.output)
+            )
+        )
+        most = _plus(most, None if used is None else dollars(used))
+        likely = _plus(likely, None if usual is None else dollars(usual))
+    return Quote(calls, known, likely, most, agent.free)
+
+
+def _plus(total: Decimal | None, price: Decimal | None) -> Decimal | None:
+    return None if total is None or price is None else total + price

@@ -1,0 +1,149 @@
+"""Replies whose verdict is known, composed from the scenarios' own right and wrong answers. The same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from ltm_bench.core.clock import stamp
+from ltm_bench.core.messages import Ask, Matcher, Outcome, Tell
+from ltm_bench.core.tokens import Counter, counter
+from ltm_bench.judge.rubric import Case, Earlier
+from ltm_bench.matchers.lists import ListsAll
+from ltm_bench.matchers.names import NamesOnly
+from ltm_bench.matchers.phrases import Says
+from ltm_bench.matchers.quotes import Retells
+from ltm_bench.plan.scenarios import Scenarios, find_suite
+from ltm_bench.script.rehearsal import ideal_reply, rehearse
+from ltm_bench.script.scenario import Example
+
+KINDS = {
+    "right": True,
+    "paraphrased": True,
+    "right, the key is wrong": True,
+    "wrong": False,
+    "stale": False,
+    "specific but wrong": False,
+    "vague": False,
+    "hedging": False,
+    "abstaining": False,
+    "agrees with a wrong key": False,
+}
+"""The kinds of cases, and whether these replies are right."""
+
+PARAPHRASES = (
+    "If I remember rightly: {right}",
+    "{right} At least that is what you told me last.",
+    "Let me think … yes, I have it. {right} Is there anything else?",
+    "Of course I still know that! {right}",
+)
+SPECIFIC = (
+    "{wrong} You told me so yourself, and I made a note of it at once.",
+    "I am quite sure of it: {wrong} You said it twice, and nothing has changed since.",
+    "{wrong} That is the latest I have from you; whatever you said before no longer holds.",
+)
+VAGUE = (
+    "It is one of those that you mentioned along the way. You were very clear about it at the time.",
+    "That came up when we talked about {topic}. It was quite typical of you, if I may say so.",
+    "Something along the lines of what you told me about {topic}, as far as I can tell.",
+    "You did tell me, and it changed as time went by; it is what you settled on in the end.",
+)
+HEDGES = (
+    "It could be one of two. Either: {right} Or else: {wrong} I cannot choose between them.",
+    "Perhaps this: {wrong} Or perhaps that: {right} It might also be neither.",
+)
+ABSTENTIONS = (
+    "I am sorry, but I have nothing about that in my memory.",
+    "Could you remind me? We have talked about so much that this one is gone.",
+)
+_TEXTUAL = (NamesOnly, Retells, Says, ListsAll)
+"""Matchers for which the question, what was told and a right reply tell a judge everything that it needs."""
+
+_SEED = 4711
+"""A seed that nobody runs."""
+
+_ROUNDS = 40
+"""Examples of each scenario that cases are made from, at most."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A case whose right verdict is known."""
+
+    kind: str
+    """One of KINDS."""
+    case: Case
+
+    @property
+    def right(self) -> bool:
+        """Whether a judge should call it right."""
+        return KINDS[self.kind]
+
+
+def trials(most: int) -> list[Trial]:
+    """Compose cases from the scenarios of the standard suite, all kinds of each example, `most` at most."""
+    count = counter()
+    scenarios = Scenarios("standard")
+    names = find_suite("standard").scenarios
+    found: list[Trial] = []
+    for index in range(_ROUNDS):
+        for name in names:
+            if len(found) >= most:
+                return found[:most]
+            found += _trials_of(Example(scenarios.find(name).scenario, index, _SEED, {}), len(found), count)
+    return found[:most]
+
+
+def _trials_of(example: Example, place: int, count: Counter) -> Iterator[Trial]:
+    """Compose the cases of an example's first question, if it is a textual one."""
+    now = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    told: list[Earlier] = []
+    for step in rehearse(example, count):
+        now += step.line.after or timedelta()
+        if isinstance(step.line, Ask):
+            if isinstance(step.line.expect, _TEXTUAL):
+                topic = next((t for t in example.scenario.topics if t != example.scenario.name), "it")
+                yield from _cases(step.text, step.line.expect, topic, place, tuple(told), stamp(now))
+            return
+        told.append(
+            Earlier(stamp(now), step.text, "" if isinstance(step.line, Tell) else ideal_reply(step.line))
+        )
+
+
+def _cases(
+    question: str, expect: Matcher, topic: str, place: int, told: tuple[Earlier, ...], at: str
+) -> Iterator[Trial]:
+    right, wrong = expect.right()[0], _confusable(expect)
+
+    def trial(kind: str, reply: str, key: str = right) -> Trial:
+        return Trial(kind, Case(question, key, reply, told, at))
+
+    def one(templates: Sequence[str], step: int = 0) -> str:
+        template = templates[(place + step) % len(templates)]
+        return template.format(right=right, wrong=wrong, topic=topic)
+
+    yield trial("right", right)
+    if expect.right()[-1] != right:
+        yield trial("right", expect.right()[-1])
+    yield trial("paraphrased", one(PARAPHRASES))
+    yield trial("paraphrased", one(PARAPHRASES, 1))
+    yield trial("vague", one(VAGUE))
+    yield trial("abstaining", one(ABSTENTIONS))
+    if wrong is not None:
+        yield trial("wrong", wrong)
+        yield trial("specific but wrong", one(SPECIFIC))
+        yield trial("hedging", one(HEDGES))
+        yield trial("agrees with a wrong key", wrong, key=wrong)
+        yield trial("right, the key is wrong", right, key=wrong)
+    if isinstance(expect, NamesOnly) and expect.stale:
+        yield trial("stale", f"It is {expect.stale[-1]}.")
+        yield trial("stale", f"You told me that it is {expect.stale[0]}.")
+
+
+def _confusable(expect: Matcher) -> str | None:
+    """Return the wrong reply that looks most like the right one; None if there is none of the kind."""
+    right = expect.right()[0]
+    bad = [reply for reply in expect.wrong() if reply.strip(" …")]
+    bad = [reply for reply in bad if expect.verdict(reply, ()).outcome in (Outcome.WRONG, Outcome.STALE)]
+    return min(bad, key=lambda reply: abs(len(reply) - len(right)), default=None)

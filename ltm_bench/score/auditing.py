@@ -1,0 +1,212 @@
+"""Draws the verdicts that are audited, and adds up what the auditor said of them. Pure but for reading the records.
+
+Only confident verdicts are drawn: those where the matcher decided by itself. The strata are scenario and outcome.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.audits import Audit, Commission, Contradiction, Rate, Reading, Records, records
+from ltm_bench.score.correction import Measured, Seen, scorer_error
+from ltm_bench.score.judgements import reply_hash
+from ltm_bench.score.results import ExampleResult, Question
+
+_UNREAD = (Outcome.UNDECIDED, Outcome.OVERFLOW)
+"""Outcomes, besides those of the infrastructure, that a matcher did not read out of a reply."""
+
+
+class Confident(NamedTuple):
+    """A verdict that a matcher was sure of."""
+
+    example: str
+    question: Question
+
+    @property
+    def turn(self) -> int:
+        """The turn of the question."""
+        return self.question.turn or 0
+
+    @property
+    def scenario(self) -> str:
+        """The scenario of its example."""
+        return self.example.rpartition("/")[0]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the matcher said, whatever a person said since."""
+        return self.question.matched or self.question.outcome
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it calls the reply right, all of it."""
+        return self.outcome is Outcome.CORRECT
+
+    @property
+    def stratum(self) -> tuple[str, Outcome]:
+        """Scenario and outcome."""
+        return self.scenario, self.outcome
+
+
+def confident(examples: Sequence[ExampleResult]) -> list[Confident]:
+    """Return the verdicts of a run that its matchers were sure of."""
+    found = [Confident(e.id, q) for e in examples for q in e.questions if q.reply is not None]
+    return [each for each in found if not each.outcome.infrastructure and each.outcome not in _UNREAD]
+
+
+def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]:
+    """Draw verdicts: at least one of every stratum where there is room, otherwise in proportion.
+
+    Whatever the order in which they are read, those read so far are a random part of the sample. A verdict's place in
+    the draw depends on nothing but the seed and the verdict, so a changed verdict elsewhere moves little.
+    """
+
+    def luck(each: Confident) -> str:
+        return hashlib.sha256(f"{seed}/{each.example}/{each.turn}".encode()).hexdigest()
+
+    strata: dict[tuple[str, Outcome], list[Confident]] = {}
+    for each in sorted(verdicts, key=luck):
+        strata.setdefault(each.stratum, []).append(each)
+    largest_first = sorted(strata, key=lambda name: (-len(strata[name]), name))
+    taken = dict.fromkeys(largest_first[:size], 1)
+    while sum(taken.values()) < min(size, len(verdicts)):
+        behind = [name for name in taken if taken[name] < len(strata[name])]
+        most = max(behind, key=lambda name: size * len(strata[name]) / len(verdicts) - taken[name])
+        taken[most] += 1
+    return sorted((each for name, n in taken.items() for each in strata[name][:n]), key=luck)
+
+
+def audits(run: Path, examples: Sequence[ExampleResult]) -> list[Audit]:
+    """Return what the audits of a run came to, the newest last. Raises LogError."""
+    known = records(run)
+    verdicts = confident(examples)
+    return [audit(verdicts, commission, known) for commission in known.commissions.values()]
+
+
+def audit(verdicts: Sequence[Confident], commission: Commission, known: Records) -> Audit:
+    """Compare an auditor's readings with the verdicts."""
+    drawn = draw(verdicts, commission.sample, commission.seed)
+    said = [
+        (each, known.reading(commission, each.example, each.turn, reply_hash(each.question.reply or "")))
+        for each in drawn
+    ]
+    read = _weighed(verdicts, [(each, reading) for each, reading in said if reading is not None])
+    models = (each.reading.opinion.model for each in read if each.reading.opinion is not None)
+    return Audit(
+        auditor=commission.auditor,
+        key=commission.key,
+        model=next((model for model in models if model), None),
+        seed=commission.seed,
+        measured=commission.measured,
+        total=_rate(verdicts, drawn, read, commission.measured),
+        kappa=_kappa(read),
+        scenarios={
+            name: _rate(
+                [each for each in verdicts if each.scenario == name],
+                [each for each in drawn if each.scenario == name],
+                [each for each in read if each.verdict.scenario == name],
+                commission.measured,
+            )
+            for name in dict.fromkeys(each.scenario for each in verdicts)
+        },
+        contradictions=[each.contradiction for each in read if each.contradicted],
+    )
+
+
+class _Read(NamedTuple):
+    """A verdict, what the auditor said of the same reply, and how many verdicts the pair stands for."""
+
+    verdict: Confident
+    reading: Reading
+    weight: float
+
+    @property
+    def right(self) -> bool:
+        """Whether the auditor calls the reply right."""
+        return self.reading.outcome is Outcome.CORRECT
+
+    @property
+    def contradicted(self) -> bool:
+        return self.verdict.accepted != self.right
+
+    @property
+    def contradiction(self) -> Contradiction:
+        question = self.verdict.question
+        return Contradiction(
+            example=self.verdict.example,
+            turn=self.verdict.turn,
+            question=question.text,
+            expected=question.expected,
+            reply=question.reply or "",
+            outcome=self.verdict.outcome,
+            reason=question.reason if question.override is None else "",
+            auditor_outcome=self.reading.outcome,
+            auditor_reason=self.reading.reason,
+        )
+
+
+def _weighed(verdicts: Sequence[Confident], said: Sequence[tuple[Confident, Reading]]) -> list[_Read]:
+    """Say of everything that was read how many verdicts it stands for.
+
+    Those of its own stratum, shared out among the ones read of it. A stratum of which nothing was read is stood for by
+    the read ones of the same scenario on the same side (right, or not), or else by all on that side.
+    """
+    places: list[dict[object, list[int]]] = [{}, {}, {}]
+    for place, (verdict, _) in enumerate(said):
+        for level, name in enumerate(_names(verdict)):
+            places[level].setdefault(name, []).append(place)
+    weights = [0.0] * len(said)
+    for verdict in verdicts:
+        for level, name in enumerate(_names(verdict)):
+            if stand_ins := places[level].get(name):
+                for place in stand_ins:
+                    weights[place] += 1 / len(stand_ins)
+                break
+    return [_Read(*pair, weight) for pair, weight in zip(said, weights, strict=True)]
+
+
+def _names(verdict: Confident) -> tuple[object, object, object]:
+    return verdict.stratum, (verdict.scenario, verdict.accepted), verdict.accepted
+
+
+def _rate(
+    verdicts: Sequence[Confident],
+    drawn: Sequence[Confident],
+    read: Sequence[_Read],
+    measured: Measured | None,
+) -> Rate:
+    agreement = found = None
+    if read:
+        against = _share(read, [each for each in read if each.contradicted])
+        agreement = 1 - against
+        effective = sum(each.weight for each in read) ** 2 / sum(each.weight**2 for each in read)
+        accepted = sum(each.accepted for each in verdicts) / len(verdicts)
+        found = scorer_error(Seen(against, effective, accepted), measured)
+    return Rate(
+        verdicts=len(verdicts),
+        drawn=len(drawn),
+        read=len(read),
+        contradicted=sum(each.contradicted for each in read),
+        agreement=agreement,
+        error=found.share if found else None,
+        interval=found.interval if found else None,
+    )
+
+
+def _share(read: Sequence[_Read], some: Sequence[_Read]) -> float:
+    return sum(each.weight for each in some) / sum(each.weight for each in read)
+
+
+def _kappa(read: Sequence[_Read]) -> float | None:
+    """Return Cohen's kappa; None where both say the same of everything, or nothing was read."""
+    if not read:
+        return None
+    ours = _share(read, [each for each in read if each.verdict.accepted])
+    theirs = _share(read, [each for each in read if each.right])
+    agreed = _share(read, [each for each in read if not each.contradicted])
+    by_chance = ours * theirs + (1 - ours) * (1 - theirs)
+    return None if by_chance > 1 - 1e-12 else (agreed - by_chance) / (1 - by_chance)

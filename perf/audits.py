@@ -1,0 +1,180 @@
+"""How often the interval of a scorer's error holds the truth: simulated runs, whose scorer errs at a known rate.
+
+    python -m perf.audits [--simulations 1000] [--calibration 150]
+
+Every simulation makes a run of twelve scenarios whose matchers err at different rates, calibrates a judge of known
+sensitivity and specificity on as many right as other replies (`--calibration` of each), draws the sample, has the judge
+read it, and adds it up as `ltm-bench audit` does. `coverage` should be 0.95; `bare` is what a Wilson interval for the
+disagreements would cover, which takes the judge at its word. The line `person` has an auditor who does not err.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.auditing import Confident, audit, draw
+from ltm_bench.score.audits import Audit, Commission, Reading, Records
+from ltm_bench.score.correction import Measured
+from ltm_bench.score.judgements import reply_hash
+from ltm_bench.score.results import Question
+from ltm_bench.score.statistics import wilson
+
+ERRORS = (0.005, 0.02, 0.05, 0.10)
+JUDGES = ((0.90, 0.90), (0.90, 0.99), (0.95, 0.95), (0.99, 0.90), (0.99, 0.99))
+SAMPLES = (100, 300)
+
+SCENARIOS = 12
+EXAMPLES = 50
+
+KINDS = (Outcome.CORRECT, Outcome.STALE, Outcome.WRONG, Outcome.ABSTAINED)
+
+
+class Setting(NamedTuple):
+    """A kind of audit whose truth is known."""
+
+    error: float
+    """Mean over the verdicts of the rate at which the scorer errs."""
+    sensitivity: float
+    specificity: float
+    calibration: int
+    """Right replies, and as many others, that the judge was calibrated with; 0 for a person, who does not err."""
+    sample: int
+
+
+class Found(NamedTuple):
+    """What one simulation came to."""
+
+    held: bool
+    bare: bool
+    """Whether Wilson's interval for the disagreements holds the truth."""
+    width: float
+    error: float
+
+
+def simulated(setting: Setting, rng: np.random.Generator) -> tuple[Audit, float]:
+    """Simulate a run and its audit; return the audit, and the rate at which the scorer of this run errs."""
+    verdicts, errs = _run(setting.error, rng)
+    drawn = draw(verdicts, setting.sample, 0)
+    measured = _calibrated(setting, rng) if setting.calibration else None
+    by = Commission(auditor="judge", key="k", sample=setting.sample, seed=0, measured=measured)
+    known = Records()
+    known.commissions["judge", "k"] = by
+    for each in drawn:
+        right = each.accepted != (rng.random() < errs[each.scenario])
+        luck = setting.sensitivity if right else 1 - setting.specificity
+        said = Outcome.CORRECT if (rng.random() < luck if setting.calibration else right) else Outcome.WRONG
+        known.readings["judge", "k", each.example, each.turn] = Reading(
+            auditor="judge",
+            key="k",
+            example=each.example,
+            turn=each.turn,
+            reply=reply_hash("r"),
+            outcome=said,
+            reason="",
+        )
+    return audit(verdicts, by, known), sum(errs[each.scenario] for each in verdicts) / len(verdicts)
+
+
+def _run(error: float, rng: np.random.Generator) -> tuple[list[Confident], dict[str, float]]:
+    """Make the verdicts of a run, and say how often the matcher of each scenario errs."""
+    uneven = rng.dirichlet(np.full(SCENARIOS, 2.0)) * SCENARIOS
+    errs = {f"s{i}": min(0.5, error * float(factor)) for i, factor in enumerate(uneven)}
+    verdicts = []
+    for name in errs:
+        outcomes = rng.choice(len(KINDS), EXAMPLES, p=rng.dirichlet([6.0, 1.0, 2.0, 1.0]))
+        verdicts += [Confident(f"{name}/{i}", _question(KINDS[kind])) for i, kind in enumerate(outcomes)]
+    return verdicts, errs
+
+
+@cache
+def _question(outcome: Outcome) -> Question:
+    return Question(
+        turn=0,
+        text="q",
+        expected="e",
+        reply="r",
+        outcome=outcome,
+        score=float(outcome is Outcome.CORRECT),
+        reason="",
+        scorer="s@1",
+        chance=0.0,
+        position=0,
+        at=None,
+    )
+
+
+def _calibrated(setting: Setting, rng: np.random.Generator) -> Measured:
+    n = setting.calibration
+    return Measured(
+        right=n,
+        accepted=int(rng.binomial(n, setting.sensitivity)),
+        other=n,
+        rejected=int(rng.binomial(n, setting.specificity)),
+    )
+
+
+def simulate(setting: Setting, rng: np.random.Generator) -> Found:
+    """Simulate once."""
+    came, truth = simulated(setting, rng)
+    interval, agreement = came.total.interval, came.total.agreement
+    assert interval is not None
+    assert agreement is not None
+    return Found(
+        interval.holds(truth),
+        wilson(1 - agreement, came.total.read).holds(truth),
+        interval.high - interval.low,
+        came.total.error or 0.0,
+    )
+
+
+def settings(calibration: int) -> Iterator[Setting]:
+    """Give every combination of error, judge and size of sample."""
+    for error in ERRORS:
+        for sample in SAMPLES:
+            for judge in JUDGES:
+                yield Setting(error, *judge, calibration, sample)
+            yield Setting(error, 1.0, 1.0, 0, sample)
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--simulations", type=int, default=1000)
+    parser.add_argument("--calibration", type=int, default=150)
+    asked = parser.parse_args()
+    rng = np.random.default_rng(0)
+    print(
+        f"{'error':>6} {'sample':>6} {'judge (sens/spec)':<18} {'coverage':>8} {'bare':>6} {'width':>6} {'mean':>6}"
+    )
+    judged: list[Found] = []
+    for setting in settings(asked.calibration):
+        found = [simulate(setting, rng) for _ in range(asked.simulations)]
+        judged += found if setting.calibration else []
+        name = f"{setting.sensitivity:.2f}/{setting.specificity:.2f}" if setting.calibration else "person"
+        figures = [
+            sum(values) / len(found)
+            for values in (
+                [f.held for f in found],
+                [f.bare for f in found],
+                [f.width for f in found],
+                [f.error for f in found],
+            )
+        ]
+        print(
+            f"{setting.error:>6.3f} {setting.sample:>6} {name:<18} {figures[0]:>8.3f} {figures[1]:>6.3f} "
+            f"{figures[2]:>6.3f} {figures[3]:>6.3f}",
+            flush=True,
+        )
+    print(f"all judges: {sum(f.held for f in judged)} of {len(judged)} intervals hold the truth")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Cases whose verdict is known: from the scenarios' own answers, the same every time, every kind of them."""
+
+from collections import Counter
+
+from ltm_bench.judge.calibration import REPEATED, repeated
+from ltm_bench.judge.rubric import Case, Earlier, prompt
+from ltm_bench.judge.trials import KINDS, trials
+
+
+def test_cases_are_the_same_every_time_and_nearly_half_of_them_are_right() -> None:
+    composed = trials(300)
+    assert composed == trials(300)
+    assert composed[:40] == trials(40)
+    assert len(composed) == 300
+    assert 0.4 < sum(trial.right for trial in composed) / 300 < 0.6
+    counts = Counter(trial.kind for trial in composed)
+    assert set(counts) == set(KINDS)
+    assert min(counts.values()) >= 10
+
+
+def test_every_case_shows_what_was_told_before_the_question() -> None:
+    for trial in trials(120):
+        assert trial.case.told
+        assert all(turn.at and turn.user for turn in trial.case.told)
+        assert trial.case.question not in [turn.user for turn in trial.case.told]
+
+
+def test_only_a_wrong_key_differs_from_the_right_answer() -> None:
+    keys: dict[str, set[str]] = {}
+    for trial in trials(120):
+        keys.setdefault(trial.kind, set()).add(trial.case.expected)
+    right = keys["right"]
+    assert all(
+        found <= right for kind, found in keys.items() if "wrong key" not in kind and "the key" not in kind
+    )
+    for trial in trials(120):
+        if trial.kind == "agrees with a wrong key":
+            assert trial.case.reply == trial.case.expected
+        if trial.kind == "right, the key is wrong":
+            assert trial.case.reply != trial.case.expected
+
+
+def test_vague_replies_name_no_answer() -> None:
+    for trial in trials(200):
+        if trial.kind == "vague":
+            answer = trial.case.expected.removeprefix("It is ").strip(".")
+            assert answer not in trial.case.reply
+
+
+def test_repeats_are_spread_over_kinds_and_scenarios() -> None:
+    again = repeated(trials(300))
+    assert len(again) <= REPEATED
+    assert len({trial.kind for trial in again}) >= 8
+    assert len({trial.case.question for trial in again}) >= 10
+
+
+def test_long_conversations_are_shortened_for_a_judge() -> None:
+    turns = tuple(Earlier("now", f"{i} " + "word " * 10_000) for i in range(30))
+    text = prompt(Case("q", "r", "a", turns))
+    assert len(text) < 25_000
+    assert all(f'"{i} word' in text for i in range(30))
