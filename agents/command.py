@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench import Agent, AgentError, Message, Reply, Turn
+from ltm_bench.adapters import json_of, scrubbed
 
 _PATIENCE = 5.0
 """Seconds that a program has to end once its input is closed."""
@@ -65,7 +66,9 @@ class Command(Agent):
         answer = await self._exchange(line)
         text = answer.get("reply")
         if not isinstance(text, str):
-            raise AgentError(f"{self._words[0]} answered without a reply: {json.dumps(answer)[:200]}")
+            raise AgentError(
+                f"{self._words[0]} answered without a reply: {scrubbed(json.dumps(answer))[:200]}"
+            )
         self._remember(message, text)
         return Reply(text)
 
@@ -148,14 +151,14 @@ class Command(Agent):
         if not answer.endswith(b"\n"):
             raise EOFError
         try:
-            content = json.loads(answer)
+            content = json_of(answer)
         except ValueError:
             raise AgentError(
-                f"{self._words[0]} answered with a line that is not JSON: {answer[:120]!r}"
+                f"{self._words[0]} answered with a line that is not JSON: {_start_of(answer)!r}"
             ) from None
         if not isinstance(content, dict):
             raise AgentError(
-                f"{self._words[0]} answered with a line that is not a JSON object: {answer[:120]!r}"
+                f"{self._words[0]} answered with a line that is not a JSON object: {_start_of(answer)!r}"
             )
         return content
 
@@ -164,7 +167,11 @@ class Command(Agent):
         code = await self._process.wait()
         said = (await self._complaints if self._complaints else b"").decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(said) if line.strip()), "")
-        return f"{self._words[0]} ended with code {code}{f', saying: {last[:200]}' if last else ''}"
+        return f"{self._words[0]} ended with code {code}{f', saying: {scrubbed(last)[:200]}' if last else ''}"
+
+
+def _start_of(line: bytes) -> str:
+    return scrubbed(line[:4096].decode("utf-8", "replace"))[:120]
 
 
 def _observed(message: Message, reply: str) -> dict[str, Any]:

@@ -1,15 +1,12 @@
 """HTTP: an agent behind an endpoint that takes JSON and answers with JSON."""
 
-import asyncio
 import json
-import os
 import re
 import ssl
-import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,16 @@ from typing import Any
 import httpx2
 
 from ltm_bench import Agent, AgentError, CannotResume, Finding, Finish, Message, Reply, Turn
-from ltm_bench.adapters import Again, Attempt, ConfigError, bare, read, retrying, scrubbed, tell, write_whole
+from ltm_bench.adapters import (
+    Again,
+    ConfigError,
+    attempt,
+    json_of,
+    read_key,
+    retrying,
+    scrubbed,
+    write_whole,
+)
 
 _PAUSE = 1.0
 """Seconds before the first retry."""
@@ -30,6 +36,9 @@ _SHOWN = 200
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A header's (RFC 9110, section 5.6.2)."""
+
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
 
 
 class Http(Agent):
@@ -56,6 +65,8 @@ class Http(Agent):
     without it is asked everything, filler included. HTTP 413 means that the conversation has become too long for it.
     """
 
+    metered = True
+
     def __init__(
         self,
         *,
@@ -73,7 +84,7 @@ class Http(Agent):
         max_retries: int = 4,
     ) -> None:
         _check_url("url", url)
-        self._url, self._place = url, bare(url)
+        self._url, self._place = url, scrubbed(url)
         self.connections = self._place
         self._told_at = str(httpx2.URL(url).join(observe)) if observe.startswith("/") else observe
         if observe:
@@ -120,7 +131,7 @@ class Http(Agent):
         if answer is None:
             return Reply("", finish=Finish.OVERFLOW)
         try:
-            content = json.loads(answer)
+            content = json_of(answer)
         except ValueError as error:
             raise AgentError(
                 f"{self._place} answered with something that is not JSON: {self._clean(repr(answer))[:120]}"
@@ -184,7 +195,7 @@ class Http(Agent):
         """Return the answer; None where the endpoint finds the conversation too long."""
         if self._client is None:
             raise RuntimeError("open() was not called")
-        client, content, place = self._client, json.dumps(body).encode(), bare(url)
+        client, content, place = self._client, json.dumps(body).encode(), scrubbed(url)
         try:
             answer = await retrying(
                 lambda: self._once(client, url, content),
@@ -216,22 +227,18 @@ class Http(Agent):
 
     async def _once(self, client: httpx2.AsyncClient, url: str, body: bytes) -> httpx2.Response:
         """Make one attempt. Raises _Failed where another one may succeed."""
-        begun = time.perf_counter()
+        request = client.build_request("POST", url, content=body)
         try:
-            async with asyncio.timeout(self._timeout):
-                request = client.build_request("POST", url, content=body)
-                answer = await read(await client.send(request, stream=True))
-        except (httpx2.HTTPError, TimeoutError) as error:
-            tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
+            answer = await attempt(partial(client.send, stream=True), request, seconds=self._timeout)
+        except httpx2.HTTPError as error:
             said = self._clean(str(error))[:200]  # the protocol's errors quote the server
             detail = type(error).__name__ + (f": {said}" if said else "")
-            if isinstance(error, TimeoutError):
+            if isinstance(error, httpx2.ReadTimeout):
                 detail = f"no answer within timeout={self._timeout:g} seconds"
             if isinstance(error, httpx2.DecodingError):  # the answer is there; another one would be no better
-                raise AgentError(f"{bare(url)} answered with what cannot be read: {detail}") from None
+                raise AgentError(f"{scrubbed(url)} answered with what cannot be read: {detail}") from None
             raise _Failed(detail) from None
         wait = answer.headers.get("Retry-After", "")
-        tell(Attempt(time.perf_counter() - begun, answer.status_code, retry_after=wait[:40]))
         if answer.status_code == 429 or answer.status_code >= 500:
             raise _Failed(
                 f"HTTP {answer.status_code}{self._said(answer)}", float(wait) if wait.isdecimal() else None
@@ -284,17 +291,19 @@ def _certificates() -> ssl.SSLContext:
 
 def _check_url(setting: str, text: str) -> None:
     if not _is_url(text):
-        shown = "" if "@" in text else f"={text!r}"  # what cannot be read may hold a password anywhere
+        shown = (
+            "" if "@" in text else f"={scrubbed(text)!r}"
+        )  # what cannot be read may hold a password anywhere
         raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
 
 
 def _fields(setting: str, text: str) -> dict[str, Any]:
     try:
-        fields = json.loads(text)
+        fields = json_of(text)
     except ValueError as error:
-        raise ValueError(f"{setting}={text!r} is not JSON: {error}") from error
+        raise ValueError(f"{setting}={scrubbed(text)!r:.300} is not JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise ValueError(f"{setting}={text!r} is not a JSON object")
+        raise ValueError(f"{setting}={scrubbed(text)!r:.300} is not a JSON object")
     return fields
 
 
@@ -311,10 +320,17 @@ def _from_environment(headers: str) -> list[tuple[str, str]]:
     for each in filter(None, map(str.strip, headers.split(","))):
         name, equals, variable = (part.strip() for part in each.partition("="))
         if not equals or not _NAME.fullmatch(name):
-            raise ValueError(f"headers={headers!r}: write Name=VARIABLE, the variable's value is sent")
-        if variable not in os.environ:
-            raise ValueError(f"headers={headers!r}: the variable {variable} is not set")
-        value = os.environ[variable].strip()
+            raise ValueError(
+                f"headers={scrubbed(headers)!r}: write Name=VARIABLE, the variable's value is sent"
+            )
+        if not _VARIABLE.fullmatch(variable):
+            raise ValueError(
+                f"headers: what stands behind {name}= is no name of a variable (it is not shown here); write "
+                f"{name}=VARIABLE, the variable's value is sent"
+            )
+        value = read_key(variable)
+        if not value:
+            raise ValueError(f"headers={scrubbed(headers)!r}: the variable {scrubbed(variable)} is not set")
         if not value.isascii() or not value.isprintable():
             raise ValueError(
                 f"headers={headers!r}: {variable} holds characters that no header can (its value is not shown here)"

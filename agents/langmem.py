@@ -39,7 +39,7 @@ class LangMem(MemoryProduct):
 
     Args:
         model: The model that manages the memories, as the server knows it; it must call tools.
-        core: The adapter that answers, and its model; default: openai_chat and the same model.
+        core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, or `python:module:callable`.
         dimensions: How long the embedder's vectors are; `local` knows it.
@@ -73,7 +73,7 @@ class LangMem(MemoryProduct):
         endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
         super().__init__(
             endpoint,
-            core=core or f"openai_chat:{model}",
+            core=core or f"openai:{model}",
             core_settings={"base_url": base_url},
             memories=memories,
             recent=recent,

@@ -53,7 +53,7 @@ class Letta(Agent):
     """One agent on a Letta server.
 
     Args:
-        model: The handle of the agent's model, e.g. openai/gpt-4o-mini.
+        model: The handle of the agent's model, e.g. openai/gpt-6-luna.
         embedding: The handle of its embedding model; default: the server's.
         base_url: Your own server, e.g. http://localhost:8283; default: LETTA_BASE_URL, else Letta's cloud.
         system: The agent's system prompt; default: Letta's.
@@ -90,7 +90,7 @@ class Letta(Agent):
         )
         self.connections = self._endpoint.connections
         if "/" not in model:
-            raise ConfigError(f"letta: model = {model!r}; write it as provider/name, e.g. openai/gpt-4o-mini")
+            raise ConfigError(f"letta: model = {model!r}; write it as provider/name, e.g. openai/gpt-6-luna")
         self._asked: dict[str, Any] = {
             "model": model,
             "embedding": embedding,

@@ -60,7 +60,7 @@ class Mem0(MemoryProduct):
 
     Args:
         model: The model that extracts facts, as the server knows it.
-        core: The adapter that answers, and its model; default: openai_chat and the same model.
+        core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, or `python:module:callable`.
         dimensions: How long the embedder's vectors are; `local` knows it.
@@ -91,7 +91,7 @@ class Mem0(MemoryProduct):
         endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
         super().__init__(
             endpoint,
-            core=core or f"openai_chat:{model}",
+            core=core or f"openai:{model}",
             core_settings={"base_url": base_url},
             memories=memories,
             recent=recent,

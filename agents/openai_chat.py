@@ -109,6 +109,8 @@ class OpenAIChat(SdkChatModel):
                 raise TypeError(f"it is not JSON: {answer!r}")
             choice = answer.choices[0]
             text, refusal, finish = choice.message.content or "", choice.message.refusal, choice.finish_reason
+            if not isinstance(text, str) or not isinstance(refusal, str | None):
+                raise TypeError("the text of the reply is none")
             usage = self._used(answer)
         except (AttributeError, IndexError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error

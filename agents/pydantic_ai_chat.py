@@ -10,7 +10,6 @@ For OpenAI's and Anthropic's own models `openai_chat`, `openai_responses` and `a
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import time
 import typing
@@ -31,8 +30,10 @@ from ltm_bench.adapters import (
     ConfigError,
     Endpoint,
     Prompt,
+    begin,
     client,
     installed,
+    json_of,
     need,
     passing,
     provider_at,
@@ -113,7 +114,7 @@ class PydanticAIChat(ChatModel):
             keep=keep,
         )
         try:
-            more = json.loads(settings)
+            more = json_of(settings)
         except ValueError as error:
             raise ConfigError(f"settings={settings!r} is not JSON: {error}") from error
         if not isinstance(more, dict):
@@ -250,6 +251,8 @@ class PydanticAIChat(ChatModel):
 
         async def once() -> Any:
             begun = time.perf_counter()
+            if self._client is None:
+                begin()
             try:
                 answer = await self._direct.model_request(self._model, messages, model_settings=self.settings)
             except self._errors.ModelAPIError as error:
@@ -332,7 +335,7 @@ def _detail(error: Exception) -> str:
     body = getattr(error, "body", None)
     if isinstance(body, str) and body.startswith("{"):
         with suppress(ValueError):
-            body = json.loads(body)
+            body = json_of(body)
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if isinstance(body, dict) and body.get("message"):

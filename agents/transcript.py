@@ -1,11 +1,11 @@
 """Transcript: plays back what another agent replied in an earlier run."""
 
-import json
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
 from ltm_bench import Agent, AgentError, CannotResume, Message, Reply, Turn
+from ltm_bench.adapters import json_of
 
 
 class Transcript(Agent):
@@ -56,7 +56,7 @@ def _was_told(path: Path) -> bool:
     """Whether the agent of a run was told of filler, rather than asked."""
     with path.open(encoding="utf-8") as lines:
         try:
-            manifest = json.loads(next(lines, ""))
+            manifest = json_of(next(lines, ""))
             return bool(manifest["filler"]["mode"] != "live")
         except (ValueError, TypeError, KeyError):
             return True
@@ -67,7 +67,7 @@ def _exchanges(path: Path) -> list[tuple[str, str]]:
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             try:
-                event = json.loads(line)
+                event = json_of(line)
             except ValueError:  # torn off where the run was killed
                 break
             if event.get("event") == "sent":

@@ -1,7 +1,7 @@
 """Long-term memory in a vector store: everything that was said, in passages, in Chroma; the nearest ones are recalled.
 
 Works without a network and without keys: a local embedder, and an extractive core that answers by quoting what it
-recalled. With `core="openai_chat:gpt-4o"` a model answers instead, from one bounded prompt per turn. Replies depend on
+recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one bounded prompt per turn. Replies depend on
 the conversation alone: the passages are ranked exactly.
 
 Variants need a core model: with `query_rewriting` it writes the search queries, with `scratchpad` it keeps a small JSON
@@ -68,7 +68,7 @@ class VectorMemory(Agent):
 
         Args:
             embedder: `local`, `openai:` and the name of an embedding model, or `python:module:callable`.
-            core: `extractive`, or another adapter and its model, e.g. `openai_chat:gpt-4o`.
+            core: `extractive`, or a provider (or adapter) and its model, e.g. `openai:gpt-6-luna`.
             base_url: where the API of the embedder and of the core is, if not at the provider's.
             memories: how many passages are recalled for a message.
             recent: how many of the newest turns the core sees word for word.
@@ -92,7 +92,7 @@ class VectorMemory(Agent):
             )
         if ways & set(_VARIANTS) and core == "extractive":
             raise ConfigError(
-                f"vector_memory: variant = {variant!r} needs a model: set core, e.g. core=openai_chat:gpt-4o"
+                f"vector_memory: variant = {variant!r} needs a model: set core, e.g. core=openai:gpt-6-luna"
             )
         self._rewrites = "query_rewriting" in ways
         self._pad = Scratchpad() if "scratchpad" in ways else None
@@ -107,6 +107,7 @@ class VectorMemory(Agent):
         elif self._remote is not None:
             self.connections = self._remote.endpoint.connections
         self.free = self._remote is None and self._core is None  # nobody else's model is free
+        self.metered = self._core.metered if self._core is not None else not self.free
         self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
         self._late: list[Passage] = []  # not yet embedded

@@ -49,7 +49,7 @@ class Zep(MemoryProduct):
     """Remembers in Zep's graph, and answers through another adapter.
 
     Args:
-        core: The adapter that answers, and its model, e.g. openai_chat:gpt-4o.
+        core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
         core_url: Where the API of the core is, if not at the provider's.
         base_url: Where Zep's API is; default: ZEP_BASE_URL, else Zep's cloud.
         memories: How many memories are recalled for a message: half of them facts, half of them episodes.

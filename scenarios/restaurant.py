@@ -174,11 +174,22 @@ _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”":
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _SPELLING = {"gray": "grey", "favorite": "favourite", "color": "colour", "colors": "colours"}
 _SENTENCE = re.compile(r"(?<=[.!?\n])")
-_CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
+_CLAUSE = re.compile(
+    r"[,;:()]|\b(?:but|though|although|while|however)\b|(?=\b(?:i'd|i'll|i would|i will|let me|bring me|give me)\b)"
+)
 _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
+_WEIGHED = re.compile(
+    r"\b(?:sounds?|looks?|tempting|tempted|almost|nearly|was going to|considered|torn|had my eye on|last time)\b"
+)
+"""In a clause that speaks of a dish without ordering it."""
+_OPEN = re.compile(
+    r"\b(?:(?:can't|cannot|can not|couldn't|haven't) (?:quite )?decided?|undecided|torn) (?:between|whether)\b"
+)
+"""In a sentence that leaves the choice open."""
 _GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
 _DENIAL = re.compile(
-    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
+    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|no(?! problem| doubt| worries)|isn't|wasn't|aren't|don't want|"
+    r"never(?! forget\b)|no longer|"
     r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
 )
 
@@ -188,9 +199,11 @@ def heard(reply: str, menu: Sequence[str]) -> list[str]:
     names = [(name, item) for item in menu for name in _names(item, menu)]
     found: dict[str, None] = {}
     for sentence in _SENTENCE.split(_plain(reply)):
-        if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
+        if _OPEN.search(sentence) or (sentence.rstrip().endswith("?") and not _REQUEST.search(sentence)):
             continue
-        for clause in _CLAUSE.split(sentence):
+        for clause in filter(None, _CLAUSE.split(sentence)):
+            if _WEIGHED.search(clause):
+                continue
             said = [word for word in _words(_DENIAL.split(clause, maxsplit=1)[0]) if word not in _ADDRESS]
             found.update((item, None) for _, item in sorted(_spoken(said, names)))
     return list(found)
@@ -200,15 +213,24 @@ def _spoken(said: Sequence[str], names: Sequence[tuple[Sequence[str], str]]) -> 
     """Yield where in these words each item is named."""
     for name, item in names:
         for begin in range(len(said) - len(name) + 1):
-            if all(map(_same, said[begin : begin + len(name)], name)):
+            end = begin + len(name)
+            short = name[0] == "the" and end < len(said) and said[end] not in _AFTER
+            if not short and all(map(_same, said[begin:end], name)):
                 yield begin, item
+
+
+_AFTER = ("please", "for", "then", "and", "thank", "thanks", "today", "as", "would", "will")
+"""Words that may follow a dish that is called by its first word alone."""
 
 
 def _names(item: str, menu: Sequence[str]) -> list[list[str]]:
     """Return the ways to name an item: the words before its garnish, or its noun alone if no other item has it."""
     own = _head(item)
-    others = (word for other in menu if other != item for word in _head(other))
-    return [own] if any(_same(own[-1], word) for word in others) else [own, own[-1:]]
+    others = [word for other in menu if other != item for word in _head(other)]
+    names = [own] if any(_same(own[-1], word) for word in others) else [own, own[-1:]]
+    if len(own) > 1 and len(own[0]) > 3 and not any(_same(own[0], word) for word in others):
+        names.append(["the", own[0]])  # `the lamb`
+    return names
 
 
 def _head(item: str) -> list[str]:

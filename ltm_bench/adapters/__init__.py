@@ -37,7 +37,9 @@ What there is, by module:
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for all that can fail.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold.
 - `http`: a shared client whose attempts are timed, whose answers are bounded in time and size and can be kept;
-  `retrying`, `scrubbed`.
+  `retrying`.
+- `json_of` reads JSON that somebody else wrote, and raises nothing but ValueError.
+- `read_key` reads a key from the environment, and `scrubbed` takes it and all others out of a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model.
 - `passages`, `vector_store`: turns cut into passages; Chroma with an exact ranking.
@@ -64,9 +66,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
     from ltm_bench.adapters.files import write_whole
     from ltm_bench.adapters.http.retries import Again, passing, retrying
-    from ltm_bench.adapters.http.scrubbing import scrubbed
-    from ltm_bench.adapters.http.shared import client, read
-    from ltm_bench.adapters.http.traffic import Attempt, tell
+    from ltm_bench.adapters.http.shared import attempt, client, read
+    from ltm_bench.adapters.http.traffic import Attempt, begin, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
     from ltm_bench.adapters.passages import Passage, split_turn
     from ltm_bench.adapters.product import MemoryProduct
@@ -78,8 +79,10 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.window import KEPT, Prompt, Window
     from ltm_bench.core.agent import Forks, UsageModel
     from ltm_bench.core.clock import stamp
-    from ltm_bench.core.errors import ConfigError, LtmBenchError, bare
+    from ltm_bench.core.errors import ConfigError, LtmBenchError
     from ltm_bench.core.extras import installed, need
+    from ltm_bench.core.keys import read_key, scrubbed
+    from ltm_bench.core.limits import json_of
     from ltm_bench.core.pricing import provider_at
     from ltm_bench.core.tokens import Counter, counter
     from ltm_bench.plugins.agents import agent_class, make_agent
@@ -95,10 +98,11 @@ else:
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.core.extras": "installed need",
             "ltm_bench.adapters.files": "write_whole",
-            "ltm_bench.adapters.http.shared": "client read",
+            "ltm_bench.adapters.http.shared": "attempt client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
-            "ltm_bench.adapters.http.scrubbing": "scrubbed",
-            "ltm_bench.adapters.http.traffic": "Attempt tell",
+            "ltm_bench.core.keys": "read_key scrubbed",
+            "ltm_bench.core.limits": "json_of",
+            "ltm_bench.adapters.http.traffic": "Attempt begin tell",
             "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
             "ltm_bench.adapters.passages": "Passage split_turn",
             "ltm_bench.adapters.product": "MemoryProduct",
@@ -110,7 +114,7 @@ else:
             "ltm_bench.adapters.window": "KEPT Prompt Window",
             "ltm_bench.core.agent": "Forks UsageModel",
             "ltm_bench.core.clock": "stamp",
-            "ltm_bench.core.errors": "ConfigError LtmBenchError bare",
+            "ltm_bench.core.errors": "ConfigError LtmBenchError",
             "ltm_bench.core.pricing": "provider_at",
             "ltm_bench.core.tokens": "Counter counter",
             "ltm_bench.plugins.agents": "agent_class make_agent",
@@ -163,8 +167,9 @@ __all__ = [
     "Window",
     "agent_class",
     "at_least",
+    "attempt",
     "aware_time",
-    "bare",
+    "begin",
     "client",
     "counter",
     "embedder_of",
@@ -173,6 +178,7 @@ __all__ = [
     "hashing",
     "installed",
     "is_local",
+    "json_of",
     "make_agent",
     "name_in",
     "need",
@@ -180,6 +186,7 @@ __all__ = [
     "pieces",
     "provider_at",
     "read",
+    "read_key",
     "read_queries",
     "retrying",
     "scrubbed",

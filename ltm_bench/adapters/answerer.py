@@ -13,7 +13,8 @@ from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
-from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.agents import adapter_of, make_agent
+from ltm_bench.plugins.files import catalogue
 
 _PASSAGES = (
     "You are in one long conversation with a user. You do not see all of it: below are passages from it that may "
@@ -32,16 +33,20 @@ class Core:
     """Another adapter that answers from a prompt. Every turn gets a new one, so that it remembers nothing."""
 
     def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
-        """Set up `name`, an adapter and perhaps a colon and its model; settings that are None are left to it."""
-        self._adapter, _, model = name.partition(":")
+        """Set up `name`, an adapter or a provider and perhaps its model; settings that are None are left to it."""
+        provider, _, model = name.partition(":")
+        self._adapter = adapter_of(provider, catalogue("agents")) or provider
         given = {"model": model or None, **settings}
         self._settings = {key: value for key, value in given.items() if value is not None}
         self._window = window
         self._count = counter().count
         self._last: Agent | None = None
         """The agent of the last prompt, open until the next one is: adapters on one loop share their connections."""
-        self.connections = self._new().connections  # a wrong setting shows at once
+        agent = self._new()  # a wrong setting shows at once
+        self.connections = agent.connections
         """Whose connections its calls take (see `Agent.connections`)."""
+        self.metered = agent.metered
+        """Whether each of its requests is paid for by itself (see `Agent.metered`)."""
 
     def _new(self) -> Agent:
         return make_agent(self._adapter, self._settings)

@@ -159,6 +159,7 @@ class SdkChatModel(ChatModel):
     too_long: re.Pattern[str]
     """Found in the message of an error where the prompt is too long."""
 
+    metered = True
     client: Any = None
     """The SDK's client, once `open` was called."""
     lists_models: bool = True

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from ltm_bench.adapters.http.scrubbing import scrubbed
-from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError, bare
+from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
+from ltm_bench.core.keys import read_key, scrubbed
 
 EXAMINING = 10.0
 """Seconds that `doctor` waits for a server."""
@@ -55,7 +55,7 @@ class Endpoint:
         self._key_variable = key_variable
         self._host = urlsplit(self.url).hostname or ""
         if not self._host or not self.url.startswith(("http://", "https://")):
-            raise ConfigError(f"base_url {bare(self.url)!r} is not a URL; it looks like https://host/v1")
+            raise ConfigError(f"base_url {scrubbed(self.url)!r} is not a URL; it looks like https://host/v1")
         if timeout <= 0 or max_retries < 0:
             raise ConfigError(
                 f"timeout={timeout:g}, max_retries={max_retries}: the first must be above 0, the second 0 or more"
@@ -65,9 +65,9 @@ class Endpoint:
         """Whether the vendor's list prices apply; its regional servers cost more."""
         self.is_vendor = self.is_list_priced or self._host.endswith("." + vendor)
         """Whether this is the vendor's own server, which understands fields that imitations reject."""
-        self.connections = self._host if self.is_vendor else bare(self.url)
+        self.connections = self._host if self.is_vendor else scrubbed(self.url)
         """Whose connections a call takes (see `Agent.connections`)."""
-        self.key = os.environ.get(key_variable, "").strip()
+        self.key = read_key(key_variable)
         if not self.key:
             if self.is_vendor:
                 raise ConfigError(
@@ -102,11 +102,11 @@ class Endpoint:
         )
 
     def __repr__(self) -> str:
-        return f"Endpoint({self.model!r}, {bare(self.url)!r})"
+        return f"Endpoint({self.model!r}, {scrubbed(self.url)!r})"
 
     def move(self, url: str) -> None:
         """Name another server, where only the provider's own library knows which one is asked."""
-        self.url, self.connections = url, bare(url)
+        self.url, self.connections = url, scrubbed(url)
         self._host = urlsplit(url).hostname or url
 
     def rejected(self, status: int, detail: str) -> AgentError:
@@ -221,4 +221,4 @@ class Endpoint:
         return f" ({line})" if line else ""
 
     def _error(self, what: str, advice: str) -> AgentError:
-        return AgentError(f"{self.model} at {self._host}: {what}; {advice}")
+        return AgentError(scrubbed(f"{self.model} at {self._host}: {what}; {advice}", [self.key]))

@@ -16,6 +16,7 @@ from typing import Any
 
 from ltm_bench.adapters.files import write_whole
 from ltm_bench.core.errors import CannotResume
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Turn, Usage
 
 
@@ -55,7 +56,7 @@ class Ledger:
         text = path.read_text("utf-8") if path.exists() else ""
         for line in text[: text.rfind("\n") + 1].splitlines():
             try:
-                turn, *rest = json.loads(line)
+                turn, *rest = json_of(line)
                 if rest:
                     said, data = rest
                     self.heard.append(Heard(int(turn), str(said), data))

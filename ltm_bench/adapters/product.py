@@ -37,7 +37,7 @@ class MemoryProduct(Agent):
 
         Args:
             endpoint: The product's server, or that of the model with which it works.
-            core: The adapter that answers and its model, e.g. `openai_chat:gpt-4o`.
+            core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
             core_settings: More settings of that adapter; those that are None are left to it.
             memories: How many memories are recalled for a message.
             recent: How many of the newest turns the core sees word for word.

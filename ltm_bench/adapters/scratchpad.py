@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ltm_bench.adapters.files import write_whole
 from ltm_bench.adapters.text import sendable
+from ltm_bench.core.limits import json_of
 
 WRITE_QUERIES = (
     "You look things up in a record of an earlier conversation with a user. Write up to three short search queries for "
@@ -32,8 +33,8 @@ def read_queries(text: str) -> list[str]:
     """Return the queries that a model wrote; none if they cannot be read."""
     start, end = text.find("["), text.rfind("]")
     try:
-        value = json.loads(text[start : end + 1])
-    except (ValueError, RecursionError):
+        value = json_of(text[start : end + 1])
+    except ValueError:
         return []
     queries = [each.strip()[:_QUERY_CHARACTERS] for each in value if isinstance(each, str) and each.strip()]
     return queries[:_MOST_QUERIES]
@@ -59,7 +60,7 @@ class Scratchpad:
         self.text = ""
         for line in lines:
             try:
-                turn, text = json.loads(line)
+                turn, text = json_of(line)
             except ValueError:  # torn by a crash; nothing comes after it
                 break
             if turn >= turns:
@@ -72,8 +73,8 @@ class Scratchpad:
         """Take the core's new notes, if they are a JSON object of a bearable size."""
         start, end = answer.find("{"), answer.rfind("}")
         try:
-            value = json.loads(answer[start : end + 1])
-        except (ValueError, RecursionError):
+            value = json_of(answer[start : end + 1])
+        except ValueError:
             return
         text = sendable(json.dumps(value, ensure_ascii=False))
         if isinstance(value, dict) and len(text) <= _PAD_CHARACTERS and text != self.text:

@@ -111,12 +111,14 @@ async def arun(
     max_cost: Decimal | float | None = None,
     judges: Sequence[str] = (),
     cache: bool = False,
+    tags: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Hold one conversation with an agent, score it and write its page. Continues a run that was interrupted.
 
     Args:
-        agent: A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`.
+        agent: A preset, an adapter, a provider and its model such as `openai:gpt-6-luna`, a path to an adapter's file,
+            or `python:MODULE:NAME`.
         span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's own if left out,
             usually 32k.
         suite: What is asked: the name of a suite, or `goodai:FOLDER`.
@@ -141,6 +143,7 @@ async def arun(
         max_cost: US dollars that are never exceeded.
         judges: Agents that decide where text alone cannot tell.
         cache: Keep providers' answers in `reports`, and answer the same requests from there.
+        tags: Words of your own about the run, by name: kept beside its log, no part of what it is.
         progress: Called with a `Progress` after every turn.
 
     Returns:
@@ -172,7 +175,12 @@ async def arun(
         max_retries=max_retries,
     )
     options = Options(
-        reports=Path(reports), budget=_budget(max_cost), judges=judges, cache=cache, progress=progress
+        reports=Path(reports),
+        budget=_budget(max_cost),
+        judges=judges,
+        cache=cache,
+        tags=tags or {},
+        progress=progress,
     )
     return await start(request, options, name=name, fresh=fresh)
 

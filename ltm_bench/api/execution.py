@@ -13,15 +13,17 @@ from ltm_bench.adapters.http import caching
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
+from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete, nearest
 from ltm_bench.core.messages import Message, Verdict
 from ltm_bench.core.pricing import dollars
+from ltm_bench.core.tokens import counter
 from ltm_bench.judge.asking import have_judged
 from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.log.environment import record_tags
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import logs, read_events, read_manifest
 from ltm_bench.plan.folders import REPORTS, run_folder
-from ltm_bench.plan.planning import Plan, make_plan, reference_examples
+from ltm_bench.plan.planning import Plan, make_plan, read_bank, reference_examples
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
@@ -30,13 +32,17 @@ from ltm_bench.runner.holding import Held, hold
 from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
-from ltm_bench.runner.references import score_alone
+from ltm_bench.runner.references import Played, play, play_alone, total
 from ltm_bench.runner.runs import CONCURRENT
 from ltm_bench.score.judgements import judgements, overrides
 from ltm_bench.score.results import Results
+from ltm_bench.script.scenario import Example
 
 REFERENCES = ("goldfish", "perfect")
-"""The floor and the ceiling, whose scores stand beside every run's."""
+"""The baseline and the oracle, whose scores stand beside every run's."""
+
+ON_DEMAND = ("reciter", "parrot")
+"""Agents that can stand there as well; their conversation is held for it, which takes as long as any without calls."""
 
 CACHE = "answers.sqlite"
 """Where providers' answers are kept, in the folder of reports, if they are."""
@@ -53,6 +59,8 @@ class Options:
     budget: Budget = field(default_factory=Budget)
     judges: Sequence[str] = ()
     cache: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Kept in environment.json, and added to those that the run has."""
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
     """Told, in one line each, of what a person at a terminal should know."""
@@ -93,6 +101,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     held = Held(False, {})
 
     def observer(already: bool) -> Observer:
+        record_tags(folder, options.tags)
         if not already:
             for note in plan.notes:
                 options.notify(note)
@@ -149,6 +158,7 @@ async def published(
     plan: Plan | None,
     verdicts: Mapping[tuple[str, int], Verdict],
     manifest: Manifest | None = None,
+    besides: Sequence[str] = (),
 ) -> Results:
     """Score a run and write everything that is derived from its log.
 
@@ -157,27 +167,67 @@ async def published(
         plan: Of the run, where it was just carried out.
         verdicts: What the matchers said already, by example and turn.
         manifest: Of the run, where there is no plan.
+        besides: Which of `ON_DEMAND` stand beside the score as well.
+
+    Raises:
+        ConfigError: There is no such reference, or it cannot be played any more.
     """
     from ltm_bench.report.publishing import publish
+
+    if unknown := [name for name in besides if name not in ON_DEMAND]:
+        name = unknown[0]
+        raise ConfigError(
+            f"--reference {name}: there is none{nearest(name, ON_DEMAND)} ({', '.join(ON_DEMAND)})"
+        )
 
     if plan is not None:
         manifest, about, examples = plan.manifest, plan.about, plan.examples
     else:
         manifest = manifest or read_manifest(folder)
         about, examples = abouts(manifest), reference_examples(manifest)
+    if besides and not examples:
+        raise ConfigError(f"{folder}: its scenarios have changed since, so nobody else can be asked the same")
     references = {
-        name: await score_alone(examples, agent_class(name), manifest.suite.start)
+        name: total(await play_alone(examples, agent_class(name), manifest.suite.start))
         for name in (REFERENCES if examples else ())
     }
+    for name in besides:
+        references[name] = total(await _held(manifest, examples, agent_class(name)))
     return publish(folder, manifest, about=about, references=references, verdicts=verdicts)
+
+
+async def _held(
+    manifest: Manifest, examples: Sequence[Example], make_agent: Callable[[], Agent]
+) -> list[Played]:
+    """Hold a run's conversation with an agent that costs nothing."""
+    if manifest.suite.isolated:
+        return await play_alone(examples, make_agent, manifest.suite.start)
+    return await play(
+        examples,
+        make_agent(),
+        span=manifest.span,
+        seed=manifest.seed,
+        counter=counter(manifest.tokenizer),
+        bank=read_bank(manifest.filler.source),
+        start=manifest.suite.start,
+        stagger=manifest.suite.stagger,
+        max_tokens=manifest.filler.max_tokens,
+    )
 
 
 def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
     """Raise ConfigError if a limit cannot be guaranteed, because the price of an agent is unknown."""
     if limit is None:
         return
+    if agent.free:
+        return
     most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
-    if not agent.free and (most is None or dollars(most) is None):
+    if most is None:
+        raise ConfigError(
+            f"--max-cost {limit} cannot be guaranteed: agent {name} does not say what a reply uses at most (its "
+            "adapter has no reserve()); run without --max-cost"
+        )
+    if dollars(most) is None:
         raise ConfigError(
             f"--max-cost {limit} cannot be guaranteed: the price of agent {name} is unknown; run without --max-cost"
         )

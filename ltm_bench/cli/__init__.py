@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 from ltm_bench.cli.app import app
-from ltm_bench.cli.console import complain
+from ltm_bench.cli.console import complain, show_everything
 from ltm_bench.core.errors import LtmBenchError
 
 __all__ = ["app", "main"]
@@ -50,9 +50,29 @@ def _warn(
         complain(str(message))
 
 
+def _caught(error: BaseException) -> int:
+    """Say what nobody expected in one line, with the file that was read last; return the exit code.
+
+    This is the last net: what reaches it is a fault of ours. With LTM_BENCH_TRACEBACK=1, the traceback is shown.
+    """
+    if os.environ.get("LTM_BENCH_TRACEBACK"):
+        raise error
+    from ltm_bench.core.limits import last_read
+
+    path = last_read()
+    where = f" ({path} was read last)" if path is not None else ""
+    said = f"{error!s:.300}" if not isinstance(error, RecursionError | MemoryError) else ""
+    complain(
+        f"{type(error).__name__}{f': {said}' if said else ''}{where}; this is a fault of ltm-bench: please report it, "
+        "with what LTM_BENCH_TRACEBACK=1 shows"
+    )
+    return 1
+
+
 def main() -> None:
     """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
     warnings.showwarning = _warn
+    show_everything()
     # By a supervisor, by a terminal that is closed. What the keyboard sends is asyncio's: once, it waits until an agent
     # lets go, as a function does that blocks; twice, it does not.
     for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
@@ -79,7 +99,7 @@ def main() -> None:
             where = f"{error.filename}: " if error.filename else ""
             complain(f"{where}{error.strerror or error}")
             sys.exit(1)
-        raise
+        sys.exit(_caught(error))
     if code == _INTERRUPTED:
         complain("interrupted")
     sys.exit(code if isinstance(code, int) else 0)

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 EPILOG = (
-    "\b\nStart here:\n  ltm-bench run                               an agent that needs no key\n"
-    "  ltm-bench doctor --agent gpt-4o             would that one work?\n"
-    "  ltm-bench run --span 120k --agent gpt-4o\n\n"
+    "\b\nStart here:\n  ltm-bench run                            an agent that needs no key\n"
+    "  ltm-bench doctor --agent gpt-6-luna      would that one work?\n"
+    "  ltm-bench run --span 120k --agent gpt-6-luna\n\n"
     "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under or --baseline, 3 run incomplete "
     "(resume it), 4 budget reached (resume it).\n\n"
     "Every option can be set by an environment variable; each command's --help names it. Options that can be repeated "
@@ -73,8 +73,24 @@ app = typer.Typer(
     help="Measure what a conversational agent still remembers after one long, live, seeded conversation.",
     epilog=EPILOG,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.callback()(_nothing)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ltm-bench {version('ltm-bench')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_version, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Take what concerns no single command."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from ltm_bench.api import Options, Run
@@ -20,6 +20,7 @@ def carry_out(
     budget: Budget,
     judges: Sequence[str],
     cache: bool = False,
+    tags: Mapping[str, str] | None = None,
     resumable: str | None = None,
 ) -> Run:
     """Carry out a run, and print what came of it.
@@ -29,6 +30,7 @@ def carry_out(
         budget: What may be spent.
         judges: Who decides where text alone cannot tell.
         cache: Whether providers' answers are kept.
+        tags: Added to the run.
         resumable: The run's name, where it is known before it begins.
 
     Raises:
@@ -49,6 +51,7 @@ def carry_out(
         budget=budget,
         judges=judges,
         cache=cache,
+        tags=tags or {},
         progress=display,
         notify=lambda line: err().print(line),
         foresee=display.foresee,
@@ -62,7 +65,7 @@ def carry_out(
         asked = "".join(f" --judge {name}" for name in judges)
         name = f" {names[-1]}" if names else ""
         raise RunIncomplete(
-            f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` goes on from here"
+            f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` continues from here"
         ) from None
     except LtmBenchError:
         display.end()

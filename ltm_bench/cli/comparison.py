@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ltm_bench.api import Run, load_run
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import out, print_table, safe
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.values import spell_span
@@ -64,14 +64,21 @@ def print_cells(comparison: Comparison, span: int) -> None:
             "unknown" if cell.dollars is None else cost(cell.dollars, free=True),
             "" if cell.latency is None else seconds(cell.latency),
         )
-    out().print(table)
+    print_table(table)
+
+
+def _short(pair: Pair) -> str:
+    """Return the verdict on a pair whose names stand before it."""
+    if not pair.paired.shown:
+        return pair.verdict
+    return f"the {'first' if pair.paired.difference > 0 else 'second'} is better"
 
 
 def print_pairs(pairs: Sequence[Pair]) -> None:
     """Print what the data says of each pair."""
     for pair in pairs[:MOST_PAIRS]:
         found = pair.paired
-        line = f"{safe(pair.first)} against {safe(pair.second)}: {safe(pair.verdict)}"
+        line = f"{safe(pair.first)} against {safe(pair.second)}: {_short(pair)}"
         if found.n:
             line += f", {signed(found.difference)}"
         if found.interval is not None and found.p is not None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 import unicodedata
 from functools import cache
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+
+
+NARROWEST = 80
+"""Columns for which results are laid out at least."""
 
 
 @cache
@@ -16,7 +21,11 @@ def out() -> Console:
     """Return the console for results."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
+    console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
+    console.width = max(
+        console.width, NARROWEST
+    )  # a terminal breaks lines; a table would leave out what does not fit
+    return console
 
 
 @cache
@@ -27,9 +36,30 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
+def show_everything() -> None:
+    """Have what a terminal cannot show replaced: an error there would come after a run that is complete."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+_WIDE = 500
+"""Columns where nobody looks at a screen."""
+
+
+def print_table(table: RenderableType) -> None:
+    """Print a table whose rows are lines: off a terminal none of them is folded."""
+    from rich.console import Console
+
+    wide = Console(highlight=False, emoji=False, markup=False, width=_WIDE)
+    (out() if out().is_terminal else wide).print(table)
+
+
 def complain(message: str) -> None:
-    """Print an error as one line."""
-    line = " ".join(safe(message).split())
+    """Print an error as one line, without any key that stands in it."""
+    from ltm_bench.core.keys import scrubbed  # here, so that nothing is imported for --help
+
+    line = " ".join(safe(scrubbed(message, random=False)).split())
     sys.stderr.write(f"ltm-bench: {line}\n")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -18,15 +19,12 @@ from ltm_bench.cli.console import err, safe
 from ltm_bench.cli.forecasting import forecast_lines
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError
-from ltm_bench.core.messages import Turn, Verdict
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
 from ltm_bench.runner.estimate import Estimate
-from ltm_bench.runner.observer import Observer
-from ltm_bench.runner.progress import Progress
+from ltm_bench.runner.observer import Observer, Silent
+from ltm_bench.runner.progress import Progress, Tracker
 from ltm_bench.runner.sweep import Job
-from ltm_bench.schedule import Ended
-from ltm_bench.script.scenario import Example
 
 PLAIN_SECONDS = 10.0
 """Between two lines where there is no terminal."""
@@ -74,6 +72,25 @@ class Screen:
             err().print(line)
 
 
+class Remaining:
+    """Tells the time that is left, from how much was done since a moment."""
+
+    def __init__(self) -> None:
+        self._from, self._since = 0.0, time.monotonic()
+
+    def start(self, fraction: float) -> None:
+        """Begin to measure here: what was done before took no time of now."""
+        self._from, self._since = fraction, time.monotonic()
+
+    def left(self, fraction: float) -> str:
+        """Return the time that is left, in words; empty where it cannot be told yet."""
+        seconds = time.monotonic() - self._since
+        if fraction <= self._from or seconds < 1:
+            return ""
+        left = seconds * (1 - fraction) / (fraction - self._from)
+        return f"{int(left // 3600)}:{int(left // 60 % 60):02}:{int(left % 60):02} left"
+
+
 class RunDisplay:
     """Shows turns, tokens, examples, score so far, cost and time left of one run."""
 
@@ -88,8 +105,7 @@ class RunDisplay:
         self._task = self._bar.add_task("run", total=1.0, left="")
         self._last: Progress | None = None
         self._free = self._interactive = self._begun = False
-        self._since = 0.0
-        self._from = 0.0
+        self._clock = Remaining()
         self._forecast: list[str] = []
 
     def foresee(self, plan: Plan, found: Estimate | None) -> None:
@@ -104,14 +120,15 @@ class RunDisplay:
         for line in self._forecast:
             err().print(safe(line))
         self._free, self._interactive = manifest.agent.free, plan.agents.sample.interactive
-        self._begun, self._since = True, time.monotonic()
+        self._begun = True
+        self._clock.start(0.0)
         self._screen.begin(interactive=self._interactive)
 
     def __call__(self, progress: Progress) -> None:
         """Take the newest state."""
         self._last = progress
         if progress.replaying:
-            self._from, self._since = progress.fraction, time.monotonic()
+            self._clock.start(progress.fraction)
         if self._interactive or not self._screen.due:
             return
         left = self._left(progress)
@@ -136,11 +153,7 @@ class RunDisplay:
         )
 
     def _left(self, progress: Progress) -> str:
-        seconds = time.monotonic() - self._since
-        if progress.fraction <= self._from or seconds < 1 or progress.done == progress.examples:
-            return ""
-        left = seconds * (1 - progress.fraction) / (progress.fraction - self._from)
-        return f"{int(left // 3600)}:{int(left // 60 % 60):02}:{int(left % 60):02} left"
+        return "" if progress.done == progress.examples else self._clock.left(progress.fraction)
 
 
 def money(spent: Decimal, *, free: bool, known: bool) -> str:
@@ -152,7 +165,7 @@ def money(spent: Decimal, *, free: bool, known: bool) -> str:
 
 
 class SweepDisplay:
-    """Shows all runs of a sweep in one line: how many are done, what they have said, what it cost."""
+    """Shows all runs of a sweep in one line: how many are done, what they have said, what it cost, the time left."""
 
     def __init__(self, jobs: Sequence[Job], budget: Budget) -> None:
         self._screen = Screen()
@@ -160,9 +173,11 @@ class SweepDisplay:
         self._runs = len(jobs)
         self._free = all(job.plan.manifest.agent.free for job in jobs)
         self._running: set[Path] = set()
+        self._progress: dict[Path, Progress] = {}
         self._done = self._failed = self._turns = self._examples = 0
         self._planned = sum(len(job.plan.examples) for job in jobs)
         self._began = time.monotonic()
+        self._clock = Remaining()
 
     def __enter__(self) -> Self:
         """Begin to show."""
@@ -178,7 +193,9 @@ class SweepDisplay:
         self._running.add(job.folder)
         if already:
             self._examples += len(job.plan.examples)
-        return self
+            self._clock.start(self._fraction)
+            return Silent()
+        return Tracker(job.plan, self._budget, partial(self._told, job.folder))
 
     def noted(self, job: Job, line: str) -> None:
         """Print what a person should know of a run."""
@@ -204,26 +221,30 @@ class SweepDisplay:
         self._examples += examples
         self._show()
 
-    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
-        """Count a turn."""
-        self._turns += 1
+    def _told(self, folder: Path, progress: Progress) -> None:
+        """Take the newest state of a run that is held here."""
+        self._progress[folder] = progress
+        if progress.replaying:
+            self._clock.start(self._fraction)
         self._show()
 
-    def verdict(self, example: Example, verdict: Verdict) -> None:
-        """Pass over a verdict: the runs' pages show them."""
-
-    def ended(self, ended: Ended) -> None:
-        """Count an example."""
-        self._examples += 1
+    @property
+    def _fraction(self) -> float:
+        """The part of all examples that is done, those under way in part."""
+        here = sum(each.fraction * each.examples for each in self._progress.values())
+        return (self._examples + here) / max(1, self._planned)
 
     def _line(self) -> str:
         cost = money(self._budget.spent, free=self._free, known=True)
         failed = f", {self._failed} failed" if self._failed else ""
         seconds = time.monotonic() - self._began
+        turns = self._turns + sum(each.turns for each in self._progress.values())
+        examples = self._examples + sum(each.done for each in self._progress.values())
+        left = "" if self._done + self._failed == self._runs else self._clock.left(self._fraction)
         return (
             f"{self._done}/{self._runs} runs done{failed}, {len(self._running)} under way · "
-            f"{self._examples}/{self._planned} examples · {self._turns:,} turns "
-            f"({self._turns / max(seconds, 0.001):.1f} a second) · {cost}"
+            f"{examples}/{self._planned} examples · {turns:,} turns "
+            f"({turns / max(seconds, 0.001):.1f} a second) · {cost}{' · ' if left else ''}{left}"
         )
 
     def _show(self) -> None:

@@ -18,23 +18,13 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
         found: What it will use; None where it is too long to be simulated in passing.
     """
     manifest = plan.manifest
+    if asked := asking(plan, found):
+        yield asked
     if found is None:
         rounds = max(example.index for example in plan.examples) + 1
         least = int(rounds * USABLE * manifest.span)
         yield f"at least {least:,} tokens of conversation; `ltm-bench estimate` says what that takes"
         return
-    name = manifest.agent.name
-    if found.filler:
-        reason = (
-            "is asked everything"
-            if plan.agents.sample.observes
-            else "does not observe, so it is asked everything"
-        )
-        times = found.calls / max(found.calls - found.filler, 1)
-        yield (
-            f"{name} {reason}: about {found.calls:,} calls, {found.filler:,} of them filler "
-            f"({times:.1f} times as many as without filler)"
-        )
     took = duration(found.minutes)
     yield ", ".join(
         filter(
@@ -53,6 +43,27 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
             f"{spell_span(manifest.span)}, and what is asked will lie further back; take a larger --span, or fewer "
             "--scenario or --examples"
         )
+
+
+def asking(plan: Plan, found: Estimate | None) -> str:
+    """Say what it takes to ask an agent everything, filler included; empty where filler is not asked."""
+    manifest = plan.manifest
+    if manifest.filler.mode != "live" or manifest.suite.isolated:
+        return ""
+    reason = (
+        "is asked everything"
+        if plan.agents.sample.observes
+        else "does not observe, so it is asked everything"
+    )
+    if found is None:
+        return (
+            f"{manifest.agent.name} {reason}, filler included: about 3 times as many calls as without filler"
+        )
+    times = found.calls / max(found.calls - found.filler, 1)
+    return (
+        f"{manifest.agent.name} {reason}: about {found.calls:,} calls, {found.filler:,} of them filler "
+        f"({times:.1f} times as many as without filler)"
+    )
 
 
 def _about(tokens: int) -> str:

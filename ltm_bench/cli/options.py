@@ -1,13 +1,18 @@
 """What several commands take: their options, how values are read, and what their help looks like."""
 
+import json
+import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.cli.console import err
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.plan.tables import read_toml
 
 
 def group(about: str) -> typer.Typer:
@@ -85,6 +90,107 @@ def _dollars(text: str) -> Decimal:
     return limit
 
 
+def _hush(quiet: bool) -> bool:
+    err().quiet = quiet
+    return quiet
+
+
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+def _log(level: str | None) -> str | None:
+    if level is None:
+        return None
+    if level.lower() not in _LEVELS:
+        raise ConfigError(f"--log-level {level}: it is {', '.join(_LEVELS[:-1])} or {_LEVELS[-1]}")
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
+    logging.getLogger("ltm_bench").setLevel(level.upper())
+    return level
+
+
+def _configured(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Take a file's values for the options that nobody types."""
+    if path is not None:
+        known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "help")}
+        ctx.default_map = dict(_values(path, known))
+    return path
+
+
+def _values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in read_toml(path).items():
+        name = key.replace("-", "_")
+        if name == "settings" and isinstance(value, dict):
+            yield "setting", [f"{each}={json.dumps(item)}" for each, item in value.items()]
+        elif name == "parameters" and isinstance(value, dict):
+            tables = [(each, table) for each, table in value.items() if isinstance(table, dict)]
+            yield (
+                "parameter",
+                [f"{row}.{each}={json.dumps(item)}" for row, table in tables for each, item in table.items()],
+            )
+        elif name not in known:
+            names = [*known, "settings", "parameters"]
+            raise ConfigError(
+                f"{path}: unknown key {key!r}{nearest(name, names)} (known: {', '.join(names)})"
+            )
+        elif isinstance(value, dict):
+            raise ConfigError(f"{path}: {key} is a table; write a value, as for --{key}")
+        elif isinstance(value, list):
+            yield name, list(map(str, value))
+        else:
+            yield name, value if isinstance(value, bool) else str(value)
+
+
+def parse_tags(given: list[str]) -> dict[str, str]:
+    """Read tags as they are typed, `KEY=VALUE` each. Raises ConfigError."""
+    found = {}
+    for each in given:
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"--tag {each}: write it as key=value")
+        found[key.strip()] = value.strip()
+    return found
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        envvar="LTM_BENCH_CONFIG",
+        is_eager=True,
+        callback=_configured,
+        help="A TOML file with values for these options, by their names; tables [settings] and [parameters.SCENARIO] "
+        "for -A and -P. What is typed, or stands in a variable, comes first.",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        envvar="LTM_BENCH_QUIET",
+        callback=_hush,
+        help="Print the result alone: no progress and no notes. Warnings and errors stay.",
+    ),
+]
+LogLevel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LEVEL",
+        envvar="LTM_BENCH_LOG_LEVEL",
+        callback=_log,
+        help="Log to standard error what happens: debug (every request to a provider), info, warning or error.",
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag",
+        metavar="KEY=VALUE",
+        envvar="LTM_BENCH_TAG",
+        help="A word of your own about the run, kept beside its log; can be repeated.",
+    ),
+]
 Suite = Annotated[
     str,
     typer.Option(
@@ -166,7 +272,7 @@ AgentName = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="LTM_BENCH_AGENT",
-        help="Who is asked: a preset or an adapter (see list agents).",
+        help="Who is asked: a preset or an adapter (see list agents), or PROVIDER:MODEL, such as openai:gpt-6-luna.",
     ),
 ]
 Tokenizer = Annotated[
@@ -177,6 +283,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option(
         "-A",
+        "--agent-arg",
         "--setting",
         metavar="KEY=VALUE",
         envvar="LTM_BENCH_SETTING",
@@ -187,6 +294,7 @@ Parameters = Annotated[
     list[str] | None,
     typer.Option(
         "-P",
+        "--scenario-arg",
         "--parameter",
         metavar="SCENARIO.KEY=VALUE",
         envvar="LTM_BENCH_PARAMETER",

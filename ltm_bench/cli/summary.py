@@ -19,10 +19,12 @@ def print_run(run: Run) -> None:
     out().print(_table(results))
     out().print(_verdict(results))
     if results.references:
-        floor, ceiling = (results.references.get(name, 0.0) for name in REFERENCES)
-        out().print(
-            f"floor (goldfish) {floor:.2f}, ceiling (perfect) {ceiling:.2f}, chance {results.chance:.2f}"
-        )
+        baseline, oracle = (results.references.get(name, 0.0) for name in REFERENCES)
+        besides = [
+            f"{name} {score:.2f}" for name, score in results.references.items() if name not in REFERENCES
+        ]
+        known = [f"baseline (goldfish) {baseline:.2f}", f"oracle (perfect) {oracle:.2f}", *besides]
+        out().print(f"{', '.join(known)}, chance {results.chance:.2f}")
     if results.mode != IN_LINE:
         out().print(f"mode: {results.mode}; compare this score with those of the same mode")
     out().print(f"heard: {results.hearing}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ltm_bench.api import Run, load_run
 from ltm_bench.cli.comparison import print_pairs
-from ltm_bench.cli.console import err, safe
+from ltm_bench.cli.console import complain, out, safe
 from ltm_bench.core.errors import ConfigError, ThresholdMissed
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.values import spell_span
@@ -54,10 +54,10 @@ class Thresholds:
         }:
             raise ConfigError(f"--baseline {self.baseline}: that run has no scenario in common with this one")
         for warning in made_otherwise({run.name: there, "this run": here}):
-            err().print(f"warning: not made alike: {safe(warning)}")
+            complain(f"warning: not made alike: {warning}")
         if there.seed not in (seeds or (here.seed,)):
-            err().print(
-                f"warning: not made alike: {safe(run.name)} has the seed {there.seed}, so its examples are others"
+            complain(
+                f"warning: not made alike: {run.name} has the seed {there.seed}, so its examples are others"
             )
         return run
 
@@ -75,11 +75,14 @@ class Thresholds:
 
     def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
         for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
-            err().print(f"warning: not scored alike: {safe(warning)}")
+            complain(f"warning: not scored alike: {warning}")
         here = [Scored(each.manifest, each.results) for each in runs]
         there = [Scored(baseline.manifest, baseline.results)]
         name = runs[0].name if len(runs) == 1 else "this run"
-        print_pairs([pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)])
+        found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
+        if found.paired.shown:
+            out().print(safe(found.verdict))
+        print_pairs([found])
         shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
         before = _share(baseline.results, shared)
         now = sum(_share(run.results, shared) for run in runs) / len(runs)

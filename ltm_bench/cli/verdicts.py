@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+
+from ltm_bench.core.limits import content_of, json_of
 
 
 def stored_verdicts(run: Path) -> dict[str, str]:
@@ -12,7 +13,7 @@ def stored_verdicts(run: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        records = [json.loads(line) for line in path.read_bytes().splitlines()]
+        records = [json_of(line) for line in content_of(path).splitlines()]
         return {f"{r['example']} turn {r['turn']}": _spelt(r["outcome"], r["score"]) for r in records}
     except (ValueError, LookupError, TypeError):  # a derived file: scoring writes it again
         return {}

@@ -1,7 +1,7 @@
 """The system under test, as the benchmark sees it. An adapter subclasses `Agent` and writes `reply`.
 
 Everything else is optional. What an agent can do is said by attributes of the *instance*, since it often depends on
-the settings: `free`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`, `connections`.
+the settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`, `connections`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class Finding:
 
     ok: bool
     text: str
+    lacks: bool = False
+    """Whether something is missing that an agent can do without."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,9 @@ class Agent:
     What the agent observes costs no call; an agent that does not observe is asked everything, filler included. An
     adapter whose settings decide sets it on the instance, and one that remembers nothing may set it, too.
     """
+
+    metered: bool = False
+    """Whether all its requests go through the toolkit's HTTP client, so that each is paid for by itself."""
 
     writes_in_reply: bool = False
     """Whether it decides what to remember while it replies, with memory tools or a scratchpad, say.

@@ -1,9 +1,20 @@
-"""The budget of a run or a sweep, in US dollars: the limit, what has been spent, what is reserved for pending calls."""
+"""The budget of a run or a sweep, in US dollars: the limit, what has been spent, what is reserved for pending calls.
+
+A call to an agent can be several attempts: providers' libraries send again what was cut off or came too late, and a
+provider may have billed all of them. So every attempt reserves before it is sent, and one that ended neither with an
+HTTP error nor with a usage is charged with all that it had reserved.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
+from threading import RLock
+from typing import Literal
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import BudgetReached
@@ -12,10 +23,24 @@ from ltm_bench.core.pricing import dollars
 
 NOTHING = Decimal()
 
+Mark = Literal["sending", "refused", "failed", "lost"]
+"""What is written down of an attempt while a call is under way: see `Payment`."""
+
+Note = Callable[[Mark, Decimal], None]
+"""Told of marks, each with what was charged for it."""
+
+
+class Halted(BaseException):
+    """There is no money for another attempt. Libraries take it for no error that passes, and so do not try again."""
+
+
+def _nowhere(mark: Mark, charged: Decimal) -> None:
+    """Note nothing."""
+
 
 @dataclass
 class Budget:
-    """Keeps spending within a limit by reserving the most that each call could cost."""
+    """Keeps spending within a limit by reserving the most that each attempt could cost. Threads may share it."""
 
     limit: Decimal | None = None
     spent: Decimal = field(default_factory=Decimal)
@@ -23,49 +48,194 @@ class Budget:
     """Whether the price of some reply is unknown, which makes `spent` a lower bound."""
 
     held: Decimal = field(default_factory=Decimal)
-    """The most that pending calls could cost."""
+    """The most that pending attempts could cost."""
+
+    lock: RLock = field(default_factory=RLock, repr=False, compare=False)
+
+    @contextmanager
+    def paying(
+        self, agent: Agent, message: Message, note: Note = _nowhere, *, at_once: bool = True
+    ) -> Iterator[Payment]:
+        """Pay for one call to an agent, which is made within: for every attempt that the toolkit's HTTP clients make.
+
+        Whoever calls says with `Payment.settle` what a reply used. A call that ends with an error is charged with what
+        it may have cost.
+
+        Args:
+            agent: Who is called.
+            message: What it is told.
+            note: Told of every attempt; should the process die, the notes say what it may owe.
+            at_once: Reserve before anything is sent. False waits until something is, for calls that seldom do.
+
+        Raises:
+            BudgetReached: There is no money for the call, or for another attempt of it.
+        """
+        payment = Payment(self, agent, message, note)
+        if at_once:
+            payment.reserve()
+        token = _paying.set(payment)
+        try:
+            yield payment
+        except (
+            BaseException
+        ) as error:  # whatever it is: what it may have cost is charged, the rest is given back
+            payment.fail()
+            if payment.stopped is not None:
+                raise payment.stopped from error
+            raise
+        finally:
+            _paying.reset(token)
+        payment.release()
 
     def settle(self, usage: Usage | None, *, free: bool, held: Decimal = NOTHING) -> None:
         """Add the price of a reply, and release what was reserved for it."""
-        self.held -= held
-        if usage is None:
-            self.unknown = self.unknown or not free
-            return
-        price = dollars(usage)
-        if price is not None:
-            self.spent += price
-        elif not free:
-            self.unknown = True
-
-    def hold(self, agent: Agent, message: Message) -> Decimal:
-        """Reserve the most that replying to `message` could cost, and return it.
-
-        Raises BudgetReached if that could exceed the limit, or if the price is unknown.
-        """
-        if self.limit is None or agent.free:
-            return NOTHING
-        most = agent.reserve(message)
-        return self.take(dollars(most) if most is not None else None)
+        with self.lock:
+            self.held -= held
+            price = None if usage is None else dollars(usage)
+            if price is not None:
+                self.spent += price
+            elif not free:
+                self.unknown = True
 
     def take(self, price: Decimal | None) -> Decimal:
-        """Reserve this price, and return it. Raises BudgetReached as `hold` does."""
-        if price is None or self.unknown:
-            raise BudgetReached(
-                f"--max-cost {self.limit} cannot be guaranteed: what the next call could cost is unknown; "
-                "run without --max-cost"
-            )
-        if self.limit is not None and self.spent + self.held + price > self.limit:
-            raise BudgetReached(
-                f"${self.spent:.4f} spent, and the next call could cost ${price:.4f}: that could exceed "
-                f"--max-cost {self.limit}; resume with a larger one"
-            )
-        self.held += price
-        return price
+        """Reserve this price, and return it. Raises BudgetReached if that could exceed the limit, or is unknown."""
+        with self.lock:
+            if price is None or self.unknown:
+                raise BudgetReached(
+                    f"--max-cost {self.limit} cannot be guaranteed: what the next call could cost is unknown; "
+                    "run without --max-cost"
+                )
+            if self.limit is not None and self.spent + self.held + price > self.limit:
+                raise BudgetReached(
+                    f"${self.spent:.4f} spent, and the next call could cost ${price:.4f}: that could exceed "
+                    f"--max-cost {self.limit}; resume with a larger one"
+                )
+            self.held += price
+            return price
+
+    def count(self, price: Decimal) -> None:
+        """Count what replies in a log have cost."""
+        with self.lock:
+            self.spent += price
+
+    def charge(self, price: Decimal, held: Decimal = NOTHING) -> None:
+        """Count what may have been paid for, and of which no usage came back; release what was reserved for it."""
+        with self.lock:
+            self.spent += price
+            self.held -= held
 
     def lose(self, price: Decimal) -> None:
         """Count a call that may have been paid for, and whose reply was lost in a crash."""
-        self.spent += price
+        with self.lock:
+            self.spent += price
 
     def release(self, held: Decimal) -> None:
         """Release what was reserved for a call that failed."""
-        self.held -= held
+        with self.lock:
+            self.held -= held
+
+
+class Payment:
+    """What one call to an agent costs, attempt by attempt.
+
+    What an attempt reserves is what the agent reserves for a whole reply. All first attempts of a reply that takes
+    several requests fit in there; each attempt after a lost one reserves as much again.
+    """
+
+    def __init__(self, budget: Budget, agent: Agent, message: Message, note: Note) -> None:
+        self.charged = NOTHING
+        """What was charged because no usage came back."""
+        self.stopped: BudgetReached | None = None
+        """Why there was no money for another attempt."""
+        self._budget, self._agent, self._message, self._note = budget, agent, message, note
+        self._held: Decimal | None = None
+        self._sent = self._settled = False
+        self._answered = 0
+
+    @cached_property
+    def price(self) -> Decimal | None:
+        """The most that an attempt can cost; None where it is unknown."""
+        most = None if self._agent.free else self._agent.reserve(self._message)
+        return dollars(most) if most is not None else None
+
+    def reserve(self) -> None:
+        """Set the money for an attempt aside, unless that is done. Raises BudgetReached."""
+        with self._budget.lock:
+            if self._held is None and self._budget.limit is not None and not self._agent.free:
+                self._held = self._budget.take(self.price)
+
+    def begin(self) -> None:
+        """Reserve for an attempt that is about to be made. Raises Halted."""
+        try:
+            if self.stopped is None:
+                self.reserve()
+        except BudgetReached as error:
+            self.stopped = error
+        if self.stopped is not None:
+            raise Halted(str(self.stopped)) from None
+
+    def calling(self) -> None:
+        """Say that the agent is called now: of one whose attempts nobody sees, this is the only one."""
+        if not self._agent.metered:
+            self.sending()
+
+    def sending(self) -> None:
+        """Note that the first byte of an attempt goes out now."""
+        self._sent = True
+        self._note("sending", NOTHING)
+
+    def end(self, *, refused: bool, answered: bool, heard: bool = False) -> None:
+        """Take note of how an attempt ended.
+
+        Args:
+            refused: With an HTTP error, or before it was sent: it costs nothing.
+            answered: With an answer, whose usage the reply will say.
+            heard: Whether the agent may have heard the message all the same: a server failed while it worked on it.
+        """
+        self._sent = False
+        if refused:
+            self._note("failed" if heard else "refused", NOTHING)
+        elif answered:
+            self._answered += 1
+        else:
+            self._note("lost", self._charge())
+
+    def settle(self, usage: Usage | None) -> None:
+        """Count what a reply used; all that was reserved where it does not say."""
+        self._settled = True
+        free, held = self._agent.free, self._held
+        if held is not None and not free and (usage is None or dollars(usage) is None):
+            self._charge()
+            return
+        self._held = None
+        self._budget.settle(usage, free=free, held=held or NOTHING)
+
+    def fail(self) -> None:
+        """Charge a call that failed with what it may have cost, beside the attempts that were charged already."""
+        if not self._settled and (self._answered or self._sent):
+            self._settled = True
+            self._note("lost", self._charge())
+        self.release()
+
+    def release(self) -> None:
+        """Give back what is still reserved."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._budget.release(held)
+
+    def _charge(self) -> Decimal:
+        with self._budget.lock:
+            price, held = self.price or NOTHING, self._held
+            self._held = None
+            if not self._agent.free:
+                self._budget.charge(price, held or NOTHING)
+            self.charged += price
+        return price
+
+
+_paying: ContextVar[Payment | None] = ContextVar("paying", default=None)
+
+
+def payment() -> Payment | None:
+    """Return what pays for the attempts that are made here, if anything does."""
+    return _paying.get()

@@ -19,7 +19,6 @@ A message says what, where, which value, and what to do about it.
 """
 
 import difflib
-import re
 from collections.abc import Iterable
 
 
@@ -91,11 +90,3 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` if a known word is close to `word`, otherwise an empty string."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
-
-
-_CREDENTIALS = re.compile(r"(?<=//)[^/\s@?#]{1,1000}@")
-
-
-def bare(text: str) -> str:
-    """Remove the user name and password from all URLs in a text."""
-    return _CREDENTIALS.sub("", text)

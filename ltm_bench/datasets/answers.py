@@ -4,12 +4,12 @@ Published files differ in their keys, nest rows under users or samples, and stor
 is read is lenient; what is scored is not. A row that has no answer is named and skipped.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.predictions import OnBad
 from ltm_bench.datasets.streaming import opened
 
@@ -104,7 +104,7 @@ def _rows(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Mapping[str, Any], s
     with opened(path) as file:
         text = file.read()
     try:
-        whole = json.loads(text)
+        whole = json_of(text)
     except (ValueError, RecursionError) as error:
         if text.lstrip().startswith("["):
             raise ConfigError(f"{path}: not JSON: {error}") from error
@@ -114,7 +114,7 @@ def _rows(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Mapping[str, Any], s
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                value = json.loads(line)
+                value = json_of(line)
             except (ValueError, RecursionError) as error:
                 on_bad(f"{path}:{number}: skipped, not JSON: {error}")
             else:

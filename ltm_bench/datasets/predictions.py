@@ -1,13 +1,12 @@
 """Reads prediction files of others: a JSON list, or JSON Lines, gzipped or not."""
 
-import gzip
 import io
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import content_of, json_of, unpacked
 
 OnBad = Callable[[str], None]
 """Is told of each line that is skipped: the file, the line's number, and what is wrong."""
@@ -38,15 +37,15 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
         ConfigError: If the file cannot be read.
     """
     try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if content.startswith(_GZIP) else content).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        content = content_of(path)
+        text = (unpacked(content) if content.startswith(_GZIP) else content).decode("utf-8")
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
     if not text.lstrip().startswith("["):
         yield from _lines(path, text, on_bad, keep_cut=keep_cut)
         return
     try:
-        yield from map(Entry._make, enumerate(json.loads(text), start=1))
+        yield from map(Entry._make, enumerate(json_of(text), start=1))
     except ValueError as error:
         raise ConfigError(f"{path}: not JSON: {error}") from error
 
@@ -64,7 +63,7 @@ def _lines(path: Path, text: str, on_bad: OnBad, *, keep_cut: bool) -> Iterator[
             yield line
 
     # Left to itself, it reads with whichever JSON library is installed; they differ on NaN and on large numbers.
-    with jsonlines.Reader(numbered(), loads=json.loads) as reader:
+    with jsonlines.Reader(numbered(), loads=json_of) as reader:
         while True:
             try:
                 value = reader.read(skip_empty=True, allow_none=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.predictions import Entry, OnBad
 
 _BLOCK = 1 << 20
@@ -65,7 +66,7 @@ def _of_lines(path: Path, start: str, file: IO[str], on_bad: OnBad) -> Iterator[
         if not line.strip():
             continue
         try:
-            yield Entry(number, json.loads(line))
+            yield Entry(number, json_of(line))
         except (ValueError, RecursionError) as error:
             on_bad(f"{path}:{number}: skipped, not JSON: {error}")
 

@@ -12,13 +12,11 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.limits import check_zip
 from ltm_bench.log.reader import read_manifest
 
 SUMS = "SHA256SUMS"
 """The file of hashes in a bundle, in the form that `sha256sum --check` reads."""
-
-LARGEST = 4 << 30
-"""Bytes that a bundle may unpack to."""
 
 _SUFFIXES = (".jsonl", ".json", ".html", ".toml")
 
@@ -64,15 +62,22 @@ def unpack(bundle: Path, into: Path) -> Path:
             paths = [PurePosixPath(entry.filename) for entry in entries]
             if any(path.is_absolute() or ".." in path.parts or "\\" in str(path) for path in paths):
                 raise NotVerified(f"{bundle}: has a file outside its folder; this is not a bundle")
-            if sum(entry.file_size for entry in entries) > LARGEST:
-                raise NotVerified(f"{bundle}: would unpack to more than {LARGEST >> 30} GiB")
+            if not all(entry.filename.isprintable() for entry in entries):
+                raise NotVerified(f"{bundle}: has a file whose name cannot be shown; this is not a bundle")
+            check_zip(archive, bundle.stat().st_size)
             if len({path.parts[0] for path in paths}) != 1:
                 raise NotVerified(
                     f"{bundle}: has no run, or several; bundle the run again with `ltm-bench bundle`"
                 )
             archive.extractall(into)
-    except zipfile.BadZipFile as error:
-        raise NotVerified(f"{bundle}: {error}; it is damaged, or not a bundle") from error
+    except (NotVerified, OSError):
+        raise
+    except (
+        Exception
+    ) as error:  # of a damaged zip, any part of zipfile and zlib may complain, each in its own way
+        raise NotVerified(
+            f"{bundle}: {error or type(error).__name__}; it is damaged, or not a bundle"
+        ) from error
     run = into / paths[0].parts[0]
     _check_sums(bundle, run)
     return run
@@ -81,11 +86,13 @@ def unpack(bundle: Path, into: Path) -> Path:
 def _check_sums(bundle: Path, run: Path) -> None:
     if not (run / SUMS).is_file():
         raise NotVerified(f"{bundle}: has no {SUMS}; bundle the run again with `ltm-bench bundle`")
-    lines = (run / SUMS).read_text("utf-8", "replace").splitlines()
+    lines = (run / SUMS).read_bytes().decode("utf-8", "replace").splitlines()
     stated = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     found = {p.relative_to(run).as_posix(): p for p in run.rglob("*") if p.is_file() and p.name != SUMS}
     if stated.keys() != found.keys():
         raise NotVerified(f"{bundle}: {min(stated.keys() ^ found.keys())} is missing, or not in {SUMS}")
     for name, path in found.items():
-        if (digest := hashlib.sha256(path.read_bytes()).hexdigest()) != stated[name]:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != stated[name]:
             raise NotVerified(f"{bundle}: {name} was changed: its SHA-256 is {digest}, not {stated[name]}")

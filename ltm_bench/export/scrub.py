@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
-REMOVED = "[removed]"
-"""Stands in place of a secret."""
+from ltm_bench.core.keys import REMOVED, keys_in, scrubbed
 
-_KEYS = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"
-    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{16,}|(?<=://)[^/\s:@\"]+:[^/\s@\"]+(?=@)"
-)
-"""What looks like a key of a known provider, a token, or a password in a URL."""
+__all__ = ["REMOVED", "Scrubbed", "scrub"]
 
 
 class Scrubbed(NamedTuple):
@@ -26,16 +17,13 @@ class Scrubbed(NamedTuple):
     """How many there were."""
 
 
-def scrub(text: str, secrets: Iterable[str]) -> Scrubbed:
-    """Remove secrets from a text.
+def scrub(text: str) -> Scrubbed:
+    """Remove secrets from the content of a file, and parts of them: see `ltm_bench.core.keys`.
 
-    Args:
-        text: The content of a file.
-        secrets: Known secrets; they are found in their JSON form too. Whatever looks like a key is removed anyway.
+    What only looks random stays: such are the ids and hashes of which the files of a run are full.
     """
-    removed = 0
-    for secret in sorted({form for s in secrets for form in (s, json.dumps(s)[1:-1])}, key=len, reverse=True):
-        removed += text.count(secret)
-        text = text.replace(secret, REMOVED)
-    text, more = _KEYS.subn(REMOVED, text)
-    return Scrubbed(text, removed + more)
+    removed, at = 0, -1
+    for key in sorted(keys_in(text, random=False)):
+        removed += key.start > at
+        at = max(at, key.end)
+    return Scrubbed(scrubbed(text, random=False) if removed else text, removed)

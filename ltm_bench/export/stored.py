@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.scrub import REMOVED
@@ -66,13 +66,13 @@ class Logged:
 def stored_results(run: Path) -> Results:
     """Read results.json. Raises NotVerified where it is missing, damaged or of another schema."""
     try:
-        content = json.loads((run / "results.json").read_bytes())
+        content = json_of(content_of(run / "results.json"))
         results = Results.model_validate(content)
     except FileNotFoundError as error:
         raise NotVerified(f"{run.name}: has no results.json; write it with `ltm-bench rescore`") from error
     except ValidationError as error:
         raise NotVerified(f"{run.name}: results.json: {_first(error)}") from error
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise NotVerified(f"{run.name}: results.json cannot be read: {error}") from error
     if results.schema_version != SCHEMA:
         raise NotVerified(
@@ -86,15 +86,15 @@ def stored_verdicts(run: Path) -> Mapping[Place, Verdict]:
     """Read verdicts.jsonl. Raises NotVerified where it is missing, damaged, or judges a question twice."""
     found: dict[Place, Verdict] = {}
     try:
-        for number, line in enumerate((run / "verdicts.jsonl").read_bytes().splitlines(), start=1):
-            verdict = Verdict.model_validate(json.loads(line))
+        for number, line in enumerate(content_of(run / "verdicts.jsonl").splitlines(), start=1):
+            verdict = Verdict.model_validate(json_of(line))
             place = Place(verdict.example, verdict.turn)
             if place in found:
                 raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: a second verdict on {place}")
             found[place] = verdict
     except ValidationError as error:
         raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: {_first(error)}") from error
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise NotVerified(
             f"{run.name}: verdicts.jsonl cannot be read: {error}; write it with `ltm-bench rescore`"
         ) from error

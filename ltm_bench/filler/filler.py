@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.openings import opening
 
@@ -152,10 +153,10 @@ def triviaqa(path: Path) -> Bank:
 
 def _entries(path: Path) -> Sequence[Any]:
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json_of(content_of(path))
     except OSError as error:
         raise ConfigError(f"--filler triviaqa:{path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"--filler triviaqa:{path}: not JSON ({error})") from error
     data = content.get("Data") if isinstance(content, dict) else content
     return data if isinstance(data, list) else []

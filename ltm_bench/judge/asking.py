@@ -16,6 +16,7 @@ from typing import Any
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
+from ltm_bench.core.keys import scrubbed, without_values
 from ltm_bench.core.messages import Message, Outcome
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge import rubric
@@ -45,30 +46,31 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
     }
     message = Message(text, AT, 0)
     with tempfile.TemporaryDirectory() as home:
-        agent, held = None, Decimal()
+        agent = None
         try:
             agent = judge.make()
-            held = budget.hold(agent, message)
-            await agent.open(Path(home))
-            reply = await agent.reply(message)
+            with budget.paying(agent, message) as payment:
+                await agent.open(Path(home))
+                payment.calling()
+                reply = await agent.reply(message)
+                payment.settle(reply.usage)
         except BudgetReached:
             raise
         except Exception as error:  # a judge is anybody's adapter
-            budget.release(held)
-            said = f"{type(error).__name__}: {error}"
+            said = scrubbed(f"{type(error).__name__}: {error}")
             return Opinion(**common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said}"[:500])
         finally:
             if agent is not None:
                 await agent.close()
-    budget.settle(reply.usage, free=agent.free, held=held)
+    answer = without_values(reply.text)
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
-    verdict = rubric.read(reply.text)
+    verdict = rubric.read(answer)
     return Opinion(
         **common,
         model=reply.usage.model if reply.usage else None,
-        answer=reply.text,
+        answer=answer,
         outcome=verdict[0] if verdict else Outcome.JUDGE_ERROR,
-        reason=verdict[1] if verdict else f"unreadable answer: {reply.text.strip()[:120]!r}",
+        reason=verdict[1] if verdict else f"unreadable answer: {answer.strip()[:120]!r}",
         dollars=None if price is None else float(price),
         usage={name: getattr(reply.usage, name) for name in FIGURES} if reply.usage else {},
     )

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Outcome
 
 TEXT = """\
@@ -116,8 +117,8 @@ def read(answer: str) -> tuple[Outcome, str] | None:
     if text.startswith("```") and text.endswith("```") and len(text) > 6:
         text = text.removesuffix("```").partition("\n")[2].strip()
     try:
-        content: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        content: Any = json_of(text)
+    except ValueError:
         return None
     if not isinstance(content, dict):
         return None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from ltm_bench.core.limits import content_of, json_of
 
 PACKAGES = (
     "ltm-bench",
@@ -31,21 +34,34 @@ def record_environment(run: Path) -> None:
         except PackageNotFoundError:
             continue
     now = datetime.now(UTC)  # noqa: TID251  # when a run was started is the one thing that the wall clock knows
-    earlier = environment_of(run).get("started")
+    known = environment_of(run)
+    earlier = known.get("started")
     content = {
         "started": [*(earlier if isinstance(earlier, list) else []), now.isoformat(timespec="seconds")],
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": packages,
     }
+    _write(run, content | {key: known[key] for key in ("tags",) if key in known})
+
+
+def record_tags(run: Path, tags: Mapping[str, str]) -> None:
+    """Add tags to a run, or change them. They are no part of what it is."""
+    if tags:
+        known = environment_of(run)
+        before = known.get("tags")
+        _write(run, known | {"tags": {**(before if isinstance(before, dict) else {}), **tags}})
+
+
+def _write(run: Path, content: Mapping[str, Any]) -> None:
     (run / "environment.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
 def environment_of(run: Path) -> dict[str, Any]:
     """Return what is known of where and when a run ran; empty where nothing is, or it cannot be read."""
     try:
-        content = json.loads((run / "environment.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = json_of(content_of(run / "environment.json"))
+    except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Finish, Kind, Message, Reply, Usage
 from ltm_bench.log.lines import LARGEST, to_line
 
@@ -156,17 +157,23 @@ def decode(line: bytes) -> Event:
             raise NotAnEvent(_problem(error)) from error
     # Lone surrogates are escaped in the log, and only `json` reads them.
     try:
-        raw = json.loads(line)
+        raw = json_of(line)
         event = _read(json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace"))
     except ValidationError as error:
         raise NotAnEvent(_problem(error)) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise NotAnEvent(f"damaged line ({error})") from error
     texts = {name: raw[name] for name in ("message", "reply", "example", "ideal", "expect") if name in raw}
     return replace(event, **texts)
 
 
+_BESIDES = 20
+"""Levels of what a usage has `besides`; each is an agent within the agent before."""
+
+
 def _read(line: bytes) -> Event:
+    if line.count(b'"besides"') > _BESIDES:
+        raise NotAnEvent(f"damaged event, replied: usage has besides in more than {_BESIDES} levels")
     event = _EVENTS.validate_json(line)
     if isinstance(event, Sent):
         if event.kind != "fill" and event.example is None:

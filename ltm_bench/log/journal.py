@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self
 
-from ltm_bench.log.lines import append, mend, to_line
+from ltm_bench.log.lines import append, mend, sync_folder, to_line
 
 
 def retrieval_trace_of(log: Path) -> Path:
@@ -30,13 +31,21 @@ class Journal:
 
     def put(self, record: Mapping[str, Any]) -> None:
         """Append a record."""
-        self._file = self._file or self.path.open("ab", buffering=0)
+        if self._file is None:
+            self._file = self.path.open("ab", buffering=0)
+            sync_folder(self.path.parent)
         append(self._file, to_line(record))
+
+    def sync(self) -> None:
+        """Have what was put brought to the disk."""
+        if self._file is not None:
+            os.fsync(self._file.fileno())
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
+            self.sync()
             self._file.close()
             self._file = None

@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from ltm_bench.core.limits import is_ordinary, json_of
+
 LARGEST = 1 << 53
 """Above this a whole number is damage, and readers of JSON disagree about its value."""
 
@@ -27,11 +29,13 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects in a file of evidence beside the log; a line that cannot be read is skipped."""
     if not path.exists():
         return
+    if not is_ordinary(path):
+        return
     with path.open("rb") as file:
         for line in file:
             try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
+                record = json_of(line)
+            except ValueError:
                 continue
             if isinstance(record, dict):
                 yield record
@@ -51,6 +55,20 @@ def write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have names of files that were made or changed in a folder brought to the disk, where the platform can."""
+    if os.name != "posix":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    except OSError:  # some network file systems cannot
+        pass
+    finally:
+        os.close(opened)
 
 
 def mend(path: Path) -> int:
@@ -59,16 +77,18 @@ def mend(path: Path) -> int:
         return 0
     with path.open("rb+") as file:
         size = file.seek(0, os.SEEK_END)
-        tail, start = b"", size
-        while start > 0 and b"\n" not in tail:
-            start = max(0, start - 65536)
+        blocks: list[bytes] = []  # of the last line, from its end
+        start = size
+        while start > 0 and (not blocks or b"\n" not in blocks[-1]):
+            end, start = start, max(0, start - _BLOCK)
             file.seek(start)
-            tail = file.read(size - start)
-        if tail.endswith(b"\n"):
+            blocks.append(file.read(end - start))
+        if blocks[0].endswith(b"\n"):
             return 0
-        last = tail.rpartition(b"\n")[2]
+        blocks[-1] = blocks[-1].rpartition(b"\n")[2]
+        last = b"".join(reversed(blocks))
         try:
-            whole = isinstance(json.loads(last), dict)
+            whole = isinstance(json_of(last), dict)
         except ValueError:
             whole = False
         if whole:
@@ -77,3 +97,6 @@ def mend(path: Path) -> int:
             return 0
         file.truncate(size - len(last))
         return len(last)
+
+
+_BLOCK = 1 << 16

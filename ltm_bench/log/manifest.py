@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ltm_bench.log.lines import LARGEST, to_line
 
@@ -15,8 +15,8 @@ FORMAT = 1
 IMPORTED = "imported"
 """The adapter of an imported run: there is nobody who could be asked again."""
 
-MOST_EXAMPLES = 1_000_000
-"""Most examples that a scenario may have in one run."""
+MOST_EXAMPLES = 20_000
+"""Most examples that all scenarios of a run may have together: each is a row of a page, asked or not."""
 
 
 _FEW = 2
@@ -59,6 +59,13 @@ class SuiteEntry(_Frozen):
     stagger: float = Field(ge=0, le=1)
     isolated: bool
     scenarios: list[ScenarioEntry]
+
+    @field_validator("scenarios")
+    @classmethod
+    def _bearable(cls, scenarios: list[ScenarioEntry]) -> list[ScenarioEntry]:
+        if sum(entry.examples for entry in scenarios) > MOST_EXAMPLES:
+            raise ValueError(f"more examples than a run can have ({MOST_EXAMPLES:,})")
+        return scenarios
 
     @property
     def title(self) -> str:

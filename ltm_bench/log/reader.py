@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from ltm_bench.core.errors import LogError
+from ltm_bench.core.limits import is_ordinary, json_of, opened
 from ltm_bench.core.messages import AnsweredBy, Turn
 from ltm_bench.log.events import Ended, Event, NotAnEvent, Published, Replied, Sent, decode
 from ltm_bench.log.manifest import FORMAT, Manifest
@@ -39,7 +39,7 @@ class EventReader:
         asked: int | None = None
         speaking: set[str] = set()
         try:
-            with self.path.open("rb") as file:
+            with opened(self.path) as file:
                 for number, line in enumerate(file, start=1):
                     self._hash.update(line)
                     try:
@@ -68,6 +68,8 @@ class EventReader:
                     yield event
         except OSError as error:
             raise LogError(f"{self.path}: {error.strerror or error}") from error
+        except ValueError as error:
+            raise LogError(f"{self.path}: {error}") from error
 
     def _damaged(self, number: int, problem: str) -> LogError:
         return LogError(f"{self.path}:{number}: {problem}; restore the file from a copy")
@@ -82,10 +84,12 @@ def read_manifest(run: Path) -> Manifest:
     """Return the manifest of a run. Raises LogError if it has none, or one of another format."""
     path = run / "events.jsonl"
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             line = file.readline()
     except OSError as error:
         raise LogError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise LogError(f"{path}: {error}") from error
     first = _manifest_of(line)
     if first is None:
         raise LogError(f"{path}:1: the first line is no manifest; this is not a run of ltm-bench")
@@ -102,7 +106,7 @@ def read_manifest(run: Path) -> Manifest:
 def _manifest_of(line: bytes) -> dict[str, Any] | None:
     """Return the content of a manifest's line; None if it is another one."""
     try:
-        first = from_json(line)
+        first = json_of(line)
     except ValueError:
         return None
     if not isinstance(first, dict) or first.pop("event", None) != "manifest":
@@ -133,13 +137,18 @@ def logs(run: Path, manifest: Manifest | None = None) -> list[Path]:
 
 
 def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise LogError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise LogError(f"{path}: {error}") from error
 
 
 def is_finished(path: Path) -> bool:
     """Whether a conversation came to its end. Reads the last line only."""
-    if not path.exists():
+    if not path.exists() or not is_ordinary(path):
         return False
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 400))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -31,7 +31,9 @@ def locked(run: Path) -> Iterator[None]:
     lock = FileLock(run / ".lock")
     try:
         lock.acquire(timeout=0)
-    except Timeout as error:
+        folder = _locked_folder(run)
+    except (Timeout, BlockingIOError) as error:
+        lock.release()
         raise RunLocked(
             f"{run}: another process is working on this run; wait for it, or use --fresh"
         ) from error
@@ -39,6 +41,29 @@ def locked(run: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+        if folder is not None:
+            os.close(folder)
+
+
+def _locked_folder(run: Path) -> int | None:
+    """Lock the folder itself, and return its descriptor: the file of the lock can be deleted while it is held.
+
+    Return None where a platform or a file system cannot lock a folder. Raises BlockingIOError where it is held.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows, where no file can be deleted that is in use
+        return None
+    folder = os.open(run, os.O_RDONLY)
+    try:
+        flock(folder, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        os.close(folder)
+        raise
+    except OSError:
+        os.close(folder)
+        return None
+    return folder
 
 
 def start_run(run: Path, manifest: Manifest) -> None:
@@ -116,8 +141,10 @@ class Recorder:
         following, self._following = self._following, None
         self._logged = following or next(self._replay, None)
 
-    def sync_soon(self) -> None:
+    def sync_soon(self, *beside: Path) -> None:
         """Let what was written be brought to the disk within SYNC_SECONDS, while the conversation goes on.
+
+        Files `beside` the log are synced first: they say what its turns cost.
 
         Raises OSError, which names the file, where that did not succeed the last time.
         """
@@ -125,11 +152,12 @@ class Recorder:
             done, self._syncing = self._syncing, None
             done.result()
         if self._syncing is None:
-            self._syncing = asyncio.create_task(self._sync_later())
+            self._syncing = asyncio.create_task(self._sync_later(beside))
 
-    async def _sync_later(self) -> None:
+    async def _sync_later(self, beside: Sequence[Path]) -> None:
         await asyncio.sleep(SYNC_SECONDS)
-        await asyncio.to_thread(_sync, self.path)
+        for path in (*beside, self.path):
+            await asyncio.to_thread(_sync, path)
 
     def _difference(self, old: Event, new: Event) -> ReplayDiverged:
         turn = getattr(old, "turn", None)

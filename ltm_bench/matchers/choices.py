@@ -3,40 +3,67 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import DENIAL, abstains, json_values, plain
+from ltm_bench.matchers.reading import (
+    Lexicon,
+    Mention,
+    Reading,
+    abstains,
+    json_values,
+    mentions,
+    plain,
+    read,
+    resolve,
+    words,
+)  # fmt: skip
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-_DIGITS = re.compile(r"(?<![\w.,/⁄])#?(\d{1,3})(?![\w/⁄]|[.,]\d|%)")
-_OPTION = re.compile(
-    rf"\b(?:option|number|choice|beginning|no\.?|answer(?: is| would be)?)\s*\W{{0,4}}"
-    rf"(\d{{1,3}}|{'|'.join(_NUMBERS)})\b"
-)
-_NTH = re.compile(rf"\b({'|'.join(_ORDINALS)}) (?:option|one|choice|beginning|of)\b")
-_WORDS = re.compile(rf"\b({'|'.join(_NUMBERS[1:])})\b")  # `one` alone is a pronoun
+_NOUNS = ("option", "number", "choice", "beginning", "answer", "no", "candidate", "alternative")
 _DECIDES = re.compile(
-    r"\b(?:answer|choose|choosing|pick|select|go with|going with|conclude|conclusion|therefore|final|believe|think|"
-    r"correct|right|true|best|likely)\b"
+    r"\b(?:answer|choose|choosing|chose|pick|select|go with|going with|conclude|conclusion|therefore|final|"
+    r"believe|think|"
+    r"correct|right|true|best|likely|doubt|sure|fits|matches|so|only)\b|选|答案"
 )
 _BRIEF = 4
 """Maximum number of words, apart from figures, in a sentence that is little more than a number."""
+_FEW = 3
+_MOST = 400
+"""Characters of a sentence that are read for what decides."""
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_OPTION = re.compile(rf"\b(?:{'|'.join(_NOUNS)})\s*\W{{0,4}}(\d{{1,3}}|{'|'.join(_NUMBERS)})\b")
 
 
-def _value(text: str) -> int:
-    for known in (_NUMBERS, _ORDINALS):
-        if text in known:
-            return known.index(text) + 1
-    return int(text)
+@lru_cache(maxsize=64)
+def _named(of: int) -> Lexicon:
+    """Return the ways to name an option as such: `option 3`, `the third one`."""
+    return Lexicon({str(n): tuple(_names(n)) for n in range(1, of + 1)}, shortened=False)
+
+
+@lru_cache(maxsize=64)
+def _figures(of: int) -> Lexicon:
+    """Return the numbers alone, which may also count something else."""
+    return Lexicon(
+        {str(n): (str(n), *_NUMBERS[1:][n - 2 : n - 1]) for n in range(1, of + 1)}, shortened=False
+    )
+
+
+def _names(n: int) -> list[str]:
+    figures = [str(n), *_NUMBERS[n - 1 : n]]
+    ordinal = _ORDINALS[n - 1] if n <= len(_ORDINALS) else f"{n}th"
+    return [f"{noun} {figure}" for noun in _NOUNS for figure in figures] + [
+        f"{ordinal} {noun}" for noun in ("option", "one", "choice", "beginning", "of")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Picks(Matcher):
     """Right if the reply settles on this option, whatever it says about the others."""
+
+    version: ClassVar[int] = 2
 
     option: int
     """From 1."""
@@ -47,49 +74,38 @@ class Picks(Matcher):
         """Judge the option that the reply settles on."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        picked = self._picked(reply)
+        picked, sure = self._picked(reply)
         if picked == [self.option]:
             return Verdict(Outcome.CORRECT, 1.0, f"option {self.option} is picked")
+        if len(picked) > 1 and not sure and self.option in picked and len(picked) <= _FEW:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {', '.join(map(str, picked))}")
         if len(picked) > 1:
             return Verdict(Outcome.WRONG, 0.0, f"several options are picked: {', '.join(map(str, picked))}")
         if picked:
             return Verdict(Outcome.WRONG, 0.0, f"option {picked[0]} is picked, expected {self.option}")
+        if {"none", "neither", "nothing"} & set(words(reply)) and len(words(reply)) > 1:
+            return Verdict(Outcome.WRONG, 0.0, "the reply picks none of them")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        if any(True for _ in mentions(read(reply), _named(self.of))):
+            return Verdict(Outcome.WRONG, 0.0, "the reply says which it is not")
         return Verdict(Outcome.MALFORMED, 0.0, "no option is picked")
 
-    def _picked(self, reply: str) -> list[int]:
+    def _picked(self, reply: str) -> tuple[list[int], bool]:
+        """Return the options that the reply settles on, and whether it is sure that it does."""
         for value in json_values(reply):
             held = list(value.values())[-1:] if isinstance(value, Mapping) else [value]
             found = _whole(held[0]) if held else None
             if found is not None:
-                return self._known([found])
-        text = plain(reply).replace("*", "").replace("_", " ")
-        sentences = [s for s in _SENTENCE.split(text) if s.strip()]
-        alone = self._known([n for s in sentences if (n := _alone(s)) is not None])
-        if len(alone) == 1:
-            return alone
-        asserted = [(DENIAL.split(s, maxsplit=1)[0], s) for s in sentences]
-        for pattern in (_OPTION, _NTH, _DIGITS, _WORDS):
-            named = [
-                (list(map(_value, numbers)), s)
-                for text, s in asserted
-                if (numbers := pattern.findall(text)) and _may_decide(pattern, s)
-            ]
-            if not named:
-                continue
-            every = self._known([n for numbers, _ in named for n in numbers])
-            deciding = self._known([n for numbers, s in named if _DECIDES.search(s) for n in numbers])
-            if len(every) == 1:
-                return every
-            if len(deciding) == 1:
-                return deciding
-            last = self._known([n for numbers, s in named if s == sentences[-1] for n in numbers])
-            return last if len(last) == 1 and _DECIDES.search(sentences[-1]) else every
-        return []
-
-    def _known(self, numbers: Sequence[int]) -> list[int]:
-        return [n for n in dict.fromkeys(numbers) if 1 <= n <= self.of]
+                return ([found] if 1 <= found <= self.of else []), True
+        reading = read(reply)
+        named = list(mentions(reading, _named(self.of)))
+        alone = [m for m in mentions(reading, _figures(self.of)) if _may_decide(m, reading)]
+        strong = [m for m in alone if m.lead or m.final]
+        decision = resolve(named + strong) if named or strong else resolve(alone)
+        if not decision.values and alone:
+            decision = resolve([*named, *alone])
+        return [int(value) for value in decision.values], decision.sure
 
     def right(self) -> Sequence[str]:
         """Return the number alone, in a sentence, and after another option that is ruled out."""
@@ -117,12 +133,16 @@ class Picks(Matcher):
         return 1 / self.of
 
 
-def _may_decide(pattern: re.Pattern[str], sentence: str) -> bool:
-    """Whether a number in this sentence can be the choice; a story is full of other numbers."""
+def _may_decide(mention: Mention, reading: Reading) -> bool:
+    """Whether a number can be the choice; a story is full of other numbers."""
+    piece = reading.pieces[mention.piece]
+    if mention.start < 0:
+        return True
+    sentence = piece.text[mention.within[0] : mention.within[1]][:_MOST]
+    if piece.text[mention.end - piece.start :][:2].lstrip()[:1] == "%":
+        return False
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
-    if pattern is _DIGITS:
-        return brief or _DECIDES.search(sentence) is not None
-    return pattern is not _WORDS or brief
+    return brief or mention.lead or mention.denied or _DECIDES.search(sentence) is not None
 
 
 def _alone(sentence: str) -> int | None:
@@ -145,7 +165,7 @@ def _whole(value: Any) -> int | None:
         return value
     text = plain(value).strip()
     option = _OPTION.fullmatch(text.rstrip("."))
-    return _value(option.group(1)) if option else _alone(text)
+    return _alone(option.group(1)) if option else _alone(text)
 
 
 def picks(option: int, *, of: int) -> Picks:

@@ -1,49 +1,80 @@
 """`decodes`: the reply says in plain words what several coded messages mean."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.listening import Listener
-from ltm_bench.matchers.reading import DENIAL, abstains, plain, words
+from ltm_bench.matchers.reading import (
+    Lexicon,
+    Mention,
+    Reading,
+    abstains,
+    answer,
+    is_foreign,
+    mentions,
+    read,
+    resolve,
+    words,
+)  # fmt: skip
+from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.thesaurus import OTHER_THINGS, ways
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
-_CANDIDATES = 2
-"""Maximum meanings of a group that may be named, the right one included."""
+_MANY = 4
+"""Meanings of a group from which on naming them is listing them."""
 
-_CLAUSE = re.compile(r"[.!?,;()\n]+|\b(?<!anything )but\b")
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
+_NIGHT = r"(?:at night|in the night|am|midnight|uhr nachts)"
+_TWELVE = (
+    (re.compile(r"\b(?:24[:.h]?(?:00)?|0?0[:.h]00)\b(?:\s*(?:h|hours|hrs|uhr|am|o'clock))?"), " midnight "),
+    (re.compile(rf"\b(?:12(?:[:.]00)?|twelve)\s*(?:o'clock)?\s*{_NIGHT}\b"), " midnight "),
+    (
+        re.compile(
+            r"\b12(?:[:.]00)?\s*(?:pm|noon|h|hrs|hours|uhr|o'clock)\b|\b(?:12[:.]00|1200)\b|\btwelve o'clock\b"
+        ),
+        " noon ",
+    ),
+)
+"""The hours that have a name."""
 
 
-def _asserted(reply: str) -> list[str]:
-    """Return the words of a reply without those that its clauses deny: `not at noon but at dusk`."""
-    clauses = _CLAUSE.split(_HALF_OF_DAY.sub(r"\1m", plain(reply)))
-    return [word for clause in clauses for word in words(DENIAL.split(clause, maxsplit=1)[0])]
+def _named_hours(reply: str) -> str:
+    """Return a reply with the two hours that have a name called by it, however the clock is written."""
+    text = _HALF_OF_DAY.sub(r"\1m", reply.replace("’", "'"))
+    for written, name in _TWELVE:
+        text = written.sub(name, text) if any(map(str.isdigit, text)) or "twelve" in text else text
+    return text
 
 
 @lru_cache(maxsize=64)
-def _listener(groups: Groups) -> Listener[tuple[str, str]]:
-    """Return a listener for the keywords, which may have several words, and what they mean."""
-    return Listener(
-        (keyword.split(), (group, meaning))
-        for group, meanings in groups
-        for meaning, keywords in meanings
-        for keyword in keywords
+def _lexicon(groups: Groups, group: str) -> Lexicon:
+    """Return a lexicon of a group's meanings, with the words that always mean the same."""
+    return Lexicon(
+        {meaning: ways(meaning, keywords) for meaning, keywords in dict(groups)[group]}, shortened=False
     )
+
+
+def _another(mention: Mention, reading: Reading) -> bool:
+    """Whether the word is a part of the name of another thing: a police station, a rope ladder."""
+    text = reading.pieces[mention.piece].text
+    if mention.start < 0:
+        return False
+    at = reading.pieces[mention.piece].start
+    before = words(text[max(0, mention.start - at - 30) : mention.start - at])[-1:]
+    after = words(text[mention.end - at : mention.end - at + 30])[:1]
+    name = words(text[mention.start - at : mention.end - at])
+    return any((*before, *name) == other or (*name, *after) == other for other in OTHER_THINGS)
 
 
 @dataclass(frozen=True, slots=True)
 class Decodes(Matcher):
-    """An equal share for every meaning that is named, and one share less, once, if others are named: guessing costs.
+    """An equal share for every meaning that is given, and one share less, once, if others are: guessing costs."""
 
-    A group of which everything is named, or three meanings and more, has not been decoded.
-    """
-
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     expected: tuple[tuple[str, str], ...]
     """Group and meaning, e.g. `("when", "midnight")`."""
@@ -51,34 +82,45 @@ class Decodes(Matcher):
     """Each group's meanings with the words that express them."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge the keywords in the reply, in any case and number."""
-        heard = {meant for *_, meant in _listener(self.groups).hear(_asserted(reply))}
+        """Judge what the reply gives as the meaning of each group."""
+        if not reply.strip():
+            none = tuple(0.0 for _ in self.expected)
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty", none)
+        reading = read(_named_hours(answer(reply).lower()))
         hits: list[float] = []
         notes: list[str] = []
-        guessed = False
+        used: list[tuple[int, int]] = []
+        guessed = named_any = False
         for group, meaning in self.expected:
-            named = self._named(heard, group)
-            most = min(_CANDIDATES, len(dict(self.groups)[group]) - 1)
-            hits.append(float(meaning in named and len(named) <= max(1, most)))
-            if named == [meaning]:
+            found = [m for m in mentions(reading, _lexicon(self.groups, group)) if not _another(m, reading)]
+            used += [(m.start, m.end) for m in found]
+            named_any = named_any or bool(found)
+            decision = resolve(found)
+            given = decision.values
+            if any(m.value == meaning for m in found) and len({m.value for m in found}) >= _MANY:
+                given = tuple(dict.fromkeys(m.value for m in found))
+            beside = len(given) == 2 < len(dict(self.groups)[group]) and not all(
+                m.choice for m in decision.evidence
+            )
+            hits.append(float(given == (meaning,) or (beside and meaning in given)))
+            if given == (meaning,):
                 continue
-            guessed = guessed or bool(named)
-            notes.append(f"{group}: {meaning} expected, {' and '.join(named) or 'nothing'} named")
-        score = max(0.0, (sum(hits) - guessed) / len(hits))
+            guessed = guessed or bool(given)
+            notes.append(f"{group}: {meaning} expected, {' and '.join(given) or 'nothing'} named")
         parts = tuple(hits)
+        if named_any and recites(reply, turns, used):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told", tuple(0.0 for _ in hits))
+        score = max(0.0, (sum(hits) - guessed) / len(hits))
         if not notes:
             return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", parts)
         reason = "; ".join(notes)
+        if is_foreign(reply) and not (not named_any and abstains(reply)):
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read", parts)
         if score > 0:
             return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty", parts)
-        if not any(self._named(heard, group) for group, _ in self.expected) and abstains(reply):
+        if not named_any and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", parts)
         return Verdict(Outcome.WRONG, 0.0, reason, parts)
-
-    def _named(self, heard: Set[tuple[str, str]], group: str) -> list[str]:
-        return [meaning for meaning, _ in dict(self.groups)[group] if (group, meaning) in heard]
 
     def right(self) -> Sequence[str]:
         """Return the first keyword of every meaning, as a list and as prose."""

@@ -1,20 +1,79 @@
 """`displaced`: the reply says how far, and in which directions, one place lies from another."""
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import abstains, number, plain
+from ltm_bench.matchers.reading import Form, Reading, abstains, is_foreign, read, words
+from ltm_bench.matchers.reading.cues import Effect, cues
+from ltm_bench.matchers.reading.quantities import Distance, distances
+from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.reading.text import sentences
 
-_SIGNS = {"north": (0, 1), "south": (0, -1), "east": (1, 1), "west": (1, -1)}
-_NUMBER = r"\d{1,6}|zero|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
-_WAY = "north|south|east|west"
-_LEG = re.compile(
-    rf"\b(?P<amount>{_NUMBER})[\s-]*+(?:kms?|kilomet(?:er|re)s?)?\s*+(?:due |to the |towards? the |further )*+"
-    rf"(?P<way>{_WAY})(?:ern|wards?)?\b"
-    rf"|\b(?P<first>{_WAY})(?:wards?)?\W{{1,4}}(?:by |for |is |of )?(?P<then>{_NUMBER})\b"
+_BACK = re.compile(r"\b(?:back|return(?:ing)?|reverse[ds]?|opposite|the other way)\b")
+_TOTAL = re.compile(
+    r"\b(?:total|net|altogether|in all|sum|combined|displacement|offset|relative to|final position)\b"
 )
+
+Place = tuple[Decimal, Decimal]
+"""Kilometres to the east and to the north."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A sentence that says how far."""
+
+    axes: Mapping[str, Decimal]
+    concludes: bool
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def place(self) -> Place:
+        return self.axes.get("ew", Decimal(0)), self.axes.get("ns", Decimal(0))
+
+
+def _statements(reading: Reading) -> Iterator[_Statement]:
+    """Yield what each sentence says, the way back left out. Lines that give one axis each are said together."""
+    waiting: _Statement | None = None
+    in_json: defaultdict[int, list[Distance]] = defaultdict(list)
+    for piece in reading.pieces:
+        if piece.form is Form.JSON:
+            in_json[piece.line] += distances(piece, 0, len(piece.text))
+    for found in in_json.values():  # `{"north": 3, "south": 0, …}`
+        if found:
+            axes = {
+                axis: sum((d.value for d in found if d.axis == axis), Decimal(0)) for axis in ("ew", "ns")
+            }
+            yield _Statement(axes, True, ())
+    for piece in reading.pieces:
+        for begin, end in sentences(piece.text):
+            found = list(distances(piece, begin, end))
+            if not found or piece.form is Form.JSON or _BACK.search(piece.text, begin, end):
+                continue
+            said = cues(words(piece.text[begin:end]))
+            concludes = any(c.effect is Effect.CONCLUDES for c in said) or bool(
+                _TOTAL.search(piece.text, begin, end)
+            )
+            spans = tuple((piece.start + d.start, piece.start + d.end) for d in found)
+            own = _Statement({d.axis: d.value for d in found}, concludes, spans)  # the last one on each axis
+            alone = len(found) == 1
+            if waiting is not None:
+                if alone and not waiting.axes.keys() & own.axes.keys():
+                    axes = {**waiting.axes, **own.axes}
+                    yield _Statement(axes, waiting.concludes or own.concludes, waiting.spans + own.spans)
+                    waiting = None
+                    continue
+                yield waiting
+                waiting = None
+            if alone:
+                waiting = own
+            else:
+                yield own
+    if waiting is not None:
+        yield waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +86,32 @@ class Displaced(Matcher):
     """Kilometres; south is negative."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge the distances that the reply ends with."""
-        found: dict[int, int] = {}
-        for leg in _LEG.finditer(plain(reply)):
-            axis, sign = _SIGNS[leg["way"] or leg["first"]]
-            found[axis] = sign * (number(leg["amount"] or leg["then"]) or 0)
-        if not found:
-            if not reply.strip():
-                return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        """Judge where the reply puts the place: with its conclusion, or where it says both axes at once."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        said = list(_statements(read(reply)))
+        if not said:
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            if is_foreign(reply):
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
             return Verdict(Outcome.MALFORMED, 0.0, "the reply gives no distance with a direction")
-        said = (found.get(1, 0), found.get(0, 0))
-        if said == (self.east, self.north):
-            return Verdict(Outcome.CORRECT, 1.0, f"{_spelt(*said)}, as it should be")
-        return Verdict(
-            Outcome.WRONG, 0.0, f"{_spelt(self.east, self.north)} expected, the reply says {_spelt(*said)}"
-        )
+        if recites(reply, turns, [span for each in said for span in each.spans]):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+        right = (Decimal(self.east), Decimal(self.north))
+        whole = [each for each in said if len(each.axes) == 2] or [
+            _Statement({a: v for each in said for a, v in each.axes.items()}, False, ())
+        ]
+        concluded = [each for each in whole if each.concludes]
+        given = [concluded[-1]] if concluded else [whole[0], whole[-1]]
+        places = list(dict.fromkeys(each.place for each in given))
+        if len(places) > 1 and right in places:
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, f"the reply gives two places; the best guess is {_spelt(*places[-1])}"
+            )
+        if places[-1] == right:
+            return Verdict(Outcome.CORRECT, 1.0, f"{_spelt(*right)}, as it should be")
+        return Verdict(Outcome.WRONG, 0.0, f"{_spelt(*right)} expected, the reply says {_spelt(*places[-1])}")
 
     def right(self) -> Sequence[str]:
         """Return the displacement in a sentence, with its axes swapped, and after some working."""
@@ -61,7 +129,7 @@ class Displaced(Matcher):
         return (other.right()[0], f"{abs(self.east) + abs(self.north)} km away", "I do not know.", "")
 
 
-def _spelt(east: int, north: int) -> str:
+def _spelt(east: Decimal, north: Decimal) -> str:
     return f"{abs(north)} km {'north' if north >= 0 else 'south'} and {abs(east)} km {'east' if east >= 0 else 'west'}"
 
 

@@ -3,19 +3,27 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
+    Form,
+    Lexicon,
+    Piece,
+    Reading,
     abstains,
     gives_example,
     known_words,
     last_readable,
     number,
-    plain,
+    read,
     words,
-)
-from ltm_bench.matchers.sameness import same_word
+)  # fmt: skip
+from ltm_bench.matchers.reading.cues import Effect, cues
+from ltm_bench.matchers.reading.json_values import embedded
+from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.sameness import same_word, singular
 
 Found = list[tuple[str, int | None]]
 
@@ -77,35 +85,112 @@ def _read_entry(entry: Any) -> tuple[str, int | None] | None:
     return None
 
 
-_LINE = re.compile(r"(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.{1,80})$")
+def _read_rows(reading: Reading) -> Found:
+    """Read a table: one item a row, its amount in another cell."""
+    rows: dict[int, list[str]] = {}
+    for piece in reading.pieces:
+        if piece.form is Form.CELL and not (piece.struck and not piece.text.strip(" ~")):
+            rows.setdefault(piece.line, []).append(piece.text.strip())
+    found: Found = []
+    for cells in rows.values():
+        names = [cell for cell in cells if any(map(str.isalpha, cell)) and not _is_amount(cell)]
+        amounts = [cell for cell in cells if _is_amount(cell)]
+        if names:
+            found.append((names[0], number(amounts[-1]) if amounts else number(names[0])))
+    return found
 
 
-def _read_prose(reply: str) -> Found:
-    """Read bulleted lines such as `- 2 x apples`, or `apples (2)`."""
-    return [(line, number(line)) for line in _LINE.findall(plain(reply))]
+def _is_amount(cell: str) -> bool:
+    said = words(cell)
+    return bool(said) and all(word in _UNITS or number(word) is not None for word in said)
+
+
+def _read_lines(reading: Reading) -> Found:
+    """Read bulleted lines such as `- 2 x apples`, or `apples (2)`; what is struck out is not on the list."""
+    return [
+        (piece.text.strip(), number(piece.text))
+        for piece in reading.pieces
+        if piece.form is Form.BULLET and len(piece.text.strip()) <= _LINE and not _is_struck(piece)
+    ]
+
+
+def _is_struck(piece: Piece) -> bool:
+    return sum(end - start for start, end in piece.struck) > len(piece.text.strip()) // 2
+
+
+def _read_prose(reading: Reading, among: Collection[str]) -> Found:
+    """Read items in prose, each with the number beside it: `2 sponges, a baguette and light bulb ×1`."""
+    lexicon = _lexicon(tuple(among))
+    found: Found = []
+    for piece in reading.pieces:
+        for clause in _CLAUSE.split(piece.text):
+            said = words(clause)
+            heard = sorted(lexicon.hear(said))
+            if len(heard) != 1 or any(cue.effect in _NOT_LISTED for cue in cues(said)):
+                continue
+            begin, end, named = heard[0]
+            rest = " ".join([*said[:begin], ",", *said[end:]])
+            found.append((named.value, number(rest)))
+    return found
+
+
+_LINE = 80
+"""Characters of a bulleted line that can be an entry of a list."""
+
+_NOT_LISTED = (Effect.DENIES, Effect.REPLACED, Effect.CONDITIONS)
+_CLAUSE = re.compile(r"[,;.!?():\n]|\band\b|\bplus\b|&")
+
+
+@lru_cache(maxsize=16)
+def _lexicon(among: tuple[str, ...]) -> Lexicon:
+    return Lexicon.of(among, shortened=False)
+
+
+def _json_lines(reading: Reading, reply: str) -> Found | None:
+    """Read one JSON object after another, a line each."""
+    found: Found = []
+    values = [value for value, *_ in embedded(reading.text)]
+    if len(values) < 2 or not all(isinstance(value, Mapping) for value in values):
+        return None
+    for value in values:
+        item = _read_entry(value)
+        if item is None:
+            return None
+        found.append(item)
+    return found
 
 
 def _same_thing(said: str, meant: str) -> bool:
     """Whether two names mean the same item, amounts and packaging aside. `milk chocolate` is not milk."""
     left = [w for w in words(said) if w not in _UNITS and number(w) is None]
     right = [w for w in known_words(meant) if w not in _UNITS]
+    if "".join(map(singular, left)) == "".join(map(singular, right)):  # `lightbulbs`
+        return True
     return len(left) == len(right) and all(same_word(a, b) for a, b in zip(left, right, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts(Matcher):
-    """A third for the items on the list, a third for their amounts, a third if nothing else is on it."""
+    """A third for the items on the list, a third for their amounts, a third if nothing else is on it.
 
-    version: ClassVar[int] = 2
+    What else is on it costs in proportion to what is rightly on it, and of all three thirds: there is no cliff, and
+    nothing is left when it is as much, as in a list of everything.
+    """
+
+    version: ClassVar[int] = 3
+
     expected: tuple[tuple[str, int], ...]
     among: tuple[str, ...]
     """Everything that could be on the list."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge the last list in the reply; bulleted prose is read if there is no other list."""
-        found = last_readable(reply, read_items)
+        """Judge the last list in the reply: JSON, a table, bullets or prose, whichever is there first."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        reading = read(reply)
+        found = _json_lines(reading, reply) or last_readable(reply, read_items)
         if found is None:
-            found = _read_prose(reply)
+            found = _read_rows(reading) or _read_lines(reading) or _read_prose(reading, self.among)
             if not found:
                 if abstains(reply):
                     return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
@@ -116,10 +201,14 @@ class ItemCounts(Matcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         if not found:
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
+        if not any(_same_thing(name, meant) for name, _ in found for meant in self.among) and abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        if recites(reply, turns):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         return self._compare(found)
 
     def _compare(self, found: Found) -> Verdict:
-        left = list(found)
+        left = [(name, count) for name, count in found if count != 0]
         present: list[str] = []
         amounts = 0
         for name, count in self.expected:
@@ -127,18 +216,13 @@ class ItemCounts(Matcher):
             if not same:
                 continue
             present.append(name)
-            left.remove(same[0])
-            amounts += same[0][1] == count
-        size = len(self.expected)
+            left = [entry for entry in left if entry not in same]
+            told = [n for _, n in same if n is not None]
+            if len(same) > 1 and sum(told) != count:
+                left += same[1:]  # the same thing again, and not a part of it
+            amounts += bool(told) and count in (told[-1], sum(told))
+        size, extra = len(self.expected), [name for name, _ in left]
         missing = [name for name, _ in self.expected if name not in present]
-        extra = [name for name, count in left if count != 0]
-        if not present or len(extra) >= len(
-            present
-        ):  # a guess, or everything there is: a few hits prove nothing
-            return Verdict(
-                Outcome.WRONG, 0.0, f"missing: {', '.join(missing) or '-'}; extra: {', '.join(extra)}"
-            )
-        score = (len(present) / size + amounts / size + (not extra)) / 3
         if len(present) == amounts == size and not extra:
             return Verdict(Outcome.CORRECT, 1.0, "every item and every amount is right")
         reason = f"{len(present)} of {size} items, {amounts} amounts right"
@@ -146,6 +230,12 @@ class ItemCounts(Matcher):
             reason += f"; missing: {', '.join(missing)}"
         if extra:
             reason += f"; extra: {', '.join(each[:40] for each in extra[:8])}"
+        if not present:
+            return Verdict(Outcome.WRONG, 0.0, reason)
+        clean = max(0.0, 1 - len(extra) / len(present))
+        score = (len(present) / size + amounts / size + clean) / 3 * clean
+        if score <= 0:
+            return Verdict(Outcome.WRONG, 0.0, reason)
         return Verdict(Outcome.PARTIAL, round(score, 6), reason)
 
     def right(self) -> Sequence[str]:

@@ -4,11 +4,27 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
-from ltm_bench.matchers.reading import DENIAL, abstains, plain, words
+from ltm_bench.matchers.reading import (
+    Force,
+    Lexicon,
+    Time,
+    abstains,
+    mentions,
+    plain,
+    read,
+    words,
+)  # fmt: skip
+from ltm_bench.matchers.reading.surplus import recites
 
+_DENIAL = re.compile(
+    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
+    r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
+)
+"""How guests of 0.1.0 were heard to decline; only `ordered` knows it."""
 _SENTENCE = re.compile(r"(?<=[.!?\n])")
 _CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
 _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
@@ -61,7 +77,7 @@ def _ordered(text: str, menu: tuple[str, ...]) -> Sequence[str]:
         if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
             continue
         for clause in _CLAUSE.split(sentence):
-            denied = DENIAL.search(clause)
+            denied = _DENIAL.search(clause)
             said = [w for w in words(clause[: denied.start()] if denied else clause) if w not in _ADDRESS]
             places = sorted((begin, item) for begin, _, item in listener.hear(said))
             found.update((item, None) for _, item in places)
@@ -72,9 +88,48 @@ def _in_role(reply: str) -> bool:
     return _OUT_OF_ROLE.search(plain(reply)) is None
 
 
+@lru_cache(maxsize=64)
+def _lexicon(menu: tuple[str, ...]) -> Lexicon:
+    """Return the items of a menu, named with or without their garnish."""
+    return Lexicon({item: (item, " ".join(_head(item))) for item in menu})
+
+
+_ASKS = re.compile(
+    r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that)|i'?ll|i'd)\b"
+)
+_RECOMMEND = re.compile(
+    r"\b(?:recommend|suggest|advise|which (?:one|do you|would you)|or should|what would you)\b"
+)
+
+
+def _wanted(reply: str, menu: tuple[str, ...]) -> list[str]:
+    """Return what a guest orders: what is asserted or asked for, and not weighed against something else."""
+    reading = read(reply)
+    found = []
+    for m in mentions(reading, _lexicon(menu)):
+        piece = reading.pieces[m.piece]
+        said = piece.text[m.within[0] : m.within[1]][:_MOST]
+        asked = m.force is Force.QUESTION and _ASKS.search(said) is not None
+        undecided = m.choice or _RECOMMEND.search(said) is not None
+        if not (m.denied or m.attached == "after" or m.time is Time.REPLACED or undecided) and (
+            asked or m.force in _SAID
+        ):
+            found.append(m)
+    concluded = [m for m in found if m.final]
+    return list(dict.fromkeys(m.value for m in concluded or found))
+
+
+_MOST = 400
+"""Characters of a sentence in which it can be asked for a recommendation."""
+
+_SAID = (Force.FLAT, Force.HEDGED)
+
+
 @dataclass(frozen=True, slots=True)
 class Orders(Matcher):
     """Right if the reply is a guest's and orders something available; reciting the menu is no order."""
+
+    version: ClassVar[int] = 2
 
     menu: tuple[str, ...]
     gone: tuple[str, ...] = ()
@@ -84,18 +139,21 @@ class Orders(Matcher):
         """Judge the items that are ordered."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        wanted = ordered(reply, self.menu)
+        wanted = _wanted(reply, self.menu)
+        if not wanted and any(m.choice for m in mentions(read(reply), _lexicon(self.menu))):
+            return Verdict(Outcome.WRONG, 0.0, "the guest does not decide")
+        named = any(True for _ in mentions(read(reply), _lexicon(self.menu)))
+        if not wanted and not named and abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         if not _in_role(reply):
             return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
-        if len(wanted) > max(1, len(self.menu) // 2):
+        if len(wanted) > max(1, len(self.menu) // 2) or recites(reply, turns, ()):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites the menu")
         had = [item for item in wanted if item not in self.gone]
         if had:
             return Verdict(Outcome.CORRECT, 1.0, f"the guest orders {' and '.join(had)}")
         if wanted:
             return Verdict(Outcome.STALE, 0.0, f"the guest orders {wanted[0]}, which is not to be had")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         return Verdict(Outcome.WRONG, 0.0, "nothing of the menu is ordered")
 
     def in_words(self) -> str:
@@ -125,24 +183,40 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
     return Orders(tuple(menu), tuple(gone))
 
 
-_OBJECTS = re.compile(
-    r"(?:\bnot|n't|\bnever)(?: \w+){0,3} (?:order(?:ed)?|ask(?:ed)? for|what|my|the one|the dish|right|correct|mine)\b"
-    r"|\bwrong|\bmistak|\bmix(?:ed)?(?: |-)?up\b|\bconfus|\bmisunderst|\berror\b|\bincorrect\b"
-    r"|\b(?:supposed|meant) to\b|\bsome(?:one|body) else\b"
-    r"|\b(?:another|different) (?:table|guest|customer|dish|order)\b"
-    r"|\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested|expect(?:ed|ing))\b"
-    r"|\bmy order was\b|\bshould (?:be|have been)\b|\binstead of\b"
+_MISMATCH = re.compile(
+    r"\b(?:wrong|incorrect) (?:dish|order|plate|meal|one|food|table|item|course|thing)\b|\b(?:mix|mixed|"
+    r"mixing)(?: |-)?(?:it |them )?up\b"
+    r"|\bmistak\w+|\berror\b|\bconfus\w+|\bmisunderst\w+|\bsome(?:one|body) else\b|"
+    r"\bmust be for (?:another|a different)\b"
+    r"|\b(?:another|different) (?:table|guest|customer|person|party)\b|\bsupposed to\b|\bshould (?:be|have been)\b"
+    r"|(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|request(?:ed)?|what i|mine|"
+    r"my order|the one i|"
+    r"the dish i|my dish|my meal|for me|right|correct)\b|\bwasn't expecting\b|\bsomething else\b|"
+    r"\bwhere(?:'s| is| are| did)\b"
 )
-_CONTENT = re.compile(
-    r"\b(?:exactly|just|precisely) (?:what|as|the one) (?:i|we) (?:ordered|asked|wanted|chose)"
-    r"|(?:\bno|\bnot|n't|\bnever)(?: \w+){0,2} (?:mistake|error|problem|wrong|mix-up)"
-    r"|\b(?:looks?|is|exactly|just) what i (?:had )?(?:ordered|asked for|wanted)"
+"""Says that what came is not what was ordered."""
+_NO_MISMATCH = re.compile(
+    r"\b(?:no|not|n't|never|without|isn't) (?:\w+ ){0,2}(?:mistake|error|problem|wrong|mix-up|complaint)"
+    r"|\b(?:exactly|just|precisely) (?:what|as|the one) (?:i|we) (?:had )?(?:ordered|asked|wanted|chose|remember)"
+    r"|\b(?:looks?|is|exactly|just|that's) what i (?:had )?(?:ordered|asked for|wanted)"
+)
+_ORDERED = re.compile(
+    r"\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested)\b|"
+    r"\bmy order (?:was|is)\b|\bbestellt\b"
+)
+_CONTRAST = re.compile(r"\b(?:but|however|not|yet|instead|though)\b")
+_PLEASED = re.compile(
+    r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|yummy|excellent|fantastic|amazing|enjoy|dig in|"
+    r"smells?|looks? good|"
+    r"can't wait|marvell?ous|superb|appetizing|appetising)\b"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Notices(Matcher):
     """Right if the guest notices that another dish was served than the one ordered."""
+
+    version: ClassVar[int] = 2
 
     wanted: str
     served: str
@@ -151,15 +225,30 @@ class Notices(Matcher):
         """Judge whether the guest objects; one who only names the ordered dish may be objecting."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        text = plain(reply)
+        if _NO_MISMATCH.search(text):
+            return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
+        named = {m.value for m in mentions(read(reply), _lexicon((self.wanted, self.served)))}
+        ordered_it = _ORDERED.search(text) is not None
+        objects = _MISMATCH.search(text) is not None
+        pleased = _PLEASED.search(text) is not None
+        if not named and abstains(reply) and not (ordered_it and objects):
+            if pleased or not _in_role(reply):
+                return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
+            return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not remember")
         if not _in_role(reply):
             return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
-        text = plain(reply)
-        if _CONTENT.search(text):
-            return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
-        if _OBJECTS.search(text):
+        if (
+            self.wanted in named
+            and (ordered_it or objects)
+            and (objects or not pleased or _CONTRAST.search(text))
+        ):
+            return Verdict(Outcome.CORRECT, 1.0, f"the guest says that the {self.wanted} was ordered")
+        if ordered_it and _CONTRAST.search(text) and not pleased and not abstains(reply):
+            return Verdict(Outcome.CORRECT, 1.0, f"the guest ordered something else than the {self.served}")
+        if objects and not (pleased and not ordered_it):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
-        names = _names(self.wanted, (self.wanted, self.served))
-        if any(Listener((name, self.wanted) for name in names).hear(words(text))):
+        if self.wanted in named and not pleased:
             return Verdict(
                 Outcome.UNDECIDED, 0.0, f"the guest speaks of the {self.wanted}, but does not object"
             )

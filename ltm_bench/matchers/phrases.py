@@ -2,65 +2,50 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import abstains, known_words, words
-
-_CLOSE = 88.0
-"""Minimum partial ratio (rapidfuzz) of a phrase that is said; it allows for a typo or a changed little word."""
-
-
-_NEAR = 66.0
-"""Minimum closeness of a phrase that may have been said in other words."""
-
-
-def closeness(reply: str, phrase: str) -> float:
-    """Return the share, from 0 to 100, of a phrase's words that occur close together in a reply, in any order."""
-    from rapidfuzz import fuzz
-
-    said, meant = words(reply), " ".join(sorted(known_words(phrase)))
-    size = len(meant.split()) + 2
-    windows = (" ".join(sorted(said[i : i + size])) for i in range(max(1, min(len(said), 2000) - size + 1)))
-    return max((fuzz.ratio(window, meant) for window in windows), default=0.0)
-
-
-def contains(said: str, phrase: str) -> bool:
-    """Whether the words of a reply, joined by blanks, contain a phrase nearly word for word."""
-    from rapidfuzz import fuzz
-
-    meant = " ".join(known_words(phrase))
-    if len(said) < len(meant) * 0.8:
-        return False
-    return f" {meant} " in f" {said} " or fuzz.partial_ratio(meant, said, score_cutoff=_CLOSE) > 0
+from ltm_bench.matchers.reading import abstains, words
+from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.reading.verbatim import Found, Match
+from ltm_bench.matchers.reading.verbatim import says as how_said
 
 
 @dataclass(frozen=True, slots=True)
 class Says(Matcher):
     """Right if the reply says `phrase`, and none of the others."""
 
+    version: ClassVar[int] = 2
+
     phrase: str
     others: tuple[str, ...] = ()
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the phrases the reply says."""
-        heard = " ".join(words(reply))
-        said = [phrase for phrase in (self.phrase, *self.others) if contains(heard, phrase)]
-        if said == [self.phrase]:
-            return Verdict(Outcome.CORRECT, 1.0, "the reply says it")
-        if self.phrase in said:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply says {len(said)} of the phrases, not one")
-        if said:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {said[0]}")
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        found = how_said(reply, self.phrase)
+        others = [
+            (other, each) for other in self.others if (each := how_said(reply, other)).match is Match.SAID
+        ]
+        if found.match is Match.SAID:
+            if others:
+                return Verdict(
+                    Outcome.WRONG, 0.0, f"the reply says {1 + len(others)} of the phrases, not one"
+                )
+            if recites(reply, turns, [_span(found)]):
+                return Verdict(Outcome.WRONG, 0.0, "the reply says it among much else")
+            return Verdict(Outcome.CORRECT, 1.0, "the reply says it")
+        if others:
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {others[0][0]}")
+        if found.match is Match.REFUSED:
+            return Verdict(Outcome.WRONG, 0.0, "the reply says that it will not say it")
+        if found.match is Match.CHANGED:
+            return Verdict(Outcome.WRONG, 0.0, "the reply says it with a word changed")
+        if found.match is Match.REWORDED:
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be saying it in other words")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        if (
-            closeness(reply, self.phrase)
-            >= _NEAR
-            > max((closeness(reply, o) for o in self.others), default=0.0)
-        ):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be saying it in other words")
         return Verdict(Outcome.WRONG, 0.0, "the reply does not say it")
 
     def right(self) -> Sequence[str]:
@@ -77,6 +62,10 @@ class Says(Matcher):
         )
 
 
+def _span(found: Found) -> tuple[int, int]:
+    return found.start, found.end
+
+
 def says(phrase: str, *, among: Collection[str] = ()) -> Says:
     """Expect `phrase` to be said, and no other of `among`."""
     return Says(phrase, tuple(other for other in among if other != phrase))
@@ -89,6 +78,8 @@ class SaidIn(Matcher):
     The first of them may say it too: it answers the request, and repeating the request is no mistake.
     """
 
+    version: ClassVar[int] = 2
+
     phrase: str
     nth: int
     beyond: int = 1
@@ -96,8 +87,13 @@ class SaidIn(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the replies say the phrase."""
-        counted = [" ".join(words(turn.reply.text)) for turn in turns[-self.nth - self.beyond :]]
-        said = [i for i, text in enumerate(counted, start=1) if contains(text, self.phrase)]
+        counted = turns[-self.nth - self.beyond :]
+        found = [how_said(turn.reply.text, self.phrase) for turn in counted]
+        said = [i for i, each in enumerate(found, start=1) if each.match is Match.SAID]
+        if self.nth in said:
+            i = self.nth - 1
+            if recites(counted[i].reply.text, turns[: len(turns) - len(counted) + i + 1], [_span(found[i])]):
+                return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it among much else")
         if said == [self.nth] or said == [1, self.nth]:
             return Verdict(Outcome.CORRECT, 1.0, f"reply {self.nth} says it")
         elsewhere = [i for i in said if i not in (1, self.nth)]

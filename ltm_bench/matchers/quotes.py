@@ -5,11 +5,22 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
-from ltm_bench.matchers.reading import abstains, answer, plain, words
+from ltm_bench.matchers.reading import (
+    Lexicon,
+    abstains,
+    answer,
+    is_foreign,
+    mentions,
+    plain,
+    read,
+    resolve,
+    words,
+)  # fmt: skip
+from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES
 from ltm_bench.matchers.sameness import singular
 
 _CLOSE = 88.0
@@ -41,15 +52,23 @@ def _sentences(text: str) -> Sequence[str]:
     return [s for s in (*map(str.strip, _SENTENCE.findall(whole)), whole) if len(s.split()) >= 4]
 
 
-def _quotes(reply: str, text: str) -> bool:
-    """Whether the reply contains a sentence of `text`, nearly word for word."""
+_ABOUT = re.compile(
+    r"\b(?:joke|one|story|riddle|gag|pun|quote|saying)s?\b[^.!?\n]{0,20}?\b(?:about|involving|featuring|"
+    r"(?:with|of) (?=the |an? ))"
+    r"((?: ?[\w'-]+){1,5})"
+)
+_NAMED = re.compile(r"\b((?:[\w'-]+ )?[\w'-]+) (?:joke|story|riddle|gag|pun|one)\b")
+
+
+def _has(reply: str, sentence: str) -> bool:
     from rapidfuzz import fuzz
 
-    return any(
-        fuzz.partial_ratio(sentence, reply, score_cutoff=_CLOSE) > 0
-        for sentence in _sentences(text)
-        if len(sentence) <= len(reply) + 8
-    )
+    return len(sentence) <= len(reply) + 8 and fuzz.partial_ratio(sentence, reply, score_cutoff=_CLOSE) > 0
+
+
+def _quotes(reply: str, text: str) -> bool:
+    """Whether the reply contains a sentence of `text`, nearly word for word."""
+    return any(_has(reply, sentence) for sentence in _sentences(text))
 
 
 class _Telling(NamedTuple):
@@ -60,6 +79,8 @@ class _Telling(NamedTuple):
     """For each text, the words that no other text has."""
     listener: Listener[tuple[str, str]]
     """Finds those words; each means a text and the word."""
+    lexicon: Lexicon
+    """The texts, named by any of their own words."""
 
 
 @lru_cache(maxsize=16)
@@ -67,7 +88,8 @@ def _telling(texts: frozenset[str]) -> _Telling:
     content = {text: _content(text) for text in texts}
     texts_with = Counter(word for each in content.values() for word in each)
     own = {text: [word for word in each if texts_with[word] == 1] for text, each in content.items()}
-    return _Telling(content, own, Listener(([word], (text, word)) for text in texts for word in own[text]))
+    listener = Listener(([word], (text, word)) for text in texts for word in own[text])
+    return _Telling(content, own, listener, Lexicon(own, shortened=False))
 
 
 def _described(telling: _Telling, said: str) -> Collection[str]:
@@ -82,32 +104,74 @@ def _described(telling: _Telling, said: str) -> Collection[str]:
 class Retells(Matcher):
     """Right if the reply quotes or unmistakably describes `text`, and none of the others."""
 
+    version: ClassVar[int] = 2
+
     text: str
     others: tuple[str, ...]
     """The other texts that the reply could mean."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge which of the known texts the reply retells."""
+        """Judge which of the known texts the reply retells, or tells apart by what it is about."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         texts = (self.text, *self.others)
         telling = _telling(frozenset(texts))
         said = plain(answer(reply)[:_READ])
         described = _described(telling, said)
         told = [text for text in texts if text in described or _quotes(said, text)]
+        about = mentions(read(reply), telling.lexicon)
+        asserted = {m.value for m in about if not m.denied}
+        told = [text for text in told if text in asserted or not any(m.value == text for m in about)]
+        if len(told) != 1:
+            meant = resolve(about)
+            quoted = [text for text in told if _quotes(said, text)]
+            if len(quoted) == 1:  # the others are only spoken of
+                told = quoted
+            elif (
+                not told and len(meant.values) == 1 and meant.sure and self._is_named(meant.values[0], reply)
+            ):
+                told = list(meant.values)
         if told == [self.text]:
+            if self._ends_otherwise(said, described):
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply begins the right one and ends it otherwise")
+            if len(words(said)) > GENEROUS + TIMES * len(words(self.text)):
+                return Verdict(Outcome.WRONG, 0.0, "the reply tells it among much else")
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells {len(told)} of them, not one")
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        if is_foreign(reply) and not abstains(reply):
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         heard = _content(answer(reply)[:_READ])
-        near = [text for text in texts if len(heard & telling.content[text]) >= _FEW]
+        near = [
+            text
+            for text in texts
+            if len(heard & telling.content[text]) >= _FEW
+            or any(m.value == text and m.asserted for m in about)
+        ]
         if near == [self.text]:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
         return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
+
+    def _is_named(self, text: str, reply: str) -> bool:
+        """Whether a reply names a text by what it is about: `the one about the boomerang`."""
+        said = plain(reply)
+        named = [*_ABOUT.findall(said), *_NAMED.findall(said)]
+        topics = {singular(word) for each in named for word in words(each)}
+        own = {singular(word) for word in _telling(frozenset((self.text, *self.others))).own[text]}
+        return bool(topics & own)
+
+    def _ends_otherwise(self, said: str, described: Collection[str]) -> bool:
+        """Whether a reply quotes the beginning of the text and then tells another end."""
+        parts = _sentences(self.text)[:-1]
+        if len(parts) < 2 or not _has(said, parts[0]) or _has(said, parts[-1]):
+            return False
+        end = _content(parts[-1]) - _content(parts[0])
+        after = said[said.find(parts[0][-12:]) + 12 :] if parts[0][-12:] in said else ""
+        return len(words(after)) >= 3 and 2 * len(end & _content(after)) <= len(end)
 
     def right(self) -> Sequence[str]:
         """Return the text itself, quoted, and in capitals."""

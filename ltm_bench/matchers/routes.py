@@ -4,10 +4,14 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
-from ltm_bench.matchers.reading import abstains, answer, plain, words
+from ltm_bench.matchers.reading import Form, Reading, abstains, answer, plain, read, words
+from ltm_bench.matchers.reading.surplus import repeats
+from ltm_bench.matchers.reading.text import sentences
 from ltm_bench.matchers.sameness import same_word
 
 Leg = tuple[str, int, str]
@@ -16,10 +20,10 @@ Leg = tuple[str, int, str]
 DIRECTIONS = ("north", "south", "east", "west")
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
-_UNIT = r"(?:kms?|kilomet(?:er|re)s?)"
+_UNIT = r"(?:kms?|kilomet(?:er|re)s?|m|met(?:er|re)s)"
 _NUMBER = rf"(?P<number>\d+(?:\.\d+)?|{'|'.join(_NUMBERS)})"
 _EVENT = re.compile(
-    rf"(?P<end>[.!?](?=\s|$)|[\n}}])|\b{_NUMBER}[\s-]*{_UNIT}\b"
+    rf"(?P<end>[.!?](?=\s|$)|[\n}}])|(?P<arrow>[-=]{{1,3}}>|[→⇒➡⟶➔▶])|\b{_NUMBER}(?:[\s-]+(?:more|further|additional|extra|full))?[\s-]*(?P<unit>{_UNIT})\b"
     rf"|\b(?:{_UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
     r"|\b(?P<direction>(?:north|south)?[\s-]?(?:north|south|east|west))(?:wards?|erly|ern)?\b"
     r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
@@ -54,12 +58,81 @@ class _Draft:
         return (self.direction, self.distance, self.place)
 
 
+_Told = tuple[str | None, float | None, str | None]
+
+_SUMMARY = re.compile(
+    r"\b(?:total|totals|overall|altogether|in all|net|crow flies|end(?:s|ed|ing)? up|all in all|in sum|straight line|"
+    r"combined|shortcut|way back|return trip|recap|summary|distance covered)\b"
+)
+"""Opens what sums a way up, which is no part of it."""
+
+_CONCLUDED = re.compile(
+    r"\b(?:final|full|whole|complete|corrected|entire) (?:route|answer|way|version|directions|list)\b|"
+    r"\bso,? (?:the|your) route\b",
+    re.IGNORECASE,
+)
+_SIDE = re.compile(r"\s*(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b")
+_COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
+_FROM = re.compile(r"\b(?:from|start|origin|begin)")
+_INTO = re.compile(r"\b(?:to|next|destination|end|place|arrive|reach)")
+
+
+def _lines(reading: Reading, places: Listener[str]) -> Iterator[str]:
+    """Yield the reply with all that belongs to one leg on one line: its heading, its sub-points, its row or object."""
+    line = ""
+    current = -1
+    keys: set[str] = set()
+    for piece in reading.pieces:
+        text = piece.text
+        if piece.form in (Form.CELL, Form.JSON):
+            key = (piece.path[-1] if piece.path else "").replace("_", " ")
+            if piece.line != current or (piece.form is Form.JSON and key in keys):
+                if line:
+                    yield line
+                line, current, keys = "", piece.line, set()
+            keys.add(key)
+            line += f", {_field(key, text)}"
+            continue
+        current = -1
+        named = any(True for _ in places.hear(_NAME.findall(text)))
+        if line and not named and not _SUMMARY.search(text):
+            line += f", {text}"
+            continue
+        if line:
+            yield line
+        line = text
+    if line:
+        yield line
+
+
+def _field(key: str, text: str) -> str:
+    """Return what a field of a row or an object says, as it would be said in a sentence."""
+    if _COLUMN.search(key) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text):
+        return f"{text} km"
+    if _FROM.search(key):
+        return f"from {text}"
+    return f"to {text}" if _INTO.search(key) else text
+
+
+def _sums_up(text: str, ends: Collection[str], places: Listener[str]) -> bool:
+    """Whether a sentence sums the way up: it says so, and names no place but where the way begins and ends."""
+    if not _SUMMARY.search(text):
+        return False
+    return all(
+        place in ends for *_, place in places.hear([w for w in _NAME.findall(text) if w not in _LITTLE])
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FollowsRoute(Matcher):
     """Right if the reply tells every leg, in order, with its direction, its distance and its end.
 
-    Net displacement is not enough. A recap after the route may repeat its legs; an alternative after it is ignored.
+    Partial credit counts joints: the share of pairs of neighbouring legs that are both right, each in its place. A
+    single leg is what a single needle says, and has joined nothing. Net displacement is not enough. A recap after the
+    route may repeat its legs; an alternative after it is ignored.
     """
+
+    version: ClassVar[int] = 2
 
     start: str
     legs: tuple[tuple[str, int, str], ...]
@@ -68,10 +141,10 @@ class FollowsRoute(Matcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge leg by leg."""
-        told = list(self._read(reply))
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        told = self._told(reply)
         if not told:
-            if not reply.strip():
-                return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
             said, end = words(reply), _content(self.legs[-1][2])
@@ -80,27 +153,55 @@ class FollowsRoute(Matcher):
             ):
                 return Verdict(Outcome.UNDECIDED, 0.0, "distances are told, but no way can be read from them")
             return Verdict(Outcome.WRONG, 0.0, "the reply tells no distances and directions")
+        if len(told) > 3 * len(self.legs) + 3 or repeats(words(reply), 0, turns):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+        fault = self._fault(told)
+        if not fault:
+            return Verdict(Outcome.CORRECT, 1.0, f"all {len(self.legs)} legs are right")
+        right = [self._stands(i, told) for i in range(len(self.legs))]
+        joints = sum(a and b for a, b in pairwise(right))
+        parts = tuple(map(float, right))
+        if joints:
+            most = max(len(self.legs), sum(None not in leg for leg in told)) - 1
+            return Verdict(Outcome.PARTIAL, round(joints / most, 6), fault, parts)
+        return Verdict(Outcome.WRONG, 0.0, fault, parts)
+
+    def _told(self, reply: str) -> list[_Told]:
+        """Return the legs of a reply: of all of it or, where it concludes with a whole route, of that one."""
+        told = list(self._read(reply))
+        if len(told) > len(self.legs) and (concluded := list(_CONCLUDED.finditer(reply))):
+            last = list(self._read(reply[concluded[-1].end() :]))
+            if len(last) >= len(self.legs):
+                return last
+        return told
+
+    def _fault(self, told: Sequence[_Told]) -> str | None:
+        """Return what is wrong with a route, if anything."""
         for i, expected in enumerate(self.legs):
             if i >= len(told):
-                return Verdict(
-                    Outcome.WRONG, 0.0, f"the route ends early: leg {i + 1} {_shown(expected)} is missing"
-                )
+                return f"the route ends early: leg {i + 1} {_shown(expected)} is missing"
             if told[i] != expected:
-                return Verdict(
-                    Outcome.WRONG,
-                    0.0,
-                    f"leg {i + 1} should go {_shown(expected)}, the reply goes {_shown(told[i])}",
-                )
-        strange = next((leg for leg in told[len(self.legs) :] if leg not in self.legs), None)
-        if strange is not None:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply goes on {_shown(strange)} after its end")
-        return Verdict(Outcome.CORRECT, 1.0, f"all {len(self.legs)} legs are right")
+                return f"leg {i + 1} should go {_shown(expected)}, the reply goes {_shown(told[i])}"
+        after = told[len(self.legs) :]
+        strange = next((leg for leg in after if None not in leg and leg not in self.legs), None)
+        return None if strange is None else f"the reply goes on {_shown(strange)} after its end"
 
-    def _read(self, reply: str) -> Iterator[tuple[str | None, float | None, str | None]]:
+    def _stands(self, i: int, told: Sequence[_Told]) -> bool:
+        """Whether leg `i` is told after the one before it, or at its number."""
+        leg = self.legs[i]
+        if i < len(told) and told[i] == leg:
+            return True
+        return any(a == self.legs[i - 1] and b == leg for a, b in pairwise(told)) if i else told[:1] == [leg]
+
+    def _read(self, reply: str) -> Iterator[_Told]:
         """Yield the legs of a reply, in order."""
-        text = plain(answer(reply))
-        text = _ALTERNATIVE.split(text, maxsplit=1)[0] if self._ends_before_alternative(text) else text
         places, longest = _listener(self.among)
+        ends = (self.start, self.legs[-1][2])
+        text = ""
+        for line in _lines(read(reply), places):
+            kept = [line[a:b] for a, b in sentences(line) if not _sums_up(line[a:b], ends, places)]
+            text += " ".join(kept) + "\n"
+        text = _ALTERNATIVE.split(text, maxsplit=1)[0] if self._ends_before_alternative(text) else text
         events = list(_EVENT.finditer(text))
         draft, here = _Draft(), self.start
         i = 0
@@ -109,20 +210,37 @@ class FollowsRoute(Matcher):
             place, size = self._place_at(events, i, places, longest)
             if place is not None:
                 i += size
-                if place in (here, draft.place) or draft.after in _ORIGIN:
+                if (
+                    draft.place is not None
+                    and draft.after in ("to", "→")
+                    and draft.distance is None
+                    and draft.direction is None
+                ):
+                    if (
+                        draft.place != here
+                    ):  # from somewhere else: `Windmill → Opera` instead of the other way round
+                        yield (None, None, place)
+                    draft.place, draft.after = place, ""
+                    continue
+                if draft.after in _ORIGIN or (
+                    place in (here, draft.place) and draft.after not in ("to", "→")
+                ):
                     draft.after = ""
                     continue
                 if draft.place is not None:
                     if leg := draft.as_leg():
                         yield leg
                     draft = _Draft()
-                draft.place = place
+                draft.place, draft.after = place, ""
             else:
                 i += 1
                 kind = event.lastgroup
                 if kind == "word":
-                    if event["word"] not in _LITTLE or event["word"] == "of":
+                    if event["word"] not in _LITTLE or event["word"] in ("of", "to"):
                         draft.after = event["word"]
+                    continue
+                if kind == "arrow":
+                    draft.after = "→"
                     continue
                 draft.after = ""
                 if kind == "end":
@@ -130,17 +248,23 @@ class FollowsRoute(Matcher):
                         draft = _Draft()
                     continue
                 if kind in ("direction", "letter"):
+                    if _SIDE.match(text, event.end()):
+                        continue
                     if draft.direction is not None:
                         if leg := draft.as_leg():
                             yield leg
                         draft = _Draft()
                     draft.direction = _direction(event[kind])
                 else:
+                    distance = _distance(event["number"] or event["given"], event["unit"])
                     if draft.distance is not None:
-                        if leg := draft.as_leg():
+                        leg = draft.as_leg()
+                        if leg and (
+                            draft.place is not None or draft.distance != distance
+                        ):  # else it is said again
                             yield leg
                         draft = _Draft()
-                    draft.distance = _distance(event["number"] or event["given"])
+                    draft.distance = distance
             if draft.direction is not None and draft.distance is not None and draft.place is not None:
                 if place is None:  # the place came first: was it the leg's end, or only mentioned?
                     later, size = self._reached(events, i, places, longest)
@@ -235,8 +359,9 @@ def _direction(text: str) -> str:
     return letters.get(text, re.sub(r"[\s-]", "", text))
 
 
-def _distance(text: str) -> float:
-    return float(_NUMBERS.index(text) + 1) if text in _NUMBERS else float(text)
+def _distance(text: str, unit: str | None) -> float:
+    value = float(_NUMBERS.index(text) + 1) if text in _NUMBERS else float(text)
+    return value / 1000 if unit and unit.startswith("m") else value
 
 
 def _shown(leg: tuple[str | None, float | None, str | None]) -> str:

@@ -1,5 +1,7 @@
 """Tells whether two words are the same apart from number or one typo."""
 
+from functools import lru_cache
+
 _LONG = 5
 """Minimum length of a word in which a typo is forgiven."""
 
@@ -24,8 +26,9 @@ def singular(word: str) -> str:
 def same_word(said: str, meant: str) -> bool:
     """Whether two words are the same apart from number, or apart from one typo in a long word.
 
-    A typo is a letter too many, a letter too few, or two letters swapped. A replaced letter is not forgiven, since it
-    makes other words (`white` and `while`).
+    A typo is a letter too many, a letter too few, or two letters swapped, within a word: at its beginning or its end a
+    letter makes another word (`range` and `orange`, `brownie` and `brown`), and so does a replaced one (`white` and
+    `while`). What is a word of the language is no typo (`create` and `crate`).
     """
     said, meant = singular(said), singular(meant)
     if said == meant:
@@ -36,11 +39,18 @@ def same_word(said: str, meant: str) -> bool:
     if any(map(str.isdigit, said + meant)):  # a code with another letter is another code
         return False
     i = next((i for i in range(shorter) if said[i] != meant[i]), shorter)
-    return (
-        said[i + 1 :] == meant[i:]
-        or said[i:] == meant[i + 1 :]
-        or (said[i : i + 2] == meant[i : i + 2][::-1] and said[i + 2 :] == meant[i + 2 :])
-    )
+    too_few = i > 0 and said[i:] == meant[i + 1 :]
+    too_many = i > 0 and said[i + 1 :] == meant[i:] and (i < len(meant) or said[-1] == said[-2])
+    swapped = said[i : i + 2] == meant[i : i + 2][::-1] and said[i + 2 :] == meant[i + 2 :]
+    return (too_few or too_many or swapped) and not is_word(said)
+
+
+@lru_cache(maxsize=4096)
+def is_word(word: str) -> bool:
+    """Whether a word is a common one of the language: the tokenizer that ships with the package knows it whole."""
+    from ltm_bench.core.tokens import counter
+
+    return counter().count(" " + word) == 1
 
 
 def ends(word: str) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.manifest import AgentEntry
-from ltm_bench.plan.presets import presets
+from ltm_bench.plan.presets import Preset, presets
 from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.plan.tables import config_folders
-from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.agents import adapter_of, make_agent
 from ltm_bench.plugins.catalogue import Catalogue
 
 _PYTHON = "python:"
@@ -54,8 +54,8 @@ def resolve_agent(
     """Find an agent, and make the first of its kind.
 
     Args:
-        name: A preset, an adapter, an adapter and its model (`openai_chat:gpt-4o`), a path to an adapter's file, or
-            `python:MODULE:NAME`.
+        name: A preset, an adapter, a provider and its model (`openai:gpt-6-luna`, or an adapter in place of the
+            provider), a path to an adapter's file, or `python:MODULE:NAME`. What a preset knows of that model holds.
         settings: Added to those of a preset.
         base_url: A compatible server for the adapter.
         calls: How calls are made; not recorded.
@@ -69,6 +69,7 @@ def resolve_agent(
     catalogue = catalogue or Catalogue.open()
     adapters = catalogue.agents
     values: dict[str, Any]
+    provider, _, model = name.partition(":")
     if name.startswith(_PYTHON):
         adapter, values = "function", {"target": name.removeprefix(_PYTHON)}
     elif name in known_presets and name in adapters and known_presets[name].adapter != name:
@@ -79,13 +80,13 @@ def resolve_agent(
         adapter, values = known_presets[name].adapter, known_presets[name].settings
     elif name in adapters or name.endswith(".py"):
         adapter, values = name, {}
-    elif (with_model := name.partition(":"))[0] in adapters and with_model[2]:
-        adapter, values = with_model[0], {"model": with_model[2]}
+    elif model and (found := adapter_of(provider, adapters)) is not None:
+        adapter, values = found, _of_model(found, model, known_presets)
     else:
         known = [*known_presets, *adapters]
         raise ConfigError(
             f"--{role} {name}: there is none{nearest(name, known)} (known: {', '.join(known)}; "
-            f"or put your own into ./agents/{name}.py)"
+            "a provider and its model, such as openai:gpt-6-luna; or your own, as a file in ./agents/)"
         )
     usual = dict(values)
     values |= settings or {}
@@ -103,6 +104,14 @@ def resolve_agent(
         observes=source.sample.observes,
     )
     return Resolved(entry, source, usual)
+
+
+def _of_model(adapter: str, model: str, known: Mapping[str, Preset]) -> dict[str, Any]:
+    """Return the settings of a model: those of the preset for it, where there is one."""
+    for preset in known.values():
+        if preset.adapter == adapter and preset.settings.get("model") == model:
+            return preset.settings
+    return {"model": model}
 
 
 def source_of(entry: AgentEntry, calls: CallSettings = PLAIN) -> AgentSource:

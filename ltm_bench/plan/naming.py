@@ -57,11 +57,11 @@ def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
             several = f"x{min(counts)}"
         else:
             apart["examples"] = apart_counts
-    agent = _agent(manifest, apart)
+    agent, span = _agent(manifest, apart), spell_span(manifest.span)
     parts = [
         asked,
         several,
-        spell_span(manifest.span),
+        "" if asked.endswith(f"-{span}") and not several else span,
         agent,
         f"seed{manifest.seed}",
         "isolated" if apart.pop("isolated", False) else "",
@@ -105,7 +105,8 @@ def _suite(name: str) -> str:
     if not colon:
         return name
     folder = Path(place).resolve()
-    return as_name(f"{kind}-{folder.parent.name if folder.name == 'definitions' else folder.name}")
+    called = folder.parent.name if folder.name == "definitions" else folder.name.removeprefix("definitions-")
+    return as_name(f"{kind}-{called}")
 
 
 def _agent(manifest: Manifest, apart: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
+from ltm_bench.core.keys import key_in
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
@@ -61,6 +62,7 @@ class Plan:
 
 def make_plan(request: Request) -> Plan:
     """Resolve everything that was asked for. Raises ConfigError."""
+    _check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
     suite = find_suite(request.suite)
     span = parse_span(str(suite.span if request.span is None else request.span))
     catalogue = Catalogue.open()
@@ -80,6 +82,7 @@ def make_plan(request: Request) -> Plan:
     resolved = _Resolved(suite, scenarios, chosen, span, bank.digest)
     manifest = _manifest(request, agent.entry, resolved)
     check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
+    _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
     usual = _manifest(request.plain, agent.entry.model_copy(update={"settings": agent.usual}), resolved)
     plan = Plan(
         manifest,
@@ -94,6 +97,15 @@ def make_plan(request: Request) -> Plan:
     rehearsals = _rehearsed(plan)
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
     return plan if manifest.suite.isolated else replace(plan, rehearsals=rehearsals)
+
+
+def _check_keys(given: Mapping[str, object]) -> None:
+    """Raise ConfigError where something that would stand in the log for ever holds a key."""
+    for option, value in given.items():
+        if key_in(value) is not None:
+            raise ConfigError(
+                f"{option} holds what looks like a key (not shown here), which would be logged; leave it out"
+            )
 
 
 class _Resolved(NamedTuple):

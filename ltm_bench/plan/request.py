@@ -14,7 +14,7 @@ class Request:
     """A run that is asked for."""
 
     agent: str = "vector_memory"
-    """A preset, an adapter, a path to an adapter's file, or `python:MODULE:NAME`."""
+    """A preset, an adapter, `PROVIDER:MODEL`, a path to an adapter's file, or `python:MODULE:NAME`."""
     span: str | int | None = None
     """In tokens: `120k`, `1M`, or a number; None: the suite's own, usually 32k."""
     suite: str = "standard"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.limits import TOML, content_of, toml_of
 from ltm_bench.plugins.files import bundled
 
 PRESETS = "agents"
@@ -24,10 +24,10 @@ def config_folders() -> list[Path]:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file. Raises ConfigError with file and line."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return toml_of(content_of(path, TOML).decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import toml_of
 
 _SPAN = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)", re.ASCII)
 
@@ -35,9 +35,9 @@ def spell_span(tokens: int) -> str:
 def parse_value(text: str) -> Any:
     """Read the value of `-A key=value`: TOML where that gives what a log can hold (no dates), else the text itself."""
     try:
-        content = tomllib.loads(f"value = {text}")
+        content = toml_of(f"value = {text}")
         json.dumps(content, allow_nan=False)
-    except (tomllib.TOMLDecodeError, TypeError, ValueError):
+    except (TypeError, ValueError):
         return text
     return content["value"] if len(content) == 1 else text
 

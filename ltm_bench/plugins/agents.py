@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, get_type_hints
 
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, bare, nearest
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, nearest
+from ltm_bench.core.keys import key_in, looks_secret, scrubbed
 from ltm_bench.plugins.files import find, load
 from ltm_bench.plugins.functions import FunctionAgent
 
@@ -41,6 +41,11 @@ def agent_class(name: str) -> Callable[..., Agent]:
     raise PluginError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
 
 
+def adapter_of(provider: str, known: Container[str]) -> str | None:
+    """Return the adapter that `PROVIDER:MODEL` means: the one of that name, else `PROVIDER_chat`; None without one."""
+    return next((each for each in (provider, f"{provider}_chat") if each in known), None)
+
+
 def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
     """Construct an agent. Raises ConfigError for a setting that is unknown, missing, secret or of the wrong type."""
     make = agent_class(adapter)
@@ -63,43 +68,33 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
         raise ConfigError(f"agent {adapter}: {error}") from error
 
 
-_SECRET = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
-
-
-def looks_secret(name: str) -> bool:
-    """Whether a setting or a variable of this name holds what must not be written down."""
-    return _SECRET.search(name) is not None
-
-
 def _unsuitable(name: str, value: object, known: list[str]) -> str:
     """Return what is wrong with a setting whatever its type; an empty string if nothing is."""
     if looks_secret(name):
         return (
             f"{name} looks like a secret; give it through the environment, settings are written into the log"
         )
-    if any(bare(text) != text for text in _texts(value)):
+    if found := key_in({"": value}):
         return (
-            f"{name} has a URL with a name or a password in it (not shown here); give it through the environment, "
-            "settings are written into the log"
+            f"{scrubbed(name)} holds what looks like a key or a password (not shown here), and settings are written "
+            f"into the log; give it through a variable of the environment, {_way(name, found.variable, known)}"
         )
     if name not in known:
-        return f"no setting {name!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
+        return f"no setting {scrubbed(name)!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
     if isinstance(value, float) and not math.isfinite(value):
         return f"{name}={value}: this setting is a finite number"
     return ""
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Iterate over all strings in a setting's value."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            for each in value.values():
-                yield from _texts(each)
-        case list():
-            for each in value:
-                yield from _texts(each)
+def _way(name: str, variable: str, known: list[str]) -> str:
+    """Return how a key gets to an adapter instead: the variable, and which setting names it, if any does."""
+    if "headers" in known:
+        return f"{variable or 'MY_KEY'}, and name that: -A headers='Authorization={variable or 'MY_KEY'}'"
+    if "key_variable" in known:
+        return f"{variable or 'MY_KEY'}, and name that: -A key_variable={variable or 'MY_KEY'}"
+    if name == "command":
+        return f"{variable or 'MY_KEY'}, which the program has as well"
+    return variable or "such as OPENAI_API_KEY"
 
 
 def _types(make: Callable[..., Agent]) -> dict[str, Any]:
@@ -131,7 +126,7 @@ def _mistyped(name: str, value: object, kind: Any) -> str:
         return ""
     wanted = " or ".join(dict.fromkeys(problems))
     quoted = f"; write -A '{name}=\"{value}\"'" if not _problems("", kind) else ""
-    return f"{name}={value!r}: this setting is {wanted}{quoted}"
+    return scrubbed(f"{name}={value!r:.300}: this setting is {wanted}{quoted:.300}")
 
 
 def _problems(value: object, kind: Any) -> list[str]:

@@ -105,8 +105,14 @@ def render_page(results: Results, manifest: Manifest) -> str:
 
 
 def marks(results: Results) -> list[Mark]:
-    """Return chance, floor and ceiling."""
-    agents = {"goldfish": "floor: remembers nothing", "perfect": "ceiling: forgets nothing"}
+    """Return chance, baseline and oracle, and whatever else was played."""
+    agents = {
+        **dict.fromkeys(results.references, "played for comparison"),
+        "goldfish": "baseline: remembers nothing",
+        "perfect": "oracle: is told the answers",
+    }
+    if "reciter" in agents:
+        agents["reciter"] = "recites its last 40 messages"
     return [
         Mark("chance", "blind guesses", known_chance(results), "chance"),
         *(Mark(name, note, results.references.get(name), "reference") for name, note in agents.items()),

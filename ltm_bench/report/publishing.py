@@ -41,7 +41,7 @@ def publish(
         run: The run folder.
         manifest: Of the run.
         about: What there is to say of each scenario.
-        references: What floor and ceiling score on the same examples.
+        references: What baseline and oracle score on the same examples.
         verdicts: What today's matchers said already, by example and turn; the others are asked.
 
     Raises:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.core.agent import Agent, Memory
-from ltm_bench.core.budget import NOTHING, Budget
+from ltm_bench.core.budget import NOTHING, Budget, Mark
 from ltm_bench.core.errors import AgentError, LtmBenchError
+from ltm_bench.core.keys import scrubbed, without_values
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import is_usage
@@ -42,6 +44,8 @@ class Answer:
     traffic: Traffic
     recalled: Sequence[Memory] | None
     """What retrieval gave for a question, before it was asked; None where nobody can tell."""
+    charged: Decimal = NOTHING
+    """What was charged because the reply does not say what it used."""
 
 
 class Calls:
@@ -58,6 +62,7 @@ class Calls:
         places: asyncio.Semaphore,
         conversation: str | None,
         on_doubt: Callable[[str], None],
+        charged: Set[tuple[str | None, int]] = frozenset(),
     ) -> None:
         """Prepare the calls; nothing is called yet.
 
@@ -70,6 +75,7 @@ class Calls:
             places: Calls that may be under way at a time; other conversations share them.
             conversation: The name of the conversation, where a run has several.
             on_doubt: Told of a turn that the agent may get twice.
+            charged: Logged replies that were charged without a usage, by conversation and turn.
         """
         self.agent = agent
         self.live = False
@@ -83,6 +89,7 @@ class Calls:
         self._places = places
         self._conversation = conversation
         self._on_doubt = on_doubt
+        self._charged = charged
         self._turn = 0  # the last one that the agent has heard of, for errors
 
     @property
@@ -105,7 +112,14 @@ class Calls:
     async def observe(self, turn: Turn) -> None:
         """Let the agent take a turn as having happened."""
         self._turn = turn.message.turn
-        await self._guard(self.agent.observe(turn), turn.message.turn)
+        heard = replace(turn.message, text=f"{turn.message.text}\n{turn.reply.text}")
+        await self._pay_for(self.agent.observe(turn), heard)
+
+    async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
+        """Make a call that brings no reply, with money reserved for each attempt; its usage comes with the next one."""
+        mark = partial(self._mark, message.turn)
+        with self._budget.paying(self.agent, message, mark, at_once=False):
+            await self._guard(call, message.turn)
 
     async def catch_up(self, turn: int) -> None:
         """Open the agent and bring it to where the log ends, unless it is there already.
@@ -117,9 +131,8 @@ class Calls:
         if self.live:
             return
         self.live = True
-        if turn:
-            untold = {} if self.agent.can_be_told else {"untold": True}
-            self._journal.put(self._where(turn) | {"resumed": True} | untold)
+        untold = {} if self.agent.can_be_told or not turn else {"untold": True}
+        self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True} | untold)
         if not self.opened:
             await self.open()
             if turn:
@@ -138,43 +151,51 @@ class Calls:
             question: Whether the reply will be scored: the agent's indexers are then waited for.
             doubtful: Whether the log holds the message already, so that the agent may get it twice.
         """
+        doubt = (
+            self._doubt_about(message.turn) if doubtful else NONE
+        )  # before this process adds a note of its own
         await self.catch_up(message.turn)
-        lost = self._lost(message) if doubtful else NOTHING
+        lost = self._most(message) if doubt.unpaid else NOTHING
         self._budget.lose(lost)
         recalled = None
         if question:
-            await self._guard(self.agent.settle(), message.turn)
+            await self._pay_for(self.agent.settle(), message)
             recalled = await self._recalled(message)
         async with self._places:
-            held = self._budget.hold(self.agent, message)
-            begun = self._journal.clock()
-            with listening() as heard:
+            mark = partial(self._mark, message.turn)
+            with self._budget.paying(self.agent, message, mark) as payment, listening() as heard:
+                begun = self._journal.clock()
                 try:
                     sent, begun = record(), self._journal.clock()
-                    if doubtful:
+                    if doubt.unpaid or doubt.asked:
                         self._doubt(message.turn, lost)
+                    payment.calling()
                     reply = await self._guard(self.agent.reply(message), message.turn)
-                    seconds = self._journal.clock() - begun
-                except BaseException:  # whatever it is, what was held is given back
-                    self._budget.release(held)
-                    if heard.attempts:
-                        self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)
+                    if problem := _unusable(reply):
+                        raise AgentError(
+                            f"the agent failed at turn {message.turn}: reply() returned {problem}"
+                        )
+                except BaseException:  # whatever it is, it ends the call
+                    payment.fail()
+                    self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)
                     raise
-        if problem := _unusable(reply):
-            raise AgentError(f"the agent failed at turn {message.turn}: reply() returned {problem}")
-        self._budget.settle(reply.usage, free=self.agent.free, held=held)
-        return Answer(reply, sent, seconds, heard, recalled)
+                seconds, before = self._journal.clock() - begun, payment.charged
+                payment.settle(reply.usage)
+        reply = replace(reply, text=without_values(reply.text))
+        return Answer(reply, sent, seconds, heard, recalled, payment.charged - before)
 
     async def note(self, turn: int, answer: Answer) -> None:
         """Write down how long a reply took, once it is in the log, and have a paid one synced."""
-        self._note(turn, "seconds", answer.seconds, answer.traffic)
+        self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged)
         if not self.agent.free:
-            self._recorder.sync_soon()
+            self._recorder.sync_soon(self._journal.path)
             await asyncio.sleep(0)  # an agent that never waits would keep the sync from its turn
 
-    def paid_before(self, reply: Reply) -> None:
-        """Count what a logged reply cost."""
-        self._budget.settle(reply.usage, free=self.agent.free)
+    def replayed(self, turn: int, reply: Reply) -> None:
+        """Hear of a logged reply. What all of them cost was counted before; here it shows whether that is known."""
+        priced = reply.usage is not None and dollars(reply.usage) is not None
+        if not (priced or self.agent.free or (self._conversation, turn) in self._charged):
+            self._budget.unknown = True
 
     async def trace(self, question: Message, heard: Sequence[Turn], found: Sequence[Memory]) -> None:
         """Write down which needles were stored, and which were retrieved for a question that failed.
@@ -202,27 +223,32 @@ class Calls:
         except (NotImplementedError, AgentError):
             return None
 
-    def _lost(self, message: Message) -> Decimal:
-        """Return the upper bound for a call whose reply was lost.
-
-        It is nothing where the price is unknown, and where the provider is known to have refused.
-        """
-        if self.agent.free or refused(self._journal.path, self._where(message.turn)):
-            return NOTHING
-        most = self.agent.reserve(message)
+    def _most(self, message: Message) -> Decimal:
+        """Return the upper bound for a call whose reply was lost; nothing where the price is unknown."""
+        most = None if self.agent.free else self.agent.reserve(message)
         return (dollars(most) if most is not None else None) or NOTHING
 
+    def _doubt_about(self, turn: int) -> Doubt:
+        """Return what is known of a call whose message is in the log, and whose reply is not."""
+        return doubt_about(self._journal.path, self._where(turn))
+
     def _doubt(self, turn: int, lost: Decimal) -> None:
-        """Name a turn whose message is in the log and whose reply is not: the agent now gets it once more."""
-        self._journal.put(self._where(turn) | {"doubtful": True} | ({"dollars": float(lost)} if lost else {}))
+        """Name a turn that the agent has heard, or may have heard, and now gets once more."""
+        self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
         self._on_doubt(f"turn {turn}" + (f" of {self._conversation}" if self._conversation else ""))
+
+    def _mark(self, turn: int, mark: Mark, charged: Decimal) -> None:
+        """Write down how an attempt stands, so that after a crash it is known whether it may have been paid for."""
+        self._journal.put(self._where(turn) | {mark: True} | _charged(charged))
+        if charged:
+            self._journal.sync()
 
     def _where(self, turn: int) -> dict[str, Any]:
         """Return how a side file says to which turn of which conversation a record belongs."""
         return {"turn": turn} | ({"conversation": self._conversation} if self._conversation else {})
 
-    def _note(self, turn: int, name: str, seconds: float, heard: Traffic) -> None:
-        record = self._where(turn) | {name: round(seconds, 6)}
+    def _note(self, turn: int, name: str, seconds: float, heard: Traffic, charged: Decimal = NOTHING) -> None:
+        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged)
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
@@ -230,36 +256,98 @@ class Calls:
     async def _guard(self, call: Awaitable[T], turn: int) -> T:
         try:
             result = await call
-        except (LtmBenchError, asyncio.CancelledError, KeyboardInterrupt):
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except LtmBenchError as error:
+            error.args = tuple(scrubbed(each) if isinstance(each, str) else each for each in error.args)
             raise
         except Exception as error:  # an adapter is anybody's code
-            raise AgentError(f"the agent failed at turn {turn}: {type(error).__name__}: {error}") from error
+            said = scrubbed(f"{type(error).__name__}: {error}")
+            raise AgentError(f"the agent failed at turn {turn}: {said}") from error
         return result
 
 
-def refused(timings: Path, where: dict[str, Any]) -> bool:
-    """Whether the last thing known of a turn's call is that the provider answered with nothing but errors."""
-    last: dict[str, Any] = {}
+class Doubt(NamedTuple):
+    """What is known of a call whose message is in the log, and whose reply is not."""
+
+    asked: bool
+    """Whether the agent has heard the message, as far as anybody knows."""
+    unpaid: bool
+    """Whether it may have cost something that has not been counted."""
+
+
+NONE = Doubt(False, False)
+
+
+def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
+    """Return what the side file says of a call whose reply is not in the log.
+
+    Where it does not say when the conversation began, it tells nothing, and everything is in doubt.
+    """
+    told = asked = pending = False
     for record in records(timings):
-        same = all(record.get(key) == where.get(key) for key in ("turn", "conversation"))
-        if same and isinstance(record.get("attempts"), list):
-            last = record
-    statuses = [attempt.get("status") for attempt in last.get("attempts", ()) if isinstance(attempt, dict)]
+        if record.get("conversation") != where.get("conversation"):
+            continue
+        if record.get("begun") is True or record.get("resumed") is True:
+            told = True
+        if record.get("turn") != where.get("turn"):
+            continue
+        if record.get("sending") is True:
+            pending = True
+        elif "seconds" in record:  # a reply was there, and the log has lost it since
+            asked = pending = True
+        elif record.get("lost") is True or record.get("doubtful") is True:
+            asked, pending = True, pending and "dollars" in record and _dollars(record) is None
+        elif record.get("failed") is True:
+            asked, pending = True, False
+        elif record.get("refused") is True or _all_refused(record):
+            pending = False
+    return Doubt(asked or pending, pending) if told else Doubt(True, True)
+
+
+def _all_refused(record: Mapping[str, Any]) -> bool:
+    """Whether a failed call's attempts did not reach the agent, or were all answered with an error."""
+    attempts = record.get("attempts")
+    if "failed_after" not in record or not isinstance(attempts, list) or not attempts:
+        return False
+    known = [attempt for attempt in attempts if isinstance(attempt, dict)]
+    statuses = [attempt.get("status") for attempt in known if attempt.get("unsent") is not True]
     errors = [isinstance(status, int) and status >= 400 for status in statuses]
-    return "failed_after" in last and bool(errors) and all(errors)
+    return len(known) == len(attempts) and all(errors)
 
 
-def lost_before(timings: Path) -> Decimal:
-    """Return the upper bound, as far as it is known, for the calls whose replies never got into the log."""
-    prices = (record.get("dollars") for record in records(timings))
-    return sum(
-        (
-            Decimal(str(price))
-            for price in prices
-            if isinstance(price, int | float) and math.isfinite(price) and price > 0
-        ),
-        Decimal(),
-    )
+class Before(NamedTuple):
+    """What a run's side file says of money that its log does not show."""
+
+    dollars: Decimal
+    """The upper bound, as far as it is known, for the attempts whose usage never came."""
+    replies: Set[tuple[str | None, int]]
+    """Logged replies that are among them, by conversation and turn."""
+
+
+def charged_before(timings: Path) -> Before:
+    """Read what was charged because no usage came, in all commands that have worked on a run."""
+    total, replies = Decimal(), set()
+    for record in records(timings):
+        price, turn = _dollars(record), record.get("turn")
+        if price is not None:
+            total += price
+            if "seconds" in record and isinstance(turn, int):
+                conversation = record.get("conversation")
+                replies.add((conversation if isinstance(conversation, str) else None, turn))
+    return Before(total, replies)
+
+
+def _dollars(record: Mapping[str, Any]) -> Decimal | None:
+    """Return what a record charges; None where it says nothing that makes sense."""
+    price = record.get("dollars")
+    if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
+        return None
+    return Decimal(str(price))
+
+
+def _charged(price: Decimal) -> dict[str, float]:
+    return {"dollars": float(price)} if price else {}
 
 
 def _among(needle: Turn, memories: Sequence[Memory]) -> bool:

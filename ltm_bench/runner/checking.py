@@ -17,19 +17,24 @@ from ltm_bench.core.agent import Agent, Finding
 from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
 from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.core.tokens import counter
+from ltm_bench.filler.filler import shipped
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import rehearsal
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.matchers import load
 from ltm_bench.plugins.scenarios import scenario as find_scenario
-from ltm_bench.runner.references import score_alone
+from ltm_bench.runner.hooks import try_hooks
+from ltm_bench.runner.references import play, play_alone, total
 from ltm_bench.schedule import load_of, smallest_span
+from ltm_bench.score.statistics import above_zero
 from ltm_bench.score.verdicts import verdict_on
 from ltm_bench.script.rehearsal import Step, ideal_reply
 from ltm_bench.script.scenario import Example, Scenario
 
 _SEEDS = 20
+_HEAP = 8000
+"""Span, in tokens, at which a reciter's last messages are a heap."""
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
@@ -105,13 +110,34 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     kept = all(load(_through_json(dump(expect))) == expect for _, expect in asks)
     yield Finding(kept, "what it expects can be written into the log and read back")
     for name in ("perfect", "goldfish", "parrot"):
-        score = asyncio.run(score_alone(examples, agent_class(name), _START))
+        score = total(asyncio.run(play_alone(examples, agent_class(name), _START)))
         yield Finding(score == 1.0 if name == "perfect" else score < 0.5, f"{name} scores {score:.2f}")
+    yield _recited(examples, max(_HEAP, 2 * max(map(smallest_span, rehearsals))))
     yield Finding(
         True,
         f"needs a span of at least {max(map(smallest_span, rehearsals)):,} tokens; "
         f"its own messages take up to {max(map(load_of, rehearsals)):,}",
     )
+
+
+def _recited(examples: Sequence[Example], span: int) -> Finding:
+    """Say whether an agent that recites its last messages, filler and all, is taken in earnest."""
+    talk = play(
+        examples,
+        agent_class("reciter")(),
+        span=span,
+        seed=0,
+        counter=counter(),
+        bank=shipped(),
+        start=_START,
+    )
+    played = asyncio.run(talk)
+    score = sum(each.score for each in played) / len(played)
+    chance = sum(each.chance for each in played) / len(played)
+    above = above_zero([each.score - each.chance for each in played])
+    more = "more than" if above else "no more than"
+    note = "; note: its matchers take right content in a heap of everything for an answer" if above else ""
+    return Finding(True, f"reciter scores {score:.2f}, {more} chance ({chance:.2f}){note}")
 
 
 def _but(faults: Sequence[object]) -> str:
@@ -203,7 +229,7 @@ _UNTOLD = "cannot be told what was said before: a run that is resumed goes on wi
 
 
 def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield the findings about an adapter, which is talked to for three turns."""
+    """Yield the findings about an adapter, which is talked to for three turns, and whose hooks are each tried once."""
     yield _docstring(tree)
     try:
         agent = make_agent(str(path), settings)
@@ -237,11 +263,12 @@ async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]
         seen = Turn(Message("By the way, it rains.", _START, len(_TALK)), Reply("Okay."))
         await agent.observe(seen)
         await agent.settle()
+        answers = Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")
+        return turns, [answers, *await try_hooks(agent, turns)]
     except Exception as error:  # anybody's code
         return [], [Finding(False, f"failed in a short talk: {type(error).__name__}: {error}")]
     finally:
         await agent.close()
-    return turns, [Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")]
 
 
 async def _restored(agent: Agent, turns: list[Turn], home: Path) -> Finding:

@@ -212,7 +212,7 @@ class Conversation:
         reply = replied.said
         live = self._plan.manifest.filler.mode == "live"
         if live:
-            self._calls.paid_before(reply)
+            self._calls.replayed(self._turn, reply)
         message = Message(sent.message, self._scheduler.clock.now, self._turn)
         turn = Turn(message, reply, "fill", answered="agent" if live else "script")
         self._take(_Exchange(sent.tokens, reply, replied.tokens))
@@ -232,7 +232,7 @@ class Conversation:
             sent = record()
             logged = self._recorder.logged
             if isinstance(logged, Replied) and logged.turn == message.turn:
-                self._calls.paid_before(logged.said)
+                self._calls.replayed(message.turn, logged.said)
                 return _Exchange(sent, logged.said, self._replied(logged.said))
             doubtful = True
         answer = await self._calls.ask(

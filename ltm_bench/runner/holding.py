@@ -37,6 +37,7 @@ async def hold(
     notify: Callable[[str], None],
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
+    counted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Held:
     """Begin a run, or continue it to its end.
@@ -49,6 +50,7 @@ async def hold(
         notify: Told, in one line each, of a log that was mended and of turns that the agent may get twice.
         places: Calls to agents that may be under way at a time; several runs may share them.
         concurrent: Examples of an isolated run that are under way at a time.
+        counted: Whether what the run has cost so far is in the budget already.
         clock: Seconds from any fixed moment, for measuring durations.
 
     Raises:
@@ -80,6 +82,7 @@ async def hold(
                 on_doubt=lambda where: notify(doubtful(where)),
                 places=places,
                 concurrent=concurrent,
+                counted=counted,
             )
         except OSError as error:  # a disk that is full
             raise RunIncomplete(

@@ -17,6 +17,10 @@ OVERHEAD = 1.04
 """By how much a conversation usually exceeds its lower bound, rounds times the usable span."""
 
 
+_NOT_YET = 0.99
+"""The largest fraction of a run that goes on: scripts may say more than in their rehearsal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a run is."""
@@ -28,7 +32,7 @@ class Progress:
     """Examples that said their last message."""
     examples: int
     fraction: float
-    """Of the whole, from 0 to 1; an estimate while one conversation is held."""
+    """Of the whole, from 0 to 1; an estimate while one conversation is held, and 1 only when all has been said."""
     score: float
     """The headline so far."""
     out_of: int
@@ -55,6 +59,8 @@ class Tracker:
         rounds = max((example.index for example in examples), default=0) + 1
         length = int(rounds * USABLE * plan.manifest.span * OVERHEAD)
         self._expected = max(1, len(examples) if self._isolated else length)
+        self._messages = sum(map(len, plan.rehearsals.values())) if plan.rehearsals is not None else 0
+        self._said = 0
         self._out_of = len({example.scenario.name for example in examples})
         self._turns = self._tokens = self._position = self._done = 0
         self._replaying = False
@@ -66,6 +72,7 @@ class Tracker:
         self._turns += 1
         self._tokens += tokens
         self._position = position
+        self._said += turn.example is not None
         self._replaying = replayed
         self._report(self.progress())
 
@@ -83,16 +90,24 @@ class Tracker:
 
     def progress(self) -> Progress:
         """Return how far the run is now."""
-        said = self._done if self._isolated else self._position
         return Progress(
             turns=self._turns,
             tokens=self._tokens,
             done=self._done,
             examples=self._examples,
-            fraction=min(1.0, said / self._expected),
+            fraction=self._fraction(),
             score=self._score,
             out_of=self._out_of,
             spent=self._budget.spent,
             cost_known=not self._budget.unknown,
             replaying=self._replaying,
         )
+
+    def _fraction(self) -> float:
+        """Return the part that is done: by tokens, or by messages where these are behind, as they are in overruns."""
+        if self._done == self._examples:
+            return 1.0
+        parts = [(self._done if self._isolated else self._position) / self._expected]
+        if self._messages and not self._isolated:
+            parts.append(self._said / self._messages)
+        return min(_NOT_YET, *parts)

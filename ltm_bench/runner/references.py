@@ -1,27 +1,83 @@
-"""Plays examples without any filler: for agents to which filler makes no difference, the floor and the ceiling."""
+"""Plays agents that run here and cost nothing, for what stands beside a score; nothing of it is written.
+
+`play_alone` is for agents to which filler makes no difference, the baseline and the oracle; `play` holds the whole
+conversation, with its schedule and its filler.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import cast
+from typing import NamedTuple, cast
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.clock import Clock
-from ltm_bench.core.messages import Ask, Message, Reply, Turn
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
+from ltm_bench.core.tokens import Counter
+from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
+from ltm_bench.schedule import Fill, Jump, Scheduler, Send
 from ltm_bench.score.headline import headline
 from ltm_bench.score.verdicts import verdict_on
 from ltm_bench.script.rehearsal import ideal_reply
 from ltm_bench.script.scenario import Example
 
+STAGGER = 0.01
+"""Least distance between the starts of two examples, as a fraction of the span; a suite may have another."""
 
-async def score_alone(examples: Sequence[Example], make_agent: Callable[[], Agent], start: datetime) -> float:
-    """Return an agent's headline score on these examples. Nothing is written."""
+
+class Played(NamedTuple):
+    """How an agent did on an example."""
+
+    example: Example
+    score: float
+    """Mean over its questions; what is undecided counts 0."""
+    chance: float
+    """Mean over its questions of what guessing would score."""
+
+
+class _Talk:
+    """What one example has said and heard, and the verdicts on it."""
+
+    def __init__(self, example: Example) -> None:
+        self._example = example
+        self._turns: list[Turn] = []
+        self._scores: list[float] = []
+        self._chances: list[float] = []
+
+    async def ask(self, agent: Agent, line: Line, message: Message) -> Reply:
+        if agent.told_ideal:
+            message = replace(message, ideal=ideal_reply(line))
+        reply = replace(await agent.reply(message), at=message.at)
+        self._turns.append(Turn(message, reply, example=self._example.id))
+        if isinstance(line, Ask):
+            self._scores.append(verdict_on(line.expect, reply, self._turns).score or 0.0)
+            self._chances.append(line.expect.chance)
+        return reply
+
+    @property
+    def played(self) -> Played:
+        many = max(len(self._scores), 1)
+        return Played(self._example, sum(self._scores) / many, sum(self._chances) / many)
+
+
+def total(played: Iterable[Played]) -> float:
+    """Return the headline score: the sum over scenarios of the mean over their examples."""
     scores: dict[str, list[float | None]] = {}
+    for each in played:
+        scores.setdefault(each.example.scenario.name, []).append(each.score)
+    return headline(scores)
+
+
+async def play_alone(
+    examples: Sequence[Example], make_agent: Callable[[], Agent], start: datetime
+) -> list[Played]:
+    """Play every example with an agent of its own, without filler."""
+    found = []
     for example in examples:
-        agent, clock, turns = make_agent(), Clock(start), list[Turn]()
-        script, reply, verdicts = example.script(), None, list[float]()
+        agent, clock, talk = make_agent(), Clock(start), _Talk(example)
+        script, reply, turn = example.script(), None, 0
         while True:
             try:
                 line = script.send(cast(Reply, reply))  # a fresh generator takes None
@@ -29,10 +85,58 @@ async def score_alone(examples: Sequence[Example], make_agent: Callable[[], Agen
                 break
             clock.jump(clock.now + (line.after or timedelta()))
             text = line.text if isinstance(line.text, str) else line.text(clock.now)
-            message = Message(text, clock.now, len(turns), ideal_reply(line) if agent.told_ideal else None)
-            reply = replace(await agent.reply(message), at=clock.now)
-            turns.append(Turn(message, reply))
-            if isinstance(line, Ask):
-                verdicts.append(verdict_on(line.expect, reply, turns).score or 0.0)
-        scores.setdefault(example.scenario.name, []).append(sum(verdicts) / max(len(verdicts), 1))
-    return headline(scores)
+            reply = await talk.ask(agent, line, Message(text, clock.now, turn))
+            turn += 1
+        found.append(talk.played)
+    return found
+
+
+async def play(
+    examples: Sequence[Example],
+    agent: Agent,
+    *,
+    span: int,
+    seed: int,
+    counter: Counter,
+    bank: Bank,
+    start: datetime,
+    stagger: float = STAGGER,
+    max_tokens: int = MAX_TOKENS,
+) -> list[Played]:
+    """Hold the conversation of these examples with an agent that observes.
+
+    Args:
+        examples: Those that speak.
+        agent: Nobody has talked to it.
+        span: In tokens.
+        seed: Of the schedule and of the filler.
+        counter: Counts tokens.
+        bank: What filler is made of.
+        start: Benchmark time of the first message.
+        stagger: As in a suite.
+        max_tokens: Of a filler message.
+
+    Raises:
+        SpanTooSmall: An example does not fit.
+    """
+    scheduler = Scheduler(examples, span=span, seed=seed, counter=counter, start=start, stagger=stagger)
+    filler, turn = Filler(bank, Dice(f"{seed}/filler"), counter, max_tokens), 0
+    talks = {example.id: _Talk(example) for example in examples}
+    while True:
+        decision, now = scheduler.decide(), scheduler.clock.now
+        if isinstance(decision, Send):
+            text, line = decision.text, decision.line
+            reply = await talks[decision.example.id].ask(agent, line, Message(text, now, turn))
+            tokens = counter.count(text) if decision.tokens is None else decision.tokens
+            scheduler.take(tokens, reply, counter.count(reply.text))
+        elif isinstance(decision, Fill):
+            trivia = filler.compose(decision.tokens)
+            answers = Reply(trivia.answers)
+            await agent.observe(Turn(Message(trivia.text, now, turn), answers, "fill", answered="script"))
+            scheduler.take(filler.tokens(trivia), answers, filler.answer_tokens(trivia))
+        elif isinstance(decision, Jump):
+            scheduler.take()
+            continue
+        else:
+            return [talk.played for talk in talks.values()]
+        turn += 1

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Verdict
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.events import Replied
 from ltm_bench.log.journal import Journal
-from ltm_bench.log.reader import is_finished
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, is_finished, read_events
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Calls, lost_before
+from ltm_bench.runner.calls import Calls, charged_before
 from ltm_bench.runner.conversation import Conversation, Verdicts
 from ltm_bench.runner.observer import Observer
 from ltm_bench.script.scenario import Example
@@ -38,6 +44,7 @@ async def run_conversations(
     on_doubt: Callable[[str], None] = _ignore,
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
+    counted: bool = False,
 ) -> Verdicts:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
 
@@ -52,6 +59,7 @@ async def run_conversations(
         on_doubt: Told of a turn that the agent may get twice, because its message was under way when the run stopped.
         places: Calls to agents that may be under way at a time; several runs may share them.
         concurrent: Examples of an isolated run that are under way at a time.
+        counted: Whether what the run has cost so far is in the budget already.
 
     Returns:
         What the matchers said of every reply.
@@ -59,7 +67,10 @@ async def run_conversations(
     Raises:
         RunIncomplete, BudgetReached: One of the conversations had to stop; the others were brought to their end.
     """
-    budget.lose(lost_before(folder / "timings.jsonl"))
+    before = charged_before(folder / "timings.jsonl")
+    if not counted:  # before any of them calls its agent: the others' replies were paid for too
+        budget.lose(before.dollars)
+        budget.count(logged_cost(folder, plan.manifest))
     home = folder / "agent"
     places = places or asyncio.Semaphore(concurrent)
     open_ones = asyncio.Semaphore(concurrent)
@@ -78,6 +89,7 @@ async def run_conversations(
                 places=places,
                 conversation=log.stem if plan.manifest.suite.isolated else None,
                 on_doubt=on_doubt,
+                charged=before.replies,
             )
             conversation = Conversation(plan, examples, calls, recorder, observer)
             await conversation.run()
@@ -98,6 +110,35 @@ async def run_conversations(
             raise outcome
         verdicts |= outcome
     return verdicts
+
+
+def logged_cost(folder: Path, manifest: Manifest | None = None) -> Decimal:
+    """Return what the replies in a run's logs have cost, as far as their prices are known."""
+    cost = Decimal()
+    for path in conversations(folder, manifest):
+        for event in read_events(path) if path.exists() else ():
+            if isinstance(event, Replied) and (usage := event.usage) is not None:
+                cost += dollars(usage) or Decimal()
+    return cost
+
+
+class Cost(NamedTuple):
+    """What a run has cost so far."""
+
+    logged: Decimal = Decimal()
+    """By its logged replies."""
+    charged: Decimal = Decimal()
+    """Besides, at most, by attempts whose usage never came."""
+
+
+def cost_before(plan: Plan, folder: Path) -> Cost:
+    """Return what an unfinished run has cost; nothing where its log cannot be read, so that it cannot go on."""
+    if finished(plan, folder):
+        return Cost()
+    try:
+        return Cost(logged_cost(folder), charged_before(folder / "timings.jsonl").dollars)
+    except LogError:
+        return Cost()
 
 
 def finished(plan: Plan, folder: Path) -> bool:

@@ -13,12 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from ltm_bench.core.budget import Budget
+from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.holding import hold
 from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.runs import cost_before
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ async def sweep(
         observer: Told how the sweep goes on.
         connections: Calls to one provider that may be under way at a time.
     """
+    for job in jobs:  # all of them, before any of them spends more
+        budget.count(sum(cost_before(job.plan, job.folder), NOTHING))
     places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
 
     async def one(job: Job) -> Done:
@@ -81,6 +84,7 @@ async def sweep(
                 notify=partial(observer.noted, job),
                 places=places[job.connections],
                 concurrent=connections,
+                counted=True,
             )
         except LtmBenchError as error:
             observer.done(job, error)

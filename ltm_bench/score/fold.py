@@ -315,7 +315,7 @@ def score_run(
         run: The run folder.
         manifest: Its manifest, where that has been read already.
         about: Summary and skills by scenario.
-        references: What floor and ceiling score on the same examples.
+        references: What baseline and oracle score on the same examples.
         verdicts: What today's matchers said already, by example and turn; the others are asked.
         explain: Whether to look for the words that decided each verdict, which takes as many verdicts as words.
         listener: Told of every turn.

@@ -7,7 +7,6 @@ knows the verdict of the matcher, that of each judge, and who overrode what and 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ltm_bench.core.errors import LogError
+from ltm_bench.core.limits import json_of, opened
 from ltm_bench.core.messages import Outcome, Usage, Verdict
 
 JUDGEMENTS = "judgements.jsonl"
@@ -102,13 +102,13 @@ def reply_hash(reply: str) -> str:
 def _lines(path: Path) -> Iterator[Any]:
     if not path.exists():
         return
-    with path.open("rb") as lines:
+    with opened(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):  # torn off by a crash: it was never said
                 return
             try:
-                yield json.loads(line)
-            except (ValueError, RecursionError) as error:
+                yield json_of(line)
+            except ValueError as error:
                 raise LogError(f"{path}:{number}: not JSON: {error}") from error
 
 

@@ -270,6 +270,16 @@ def paired(clusters: Clusters) -> Paired:
     )
 
 
+def above_zero(differences: Sequence[float], confidence: float = CONFIDENCE) -> bool:
+    """Whether the mean of differences lies above 0, by Student's one-sided test; they are at least four.
+
+    Differences that are all alike have no spread to be tested against: their sign decides.
+    """
+    mean = sum(differences) / len(differences)
+    error = math.sqrt(_variance(differences) / len(differences))
+    return mean > max(1e-9, student(len(differences) - 1, 2 * confidence - 1) * error)
+
+
 def _p_value(mean: float, number: float, stretch: float) -> float:
     """Return the p-value of a mean of differences, rescaled to 0..1, against one half.
 

@@ -14,11 +14,13 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ltm_bench.core.limits import is_ordinary
+
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-HOSTS = ("127.0.0.1", "localhost")
+HOSTS = ("127.0.0.1", "localhost", "::1")
 """The names that a server without a token answers to."""
 
 COOKIE = "ltm-bench-token"
@@ -58,9 +60,39 @@ def find_file(reports: Path, wanted: str) -> Path | None:
     parts = wanted.split("/")
     if "\0" in wanted or "agent" in parts[1:-1] or any(not part or part.startswith(".") for part in parts):
         return None
-    path = (root / wanted).resolve()
-    allowed = path.suffix in MEDIA and path.is_relative_to(root) and path.is_file()
-    return path if allowed else None
+    try:
+        path = (root / wanted).resolve()
+        own = path.relative_to(root).parts  # where a link leads counts, not where it stands
+        allowed = path.suffix in MEDIA and "agent" not in own[1:-1] and is_ordinary(path)
+    except (OSError, ValueError, RuntimeError):  # it leads elsewhere, in a circle, or has too long a name
+        return None
+    hidden = any(part.startswith(".") for part in own)
+    return path if allowed and not hidden else None
+
+
+class HostGate:
+    """ASGI middleware that answers only to the names of this machine, with or without a port."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        from starlette.datastructures import Headers
+        from starlette.responses import PlainTextResponse
+
+        if scope["type"] != "http" or _host_of(Headers(scope=scope).get("host", "")) in HOSTS:
+            await self.app(scope, receive, send)
+            return
+        await PlainTextResponse("Invalid host header\n", 400, headers=HEADERS)(scope, receive, send)
+
+
+def _host_of(header: str) -> str:
+    """Return the name in a Host header, an IPv6 address without its brackets."""
+    if header.startswith("["):
+        name, closed, port = header[1:].partition("]")
+        return name if closed and (not port or port.startswith(":")) else ""
+    return header.partition(":")[0].lower()
 
 
 class TokenGate:
@@ -81,7 +113,8 @@ class TokenGate:
         request = Request(scope)
         if self._fits(request.query_params.get("token", "")):
             # Not left in the address, where it would be seen, kept in a history, and passed on.
-            answer: Response = RedirectResponse(request.url.path, 303, headers=HEADERS)
+            here = "/" + request.url.path.lstrip("/\\")  # two slashes would begin the name of another host
+            answer: Response = RedirectResponse(here, 303, headers=HEADERS)
             answer.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
         elif self._fits(request.cookies.get(COOKIE, "")):
             await self.app(scope, receive, send)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.report.templating import script, templates
-from ltm_bench.viewer.access import HEADERS, HOSTS, MEDIA, TokenGate, find_file
+from ltm_bench.viewer.access import HEADERS, MEDIA, HostGate, TokenGate, find_file
 from ltm_bench.viewer.search import search
 from ltm_bench.viewer.states import Watch
 
@@ -37,7 +37,6 @@ def application(reports: Path, token: str | None = None) -> Starlette:
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, StreamingResponse
     from starlette.routing import Route
 
@@ -71,7 +70,7 @@ def application(reports: Path, token: str | None = None) -> Starlette:
             return PlainTextResponse("There is no such run.\n", 404, headers=HEADERS)
         try:
             hits = await run_in_threadpool(lambda: list(search(log.parent, words)) if words else [])
-        except LtmBenchError as error:
+        except (LtmBenchError, OSError, ValueError, RecursionError, OverflowError) as error:
             return PlainTextResponse(f"{error}\n", 500, headers=HEADERS)
         return page("search.html.jinja", run=name, words=words, hits=hits[:MOST_HITS], count=len(hits))
 
@@ -81,11 +80,7 @@ def application(reports: Path, token: str | None = None) -> Starlette:
             return PlainTextResponse("There is no such file.\n", 404, headers=HEADERS)
         return FileResponse(path, media_type=MEDIA[path.suffix], headers=HEADERS)
 
-    gate = (
-        Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS))
-        if token is None
-        else Middleware(TokenGate, token=token)
-    )
+    gate = Middleware(HostGate) if token is None else Middleware(TokenGate, token=token)
     return Starlette(
         routes=[
             Route("/", index),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.limits import content_of, json_of, opened
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
 from ltm_bench.report.words import short_tokens
 
@@ -75,8 +75,14 @@ class Watch:
 
 
 def _changed(run: Path) -> _Changed:
-    paths = [run / "events.jsonl", run / "results.json", *(run / "isolated").glob("*.jsonl")]
-    stats = [path.stat() for path in paths if path.exists()]
+    stats = []
+    try:
+        paths = [run / "events.jsonl", run / "results.json", *(run / "isolated").glob("*.jsonl")]
+        for path in paths:
+            with suppress(OSError, RuntimeError):
+                stats.append(path.stat())
+    except OSError:  # a folder that may not be read
+        pass
     return _Changed(max((s.st_mtime for s in stats), default=0.0), sum(s.st_size for s in stats))
 
 
@@ -86,7 +92,7 @@ def state_of(run: Path) -> RunState:
         manifest = read_manifest(run)
         paths = conversations(run)
         planned = sum(entry.examples for entry in manifest.suite.scenarios)
-        done = sum(path.read_bytes().count(b'{"event":"ended"') for path in paths)
+        done = sum(map(_ended, paths))
         finished = done >= planned and all(map(is_finished, paths))
         return RunState(
             name=run.name,
@@ -100,13 +106,19 @@ def state_of(run: Path) -> RunState:
             score=_score(run / "results.json"),
             report=(run / "report.html").exists(),
         )
-    except (LtmBenchError, OSError):
+    except Exception:  # one run that cannot be read, whatever is wrong with it, is one bad row
         return RunState(name=run.name)
+
+
+def _ended(path: Path) -> int:
+    """Return how many examples of a log have ended; the log can be large."""
+    with opened(path) as file:
+        return sum(line.startswith(b'{"event":"ended"') for line in file)
 
 
 def _score(path: Path) -> str:
     try:
-        results = json.loads(path.read_bytes())
+        results = json_of(content_of(path))
         return f"{results['score']:.2f} / {results['out_of']}" if results["complete"] else "incomplete"
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, OverflowError):
         return ""

@@ -4,12 +4,17 @@ import asyncio
 import gzip
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import httpx2
 import pytest
 
 from ltm_bench.adapters.http import client, listening, read
+from ltm_bench.adapters.testing import provider
+from ltm_bench.core.messages import Message
+from ltm_bench.plugins.agents import make_agent
 
 SIZE = 1 << 20
 
@@ -66,3 +71,35 @@ def test_the_shared_client_has_the_limit_and_tells_of_the_attempt(
     with listening() as failed, pytest.raises(httpx2.DecodingError):
         asyncio.run(get())
     assert [each.error for each in (*heard.attempts, *failed.attempts)] == ["", "DecodingError"]
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "anthropic_chat", "openai_responses"])
+@pytest.mark.parametrize(
+    "said", [("4200000", None), ("0", "4200000000"), ("Fri, 01 Jan 2100 00:00:00 GMT", None), ("inf", None)]
+)
+def test_no_server_can_ask_for_a_longer_pause_than_an_attempt_may_take(
+    name: str, said: tuple[str, str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float, *rest: object) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "no-key")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "no-key")
+
+    async def talk() -> None:
+        with provider() as server:
+            server.fail("error", status=429, times=2, retry_after=said[0], retry_after_ms=said[1])
+            url = server.url if name == "anthropic_chat" else server.openai_url
+            agent = make_agent(
+                name, {"model": "some-model", "base_url": url, "timeout": 7.0, "max_retries": 2}
+            )
+            await agent.open(tmp_path)
+            monkeypatch.setattr("anyio.sleep", sleep)
+            await agent.reply(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
+            await agent.close()
+
+    asyncio.run(talk())
+    assert len(pauses) == 2
+    assert all(pause <= 8.0 for pause in pauses)  # of the two libraries, one waits for its own time instead

@@ -88,7 +88,17 @@ def test_usage_is_normalised(
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"choices": []}, {"choices": [{"index": 0}]}, {"choices": None}], ids=str
+    "body",
+    [
+        {},
+        {"choices": []},
+        {"choices": [{"index": 0}]},
+        {"choices": None},
+        {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": ["a", "list"]}}]},
+        {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": {"a": 1}}}]},
+        {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": 7}}]},
+    ],
+    ids=str,
 )
 def test_an_answer_of_another_shape_is_an_error(
     server: Provider, talk_to: Callable[..., "Talk"], body: dict[str, Any]

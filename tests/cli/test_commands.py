@@ -43,7 +43,10 @@ def test_every_option_has_help_and_an_environment_variable() -> None:
         for parameter in each.params:
             assert parameter.help, f"{name} {parameter.name}"
             if parameter.param_type_name == "option" and parameter.name != "help":
-                assert str(parameter.envvar).startswith("LTM_BENCH_"), f"{name} {parameter.name}"
+                variables = parameter.envvar if isinstance(parameter.envvar, list) else [parameter.envvar]
+                assert all(str(each).startswith("LTM_BENCH_") for each in variables), (
+                    f"{name} {parameter.name}"
+                )
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands()])

@@ -161,7 +161,7 @@ def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
             time.sleep(0.5)
         _, said = running.communicate(timeout=60)
     assert running.returncode == 3
-    assert "`ltm-bench resume r` goes on from here" in said
+    assert "`ltm-bench resume r` continues from here" in said
     assert "Traceback" not in said
     (place / "wait").unlink()
     assert command("resume").exit_code == 0
@@ -175,7 +175,7 @@ def test_an_interrupted_sweep_ends_with_3_and_without_a_traceback(place: Path) -
         running.send_signal(signal.SIGTERM)
         _, said = running.communicate(timeout=60)
     assert running.returncode == 3
-    assert "interrupted; nothing is lost: the same command goes on from here" in said
+    assert "interrupted; nothing is lost: the same command continues" in said
     assert "Traceback" not in said
 
 
@@ -210,7 +210,7 @@ def test_a_run_that_is_interrupted_over_its_page_is_resumed_as_well(
         patched.setattr("ltm_bench.report.publishing.publish", interrupt)
         done = command("run", *TINY, "--agent", "parrot", "--judge", "parrot")
     assert done.exit_code == 3
-    assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` goes on from here" in done.err
+    assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` continues from here" in done.err
     assert command("resume").exit_code == 0
     assert Path("reports/r/report.html").exists()
 
@@ -283,7 +283,7 @@ def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
             assert running.wait(timeout=30) == 3  # it waits for no Enter
         finally:
             running.kill()
-        said += _read_to(ours, b"goes on from here")
+        said += _read_to(ours, b"continues from here")
     os.close(theirs)
     os.close(ours)
     events = read_events(Path("reports/r/events.jsonl"))

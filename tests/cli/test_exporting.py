@@ -225,7 +225,7 @@ def test_a_run_is_said_to_be_better_or_worse_than_its_baseline(run: Path, comman
     many = ("--examples", "8")
     assert attempt(command, "goldfish", *many).exit_code == 0
     done = attempt(command, "perfect", *many, "--baseline", "goldfish-now")
-    assert "perfect-now is better than baseline goldfish-now, +1.00 (95 % +" in done.out
+    assert "perfect-now is better than baseline goldfish-now" in done.out
     assert "paired score test)" in done.out
 
 

@@ -123,3 +123,44 @@ def test_what_a_score_shows_stands_in_terminal_page_and_json(
     assert f"{verdict[0].upper()}{verdict[1:]}</strong>; guessing would score" in Path(
         "reports/r/report.html"
     ).read_text("utf-8")
+
+
+def listed(command: "Command", *words: str) -> list[str]:
+    return [row["name"] for row in json.loads(command("list", "runs", "--json", *words).out)]
+
+
+def test_runs_are_listed_with_what_they_came_to_and_sorted(command: "Command") -> None:
+    assert command(*RUN, "--name", "good", "--tag", "who=Ada").exit_code == 0
+    assert command(*RUN, "--agent", "goldfish", "--name", "bad").exit_code == 0
+    rows = {row["name"]: row for row in json.loads(command("list", "runs", "--json").out)}
+    good = rows["good"]
+    assert (good["score"], good["out_of"], good["dollars"], good["state"]) == (1.0, 1, 0.0, "finished")
+    assert good["interval"][0] < 1
+    assert good["verdict"] == "above chance"
+    assert good["tags"] == {"who": "Ada"}
+    assert listed(command, "--sort", "score") == ["good", "bad"]
+    assert listed(command, "--sort", "name") == ["bad", "good"]
+    said = command("list", "runs").out
+    line = next(line for line in said.splitlines() if " good " in line)
+    assert "1.00/1" in line
+    assert "free" in line
+    assert "finished" in line
+    assert good["started"][:10] in line
+    assert "did you mean 'score'" in command("list", "runs", "--sort", "scor").err
+
+
+def test_a_long_name_is_not_folded_off_a_terminal(command: "Command") -> None:
+    name = "-".join(["LTMAgentWrapper"] * 6)
+    assert command(*RUN, "--name", name).exit_code == 0
+    assert f" {name} " in command("list", "runs").out
+    assert " perfect " in command("list", "runs").out
+
+
+def test_long_and_short_names_of_an_option_mean_the_same(command: "Command") -> None:
+    words = ("run", "--span", "2k", "--scenario", "colours", "--agent", "vector_memory")
+    short = command(*words, "-A", "memories=9", "-P", "colours.changes=2", "--name", "short")
+    long = command(
+        *words, "--agent-arg", "memories=9", "--scenario-arg", "colours.changes=2", "--name", "long"
+    )
+    assert short.exit_code == long.exit_code == 0
+    assert Path("reports/short/events.jsonl").read_bytes() == Path("reports/long/events.jsonl").read_bytes()

@@ -58,6 +58,18 @@ def test_every_agent_span_and_seed_has_a_run_of_its_own_and_the_page_shows_all(c
     assert {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")} == before
 
 
+def test_what_it_takes_to_ask_an_agent_everything_is_said_once_for_all_seeds(command: "Command") -> None:
+    Path("agents").mkdir()
+    Path("agents/deaf.py").write_text(
+        '"""Deaf."""\n\n\ndef agent(message: str) -> str:\n    return "Okay."\n'
+    )
+    words = ("sweep", "--agent", "deaf", "--agent", "goldfish", *SMALL, "--seed", "0", "--seed", "1")
+    said = " ".join(command(*words).err.split())
+    assert said.count("does not observe, so it is asked everything") == 1
+    assert "price unknown, in each of 2 runs" in said
+    assert "asked everything" not in command(*words).err, "nothing is left to be asked"
+
+
 def test_a_run_alone_and_the_same_run_of_a_sweep_are_equal_byte_for_byte(command: "Command") -> None:
     command("run", "--agent", "vector_memory", *SMALL)
     log = Path("reports/smoke-2k-vector_memory-seed0/events.jsonl")

@@ -36,8 +36,8 @@ def test_each_star_is_found_or_not(reply: str, score: float, why: str) -> None:
     [
         ("[10, 20]", (1.0, 1.0)),
         ("[10, 11]", (0.5, 0.0)),
-        ("[11, 20]", (0.25, 1.0)),
-        ("[11, 19]", (0.25, 0.25)),
+        ("[11, 20]", (0.0, 1.0)),
+        ("[11, 19]", (0.0, 0.0)),
         ("[7, 8]", (0.0, 0.0)),
     ],
 )
@@ -51,7 +51,7 @@ def test_only_mistakes_are_stale() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "outcome"),
-    [("", Outcome.MALFORMED), ("I do not know.", Outcome.ABSTAINED), ("[]", Outcome.MALFORMED), ("many", Outcome.MALFORMED)],
+    [("", Outcome.MALFORMED), ("I do not know.", Outcome.ABSTAINED), ("[]", Outcome.ABSTAINED), ("many", Outcome.MALFORMED)],
 )  # fmt: skip
 def test_no_numbers_are_no_wrong_numbers(reply: str, outcome: Outcome) -> None:
     assert EXPECT.verdict(reply, []).outcome is outcome

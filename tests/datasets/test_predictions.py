@@ -20,7 +20,7 @@ def test_lines_are_read_one_by_one(tmp_path: Path, packed: bool) -> None:
     assert list(read_predictions(path, complaints.append)) == READ
     assert [line.partition(": ")[2][:18] for line in complaints] == [
         "skipped, not JSON:",
-        "skipped: nested to",
+        "skipped, not JSON:",
     ]
     assert complaints[0].startswith(f"{path}:4: ")
 

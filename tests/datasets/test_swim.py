@@ -1,6 +1,8 @@
 """Documents, tasks, arrangements and votes: what stands where, and which answer wins."""
 
 import json
+import time
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from ltm_bench.adapters.hashing import embed
 from ltm_bench.core.dice import Dice
 from ltm_bench.datasets.swim import Document, arrange, keep, read_documents, read_tasks, unvalidated
 from ltm_bench.datasets.swim.arranging import size_of
+from ltm_bench.datasets.swim.documents import read_document
 from ltm_bench.datasets.swim.matcher import says_absent
 from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
 from ltm_bench.datasets.swim.voting import medoid, vote
@@ -168,3 +171,42 @@ def test_absences_are_left_out_of_a_vote_as_long_as_something_is_left() -> None:
     assert vote(said, embed) in (0, 1)
     assert vote(said, embed, says_absent) == 3
     assert vote(said[:3], embed, says_absent) in (0, 1, 2)
+
+
+def test_links_that_lead_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret", "utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "more.txt").write_text("secret", "utf-8")
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "own.txt").write_text("ours", "utf-8")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "linked").symlink_to(tmp_path / "elsewhere")
+    (folder / "loop.txt").symlink_to("loop.txt")
+    (folder / "again.txt").symlink_to("own.txt")
+    assert [each.text for each in read_documents(str(folder))] == ["ours", "ours"]
+
+
+BAITS = ("<!--", "<!", "<?", "<![CDATA[", "<a ", '<a x="', "</", "<p", "<b>", "<!-- a --!> ", "&#")
+
+
+@pytest.mark.parametrize("bait", BAITS)
+def test_html_takes_time_in_proportion_to_its_length(bait: str, tmp_path: Path) -> None:
+    pytest.importorskip("markdownify")
+    taken = []
+    for size in (10_000, 40_000):
+        path = tmp_path / f"{size}.html"
+        path.write_text("begin " + bait * (size // len(bait)) + " end", "utf-8")
+        begun = time.process_time()
+        with suppress(ValueError):  # nested too deeply, say
+            read_document(path)
+        taken.append(time.process_time() - begun)
+    assert taken[1] < 0.5 + 8 * taken[0]
+
+
+def test_html_keeps_its_text_and_its_tags(tmp_path: Path) -> None:
+    pytest.importorskip("markdownify")
+    html = "<h1>One</h1><!-- not <b>this</b> --><p class='x'>1 < 2 <b>two</b></p>"
+    (tmp_path / "a.html").write_text(html, "utf-8")
+    assert read_document(tmp_path / "a.html").text.split("\n")[0] == "# One"
+    assert "1 < 2 **two**" in read_document(tmp_path / "a.html").text

@@ -5,6 +5,7 @@ import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -88,3 +89,46 @@ def test_what_is_not_a_bundle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"PK or not")
     with pytest.raises(NotVerified, match="not a bundle"):
         unpack(tmp_path / "x.zip", tmp_path / "out")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_damaged_bundle_is_refused_in_one_way(bundle: Path, tmp_path: Path, seed: int) -> None:
+    dice = Random(seed)
+    content = bytearray(bundle.read_bytes())
+    for _ in range(dice.choice((1, 5, 50))):
+        content[dice.randrange(len(content))] = dice.randrange(256)
+    if seed % 3 == 0:
+        del content[dice.randrange(len(content)) :]
+    (tmp_path / "t.zip").write_bytes(content)
+    try:
+        run = unpack(tmp_path / "t.zip", tmp_path / "out")
+    except NotVerified:
+        return
+    assert run.is_dir()  # what was damaged says nothing: a date, for instance
+
+
+@pytest.mark.parametrize("how", ["encrypted", "method"])
+def test_what_no_bundle_uses_is_refused(bundle: Path, tmp_path: Path, how: str) -> None:
+    content = bytearray(bundle.read_bytes())
+    at = content.find(b"PK\x01\x02")
+    while at >= 0:
+        content[at + (8 if how == "encrypted" else 10)] |= 1 if how == "encrypted" else 99
+        at = content.find(b"PK\x01\x02", at + 4)
+    (tmp_path / "t.zip").write_bytes(content)
+    with pytest.raises(NotVerified):
+        unpack(tmp_path / "t.zip", tmp_path / "out")
+
+
+def test_a_small_bundle_that_unpacks_to_much_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("run/events.jsonl", b"x" * (50 << 20))
+    with pytest.raises(NotVerified, match="it would unpack to"):
+        unpack(tmp_path / "t.zip", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_would_steer_a_terminal_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("run\x1b[2J/events.jsonl", b"x")
+    with pytest.raises(NotVerified, match="cannot be shown"):
+        unpack(tmp_path / "t.zip", tmp_path / "out")

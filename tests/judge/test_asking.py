@@ -37,7 +37,7 @@ class Vague(Agent):
     free = True
 
     async def reply(self, message: Message) -> Reply:
-        return Reply("The one with the dentist and his trombone." if "Which" in message.text else "Ha!")
+        return Reply("A dentist, a trombone, that sort of thing." if "Which" in message.text else "Ha!")
 '''
 
 JUDGE = '''"""{name}: a scripted judge."""
@@ -126,7 +126,7 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     (opinion,) = verdict["opinions"]
     assert opinion["judge"] == "yes"
     assert opinion["outcome"] == "correct"
-    assert "The one with the dentist" in opinion["prompt"]
+    assert "A dentist, a trombone" in opinion["prompt"]
     assert opinion["answer"] == '{"reason": "why not", "verdict": "right"}'
     assert opinion["dollars"] == 0
     assert "judge yes was never calibrated" in done.out
@@ -204,7 +204,7 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     good = command("judge", "check", "--judge", "knowing", "--cases", "60")
     assert good.exit_code == 0, good.output
     assert "60 cases before knowing: 120 calls, no cost" in good.err  # half of them are asked three times
-    assert "knowing: sensitivity 1.000, specificity 1.000, 0 not readable, cost $0.0000" in good.out
+    assert "knowing: sensitivity 1.000, specificity 1.000, 0 unparseable, cost $0.0000" in good.out
     assert "30 cases asked 3 times: 0 got different answers (flip rate 0.000)" in good.out
     assert "knowing passed" in good.out
     again = command("judge", "check", "--judge", "knowing", "--cases", "60")
@@ -215,10 +215,10 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     assert "yes failed calibration" in yes.out
     assert "judge yes falls short: specificity 0.000, 0.95 is needed, “vague” 0.000, 0.8 is needed" in yes.err
     garbage = command("judge", "check", "--judge", "garbage", "--cases", "60", "--repeats", "1")
-    assert "garbage: sensitivity 0.000, specificity 0.000, 60 not readable" in garbage.out
+    assert "garbage: sensitivity 0.000, specificity 0.000, 60 unparseable" in garbage.out
     silent = command("judge", "check", "--judge", "silent", "--cases", "60", "--repeats", "1")
     assert silent.exit_code == 2
-    assert "silent: sensitivity 0.000, specificity 0.000, 60 not readable" in silent.out
+    assert "silent: sensitivity 0.000, specificity 0.000, 60 unparseable" in silent.out
     assert command(*RUN, "--judge", "yes").exit_code == 0
     assert "it failed calibration: sensitivity 1.000, specificity 0.000" in (
         place / "reports/r/report.html"

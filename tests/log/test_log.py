@@ -1,5 +1,6 @@
 import json
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ltm_bench.log import recorder
 from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, Finished, Replied, Sent, decode, encode, usage_data
 from ltm_bench.log.journal import Journal
-from ltm_bench.log.lines import to_line
+from ltm_bench.log.lines import mend, to_line, write_whole
 from ltm_bench.log.manifest import (
     FORMAT,
     AgentEntry,
@@ -227,3 +228,31 @@ def test_a_usage_keeps_what_was_used_besides() -> None:
     event = Replied(turn=0, reply="", tokens=0, finish=Finish.STOP, usage=usage)
     assert decode(encode(event)) == event
     assert (usage + usage).besides == usage.besides * 2
+
+
+@pytest.mark.parametrize("counts", [[1_000_000], [20_001], [10_001, 10_000]])
+def test_a_log_has_no_more_examples_than_a_page_can_show(tmp_path: Path, counts: list[int]) -> None:
+    line = json.loads(manifest().line())
+    line["suite"]["scenarios"] = [line["suite"]["scenarios"][0] | {"examples": count} for count in counts]
+    (tmp_path / "events.jsonl").write_bytes(to_line(line))
+    with pytest.raises(LogError, match="examples"):
+        read_manifest(tmp_path)
+
+
+def test_a_torn_last_line_is_cut_off_in_time_that_grows_with_its_length(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    taken = []
+    for size in (4 << 20, 40 << 20):
+        path.write_bytes(b'{"event":"x"}\n{"event":"' + b"x" * size)
+        begun = time.process_time()
+        assert mend(path) == size + 10
+        taken.append(time.process_time() - begun)
+        assert path.read_bytes() == b'{"event":"x"}\n'
+    assert taken[1] < 1 + 40 * taken[0]
+
+
+def test_a_folder_is_synced_after_a_rename_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("ltm_bench.log.lines.sync_folder", synced.append)
+    write_whole(tmp_path / "a", b"x")
+    assert synced == [tmp_path]

@@ -27,7 +27,7 @@ from ltm_bench import Outcome, picks
         ("Option 5", Outcome.WRONG),
         ("1, 2, 3, 4, 5, 6", Outcome.WRONG),
         ("Either option 3 or option 5.", Outcome.WRONG),
-        ("Not option 3.", Outcome.MALFORMED),
+        ("Not option 3.", Outcome.WRONG),
         ("13", Outcome.MALFORMED),
         ("The one with the ferry.", Outcome.MALFORMED),
         ("Jonas had 3 days to finish the twelve goblets for the lady.", Outcome.MALFORMED),

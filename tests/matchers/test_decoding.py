@@ -26,7 +26,7 @@ TABLE = [
     ("At 12 p.m. in the harbour. Don't forget the rope.", 1.0, "p.m., and not forgetting is no denial"),
     ("Not at midnight but at noon, in the harbour, with a rope.", 1.0, "the other is denied"),
     ("Noon, dusk or midnight; harbour or library; rope or lantern.", 0.0, "every candidate"),
-    ("At noon or dusk, in the harbour, with a rope.", 2 / 3, "two times named"),
+    ("At noon or dusk, in the harbour, with a rope.", 1 / 3, "two times to choose from are no time"),
     ("They left cryptic messages.", 0.0, "nothing decoded"),
 ]  # fmt: skip
 

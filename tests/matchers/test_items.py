@@ -28,11 +28,10 @@ TABLE = [
     ("- 3 apples\n- 1 light bulb\n- 2 milk", 1.0, "a bulleted list that can be read"),
     ('[{"item": "apple", "quantity": 2}, {"item": "light bulb", "quantity": 1}, {"item": "milk", "quantity": 2}]', (1 + 2 / 3 + 1) / 3, "one amount wrong"),
     ('[{"item": "apple", "quantity": 3}, {"item": "milk", "quantity": 2}]', (2 / 3 + 2 / 3 + 1) / 3, "one missing"),
-    ('[{"item": "apple", "quantity": 3}, {"item": "light bulb", "quantity": 1}, {"item": "milk", "quantity": 2}, {"item": "candle", "quantity": 1}]', 2 / 3, "one too many"),
-    ('[{"item": "chocolate milk", "quantity": 2}, {"item": "apple", "quantity": 3}, {"item": "light bulb", "quantity": 1}]', (2 / 3 + 2 / 3) / 3, "chocolate milk is no milk"),
+    ('[{"item": "apple", "quantity": 3}, {"item": "light bulb", "quantity": 1}, {"item": "milk", "quantity": 2}, {"item": "candle", "quantity": 1}]', (1 + 1 + 2 / 3) / 3 * 2 / 3, "one too many"),
+    ('[{"item": "chocolate milk", "quantity": 2}, {"item": "apple", "quantity": 3}, {"item": "light bulb", "quantity": 1}]', (2 / 3 + 2 / 3 + 1 / 2) / 3 / 2, "chocolate milk is no milk"),
     ('[{"item": "apple", "quantity": 3}, {"item": "apple", "quantity": 3}, {"item": "apple", "quantity": 3}]', 0.0, "one thing again and again"),
     ('["apple", "light bulb", "milk", "battery", "candle", "sponge"]', 0.0, "everything there is"),
-    ("[]", 0.0, "an empty list earns nothing"),
     ('[{"item": "battery", "quantity": 1}]', 0.0, "only what was never on it"),
 ]  # fmt: skip
 
@@ -52,7 +51,8 @@ def test_things_and_amounts_are_compared(reply: str, score: float, why: str) -> 
         ("", MALFORMED),
         ("Okay.", MALFORMED),
         ('{"item": ', MALFORMED),
-        ("null", MALFORMED),
+        ("null", ABSTAINED),
+        ("[]", ABSTAINED),
         ("What is on my shopping list now, and how many of each? Answer with a JSON list of objects that have the keys 'item' and 'quantity', and with nothing else.", MALFORMED),
     ],
 )  # fmt: skip

@@ -24,7 +24,6 @@ TABLE = [
     ('["Beatrice", "Callum", "Mary Jane", "Delphine", "Edmund", "Silas"]', 0.5, "every candidate"),
     ('["Mary", "Jane"]', 0.0, "halves of a name"),
     ('["Edmund"]', 0.0, "another one"),
-    ("[]", 0.0, "none"),
 ]
 
 

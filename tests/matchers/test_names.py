@@ -8,7 +8,7 @@ from ltm_bench import Message, Reply, Turn, names_only
 from ltm_bench.core.messages import Outcome
 
 CORRECT, STALE, WRONG = Outcome.CORRECT, Outcome.STALE, Outcome.WRONG
-ABSTAINED, MALFORMED = Outcome.ABSTAINED, Outcome.MALFORMED
+ABSTAINED, MALFORMED, UNDECIDED = Outcome.ABSTAINED, Outcome.MALFORMED, Outcome.UNDECIDED
 PALETTE = (
     "red",
     "blue",
@@ -40,8 +40,8 @@ TABLE = [
     ),
     ('Blue was the first one. {"answer": "Red"}', CORRECT, "an explanation, then JSON"),
     ('```json\n{"answer": "green"}\n```\nRed would be wrong.', STALE, "JSON with the stale one"),
-    ('{"answer": "red or blue"}', WRONG, "JSON with two"),
-    ('{"answer": null}', WRONG, "JSON with nothing"),
+    ('{"answer": "red or blue"}', UNDECIDED, "JSON with two"),
+    ('{"answer": null}', ABSTAINED, "JSON with nothing"),
     ("Red is your favourite colour now; it used to be green.", CORRECT, "the old one is told as old"),
     ("It was blue first, then green, and now it is red.", CORRECT, "the whole history, in order"),
     ("Red (you changed it from green).", CORRECT, "where it came from"),
@@ -54,7 +54,7 @@ TABLE = [
     ("It was blue, but it was changed to green and then red.", CORRECT, "one after the other"),
     ("You said that it was green, but then you said it was red.", CORRECT, "then something else was said"),
     ("It is red; before that you told me blue and then green.", CORRECT, "the old ones one after the other"),
-    ("First red, then green, then blue.", WRONG, "the wrong one comes last"),
+    ("First red, then green, then blue.", STALE, "the wrong one comes last"),
     ("Blue, then green, then red. I am not sure which one it is.", WRONG, "in order, but not sure"),
     ("It's red, not blue.", CORRECT, "the other is denied"),
     ("It is no longer green, it's red.", CORRECT, "denied with no longer"),
@@ -72,8 +72,8 @@ TABLE = [
     ("I cannot recall your favourite colour.", ABSTAINED, "cannot recall"),
     ("You haven't told me your favourite colour yet.", ABSTAINED, "never told"),
     ("Red, blue, green, yellow, purple, pink, brown, white, grey, turquoise, tan", WRONG, "every candidate"),
-    ("It is red or green.", WRONG, "two of them"),
-    ("Red and blue.", WRONG, "both"),
+    ("It is red or green.", UNDECIDED, "two of them"),
+    ("Red and blue.", UNDECIDED, "both, side by side"),
     ("It could be red, green or blue; I am not sure which.", WRONG, "undecided"),
     ("It is not red.", WRONG, "denied"),
     ("Anything but red.", WRONG, "denied otherwise"),

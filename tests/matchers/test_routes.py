@@ -7,7 +7,7 @@ from ltm_bench import Outcome, follows_route
 PLACES = ("Windmill", "Fish Market", "Statue of Founder", "Cinema", "Ice Rink")
 LEGS = [("east", 4, "Fish Market"), ("west", 3, "Statue of Founder"), ("north", 1, "Cinema")]
 EXPECT = follows_route("Windmill", LEGS, among=PLACES)
-RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
+RIGHT, PARTIAL, WRONG = Outcome.CORRECT, Outcome.PARTIAL, Outcome.WRONG
 TABLE = [
     ("From the Windmill go 4 km east to the Fish Market, then 3 km west to the Statue of Founder and 1 km north to the Cinema.", RIGHT, "in one sentence"),
     ("1. Start at the Windmill.\n2. Travel 4 KM East to the **Fish Market**.\n3. Head west for 3 km to reach the Statue of the Founder.\n4. Go north for one kilometre to the Cinema.", RIGHT, "a list, with words for numbers"),
@@ -24,8 +24,8 @@ TABLE = [
     ("Go 1 km east to the Statue of Founder, then 1 km north to the Cinema.", WRONG, "the same net displacement by another way"),
     ("Go 4 km east to the Fish Market, 3 km east to the Statue of Founder, 1 km north to the Cinema.", WRONG, "a wrong direction"),
     ("Go 4 km east to the Fish Market, 2 km west to the Statue of Founder, 1 km north to the Cinema.", WRONG, "a wrong distance"),
-    ("Go 4 km east to the Fish Market and 3 km west to the Statue of Founder.", WRONG, "the end is missing"),
-    ("Go 4 km east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema, 2 km south to the Ice Rink.", WRONG, "too far"),
+    ("Go 4 km east to the Fish Market and 3 km west to the Statue of Founder.", PARTIAL, "the end is missing: one joint of two is right"),
+    ("Go 4 km east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema, 2 km south to the Ice Rink.", PARTIAL, "too far: two joints of three"),
     ("Go 4 km north-east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema.", WRONG, "a direction between two"),
     ("Windmill, Fish Market, Statue of Founder, Cinema.", WRONG, "no distances and directions"),
     ("How do I get from the Windmill to the Cinema in my town?", WRONG, "an echo of the question"),

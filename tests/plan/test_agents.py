@@ -12,11 +12,30 @@ def test_an_adapter_and_its_model_are_a_name_for_agents_and_for_judges(key: str)
     assert (entry.name, entry.adapter, entry.settings) == (
         "openai_chat:gpt-4o",
         "openai_chat",
-        {"model": "gpt-4o"},
+        {"model": "gpt-4o", "window": 128_000},
     )
     [judge] = find_judges(["openai_chat:local/llama:8b"])
     assert judge.name == "openai_chat:local/llama:8b"
     assert judge.description["settings"] == {"model": "local/llama:8b"}
+
+
+@pytest.mark.parametrize(
+    ("name", "adapter"), [("openai:new-model", "openai_chat"), ("anthropic:new-model", "anthropic_chat")]
+)
+def test_a_provider_and_its_model_are_a_name(key: str, name: str, adapter: str) -> None:
+    entry = resolve_agent(name).entry
+    assert (entry.name, entry.adapter, entry.settings) == (name, adapter, {"model": "new-model"})
+
+
+def test_what_a_preset_knows_of_a_model_holds_for_its_provider(key: str) -> None:
+    preset, named = resolve_agent("claude-haiku-5-5").entry, resolve_agent("anthropic:claude-haiku-5-5").entry
+    assert named.settings == preset.settings
+    assert named.settings["window"] == 1_000_000
+
+
+def test_a_core_is_named_as_an_agent_is(key: str) -> None:
+    agent = resolve_agent("vector_memory", {"core": "openai:gpt-6-luna"}).source.sample
+    assert agent.connections == "api.openai.com"
 
 
 def test_a_setting_says_more_than_the_name(key: str) -> None:

@@ -20,6 +20,8 @@ import pytest
 
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import RunLocked
+from ltm_bench.log.recorder import locked
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.runs import run_conversations as run_plan
 
@@ -321,7 +323,7 @@ def test_an_agent_that_never_waits_is_interrupted_after_its_turn(here: Path, com
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert "`ltm-bench resume r` goes on from here" in said
+    assert "`ltm-bench resume r` continues from here" in said
     (here / "block").unlink()
     assert command("resume", "r").exit_code == 0
     assert doubtful() == []
@@ -400,3 +402,16 @@ def test_a_provider_whose_name_is_gone_stops_a_run_that_goes_on_when_it_is_back(
     server.faults.clear()
     assert command("resume", "r").exit_code == 0
     assert Path("reports/r/events.jsonl").read_bytes() == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, no file can be deleted that is in use")
+def test_a_run_stays_held_when_the_file_of_its_lock_is_deleted(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        (tmp_path / ".lock").unlink()
+        with pytest.raises(RunLocked), locked(tmp_path):
+            pass
+        (tmp_path / ".lock").unlink(missing_ok=True)
+        with pytest.raises(RunLocked), locked(tmp_path):
+            pass
+    with locked(tmp_path):
+        pass

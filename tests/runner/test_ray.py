@@ -20,6 +20,7 @@ from ltm_bench.runner.ray import Resources, Shared, files, read_resources, worke
 from ltm_bench.runner.ray.budget_server import Account, BudgetServer
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import fits, resources_of
+from ltm_bench.runner.runs import Cost
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -127,9 +128,9 @@ def test_resources_in_the_file_do_not_disturb_a_sweep_on_this_machine(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--on", "dask"), "--on dask: there is ray"),
-        (("--resources", "num_cpus=1"), "--resources num_cpus=1: this is for a cluster; add --on ray"),
-        (("--shared", "s3://b/r"), "--shared s3://b/r: this is for a cluster; add --on ray"),
+        (("--on", "dask"), "--executor dask: there is ray"),
+        (("--resources", "num_cpus=1"), "--resources num_cpus=1: this is for a cluster; add --executor ray"),
+        (("--shared", "s3://b/r"), "--shared s3://b/r: this is for a cluster; add --executor ray"),
         (("--on", "ray", "--checkpoint", "0"), "--checkpoint 0: write a number of seconds"),
         (("--on", "ray", "--shared", "nosuch://b/r"), "nosuch"),
     ],
@@ -150,7 +151,10 @@ def test_without_ray_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "ray", None)
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
-    assert done.err == "ltm-bench: --on ray: ray is not installed; get it with pip install 'ltm-bench[ray]'\n"
+    assert (
+        done.err
+        == "ltm-bench: --executor ray: ray is not installed; get it with pip install 'ltm-bench[ray]'\n"
+    )
     assert not Path("reports").exists()
 
 
@@ -175,14 +179,14 @@ def test_without_a_cluster_one_line_says_so_at_once(
     began = time.monotonic()
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
-    assert done.err.startswith("ltm-bench: --on ray: no cluster ")
+    assert done.err.startswith("ltm-bench: --executor ray: no cluster ")
     assert len(done.err.splitlines()) == 1
     assert time.monotonic() - began < 20
     assert not Path("reports").exists()
 
 
 def test_a_lost_attempt_s_money_stays_spent_and_what_its_log_says_is_not_counted_twice() -> None:
-    server = BudgetServer(Decimal(10), 2)
+    server = BudgetServer(Decimal(10), [Cost()] * 2)
     server.open(0, "first", Decimal(), already=False)
     assert server.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
     server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
@@ -202,7 +206,7 @@ def test_a_lost_attempt_s_money_stays_spent_and_what_its_log_says_is_not_counted
 
 
 def test_a_lost_call_that_the_next_attempt_counts_is_not_carried_over_as_well() -> None:
-    server = BudgetServer(Decimal(10), 1)
+    server = BudgetServer(Decimal(10), [Cost()] * 1)
     server.open(0, "first", Decimal(), already=False)
     assert server.take(0, "first", Decimal(3), Decimal(), unknown=False) == 3  # killed in this call
     server.open(0, "second", Decimal(), already=False)
@@ -216,8 +220,18 @@ def test_a_lost_call_that_the_next_attempt_counts_is_not_carried_over_as_well() 
     assert server.spent() == 5
 
 
+def test_what_all_runs_had_cost_before_is_known_before_the_first_of_them_spends_more() -> None:
+    server = BudgetServer(Decimal(10), [Cost(Decimal(4), Decimal(1)), Cost(Decimal(2), Decimal(1))])
+    server.open(0, "first", Decimal(4), already=False)
+    assert server.spent() == 8
+    server.lose(0, "first", Decimal(1))  # as a run does with what its side file says
+    assert server.spent() == 8
+    assert "could exceed" in str(server.take(0, "first", Decimal(3), Decimal(5), unknown=False))
+    assert server.take(0, "first", Decimal(2), Decimal(5), unknown=False) == 2
+
+
 def test_what_was_over_before_a_sweep_is_not_of_its_money() -> None:
-    server = BudgetServer(None, 1)
+    server = BudgetServer(None, [Cost()] * 1)
     server.open(0, "only", Decimal(7), already=True)
     assert server.spent() == 0
     assert server.look().begun == {0: (1, True)}

@@ -1,17 +1,12 @@
-"""The restaurant's waiter: the way an order is heard is frozen, and is the way of 0.1.0."""
+"""The restaurant's waiter: the way an order is heard belongs to the scenario's version."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm_bench import ordered
 from ltm_bench.plugins.files import find, load
-
-REPLIES = Path(__file__).parents[3] / "shared" / "data" / "replies" / "replies.jsonl"
 
 restaurant: Any = load(find("scenarios", "restaurant"))
 
@@ -33,17 +28,22 @@ TOLD = [
     ("I'd rather not have the lamb stew, but the tart would be nice.", ["plum tart with cinnamon"]),
     ("What is in the lamb stew?", []),
     ("How about the lamb stews?", ["lamb stew with white beans"]),
-    ("The rsiotto, please. No curry.", ["mushroom risotto with parsley", "pumpkin curry with rice"]),
+    ("The rsiotto, please. No curry.", ["mushroom risotto with parsley"]),
     ("Not the duck.", []),
-    ("Instead of the curry I'd like the dumplings.", []),
+    ("Instead of the curry I'd like the dumplings.", ["spinach dumplings with brown butter"]),
+    ("No mushroom risotto for me, thanks.", []),
+    ("The duck sounds tempting, but I'll go with the curry.", ["pumpkin curry with rice"]),
+    ("I can't decide between the duck and the curry. What would you recommend?", []),
+    ("The lamb, please.", ["lamb stew with white beans"]),
+    ("I'll take the grilled salmon.", []),
     ("<think>the duck</think> The onion soup.", ["onion soup with toasted bread"]),
     ("As an AI, I do not eat.", []),
 ]  # fmt: skip
-"""What the waiter of 0.1.0 hears, his errors included: he heard them then, so he hears them still."""
+"""What the waiter of version 2 hears, his errors included: a conversation must not change with a scorer."""
 
 
 @pytest.mark.parametrize(("reply", "wanted"), TOLD)
-def test_the_waiter_hears_what_he_heard_in_0_1_0(reply: str, wanted: list[str]) -> None:
+def test_the_waiter_hears_what_he_has_always_heard(reply: str, wanted: list[str]) -> None:
     assert restaurant.heard(reply, restaurant.DISHES) == wanted
 
 
@@ -58,15 +58,11 @@ def _typos(draw: st.DrawFn) -> str:
 SAID = st.lists(_typos() | st.sampled_from(GLUE), max_size=25)
 
 
-# While `orders` reads replies as 0.1.0 did, the two must agree; drop this test, not the waiter, when `orders` changes.
 @given(said=SAID, joint=st.sampled_from([" ", "", ", "]), menu=st.sampled_from(MENUS))
 @settings(max_examples=1000, deadline=None)
-def test_the_waiter_hears_what_the_matcher_reads(said: list[str], joint: str, menu: tuple[str, ...]) -> None:
-    assert restaurant.heard(joint.join(said), menu) == ordered(joint.join(said), menu)
-
-
-@pytest.mark.skipif(not REPLIES.is_file(), reason="the collected replies are not at hand")
-def test_the_waiter_hears_what_the_matcher_reads_in_collected_replies() -> None:
-    for line in REPLIES.read_text("utf-8").splitlines():
-        reply = json.loads(line)["reply"]
-        assert [restaurant.heard(reply, menu) for menu in MENUS] == [ordered(reply, menu) for menu in MENUS]
+def test_the_waiter_hears_dishes_of_the_menu_once_each(
+    said: list[str], joint: str, menu: tuple[str, ...]
+) -> None:
+    wanted = restaurant.heard(joint.join(said), menu)
+    assert len(wanted) == len(set(wanted))
+    assert set(wanted) <= set(menu)

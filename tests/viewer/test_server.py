@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -215,13 +216,12 @@ def test_a_token_in_the_address_becomes_a_cookie(guarded: int) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--host", "0.0.0.0"), "--host 0.0.0.0: others could read all runs there; set --token"),
-        (("--host", "example.org"), "others could read all runs there"),
-        (("--host", "0.0.0.0", "--token", "short"), "--token: it has 5 characters"),
-        (("--host", "192.0.2.1", "--token", "correct horse battery"), "it is no address of this machine"),
+        (("--host", "example.invalid"), "it is no address of this machine"),
+        (("--host", "192.0.2.1"), "it is no address of this machine"),
+        (("--host", "0.0.0.0", "--token", "correct horse battery"), "No such option: --token"),
     ],
 )
-def test_other_machines_are_served_only_with_a_token(
+def test_an_address_that_cannot_be_served_is_named_and_a_token_is_no_argument(
     command: "Command",
     words: tuple[str, ...],
     complaint: str,
@@ -232,3 +232,132 @@ def test_other_machines_are_served_only_with_a_token(
     done = command("view", *words)
     assert done.exit_code == 1
     assert complaint in done.err
+
+
+def test_a_token_that_is_too_short_is_refused(
+    command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LTM_BENCH_TOKEN", "short")
+    assert "LTM_BENCH_TOKEN has 5 characters" in command("view", "--host", "0.0.0.0").err
+
+
+@pytest.mark.parametrize("variable", [None, "correct horse battery"])
+def test_other_machines_are_served_only_with_a_token(
+    command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    served: list[Any] = []
+    monkeypatch.setattr("uvicorn.run", lambda app, **how: served.append(app))
+    if variable is not None:
+        monkeypatch.setenv("LTM_BENCH_TOKEN", variable)
+    done = command("view", "--host", "0.0.0.0", "--port", "18499")
+    assert done.exit_code == 0
+    with serving(served[0]) as port:
+        assert ask(port, "/")[0] == 401
+        token = variable or done.out.partition("?token=")[2].split()[0]
+        assert len(token) >= 12
+        assert ask(port, f"/?token={quote(token)}")[0] == 303
+    if variable is not None:
+        assert variable not in done.output
+
+
+@pytest.mark.parametrize(
+    "path", ["//evil.example/", "/\\\\evil.example/", "//evil.example/%2e%2e", "///evil.example"]
+)
+def test_the_token_leads_to_no_other_host(guarded: int, path: str) -> None:
+    status, _, headers = ask(guarded, f"{path}?token=correct%20horse%20battery")
+    assert status == 303
+    assert headers["location"].startswith("/")
+    assert headers["location"][1:2] not in ("/", "\\")
+    assert "token" not in headers["location"]
+
+
+@pytest.mark.parametrize("host", ["[::1]", "[::1]:7700", "127.0.0.1:80", "localhost", "LOCALHOST:7700"])
+def test_all_names_of_this_machine_are_answered_to(port: int, host: str) -> None:
+    assert ask(port, "/", Host=host)[0] == 200
+
+
+@pytest.mark.parametrize("host", ["[::2]", "[::1]evil.example", "[::1", "::1", "localhost.evil.example:80"])
+def test_no_other_names_are(port: int, host: str) -> None:
+    assert ask(port, "/", Host=host)[0] == 400
+
+
+BAD = {
+    "brackets": {"results.json": b"[" * 100_000},
+    "objects": {"results.json": b'{"score":' * 5_000},
+    "digits": {"results.json": b'{"score": ' + b"9" * 100_000 + b', "out_of": 1, "complete": true}'},
+    "large": {"results.json": b'{"score": 1e999, "out_of": 1e999, "complete": true}'},
+    "types": {"results.json": b'{"score": [], "out_of": {}, "complete": 1}'},
+    "deep manifest": {"events.jsonl": b'{"event":"manifest","a":' * 10_000},
+    "no manifest": {"events.jsonl": b"\xff\xfe\x00" * 1000},
+    "empty": {"events.jsonl": b""},
+}
+
+
+@pytest.fixture
+def infested(hostile_run: Path, tmp_path: Path) -> Path:
+    """A folder with a good run among bad ones, with everything in it that is no ordinary file."""
+    folder = tmp_path / "reports"
+    shutil.copytree(hostile_run, folder / "good")
+    for name, files in BAD.items():
+        shutil.copytree(hostile_run, folder / name, ignore=shutil.ignore_patterns("agent", ".lock"))
+        for file, content in files.items():
+            (folder / name / file).write_bytes(content)
+    for name in ("pipe", "loop", "device", "folder", "dangling"):
+        (folder / name).mkdir()
+    os.mkfifo(folder / "pipe" / "events.jsonl")
+    os.mkfifo(folder / "good" / "pipe.json")
+    (folder / "loop" / "events.jsonl").symlink_to(folder / "loop" / "events.jsonl")
+    (folder / "good" / "loop.json").symlink_to("loop.json")
+    (folder / "device" / "events.jsonl").symlink_to("/dev/zero")
+    (folder / "good" / "device.json").symlink_to("/dev/zero")
+    (folder / "folder" / "events.jsonl").mkdir()
+    (folder / "dangling" / "events.jsonl").symlink_to(folder / "nothing")
+    (folder / "good" / "agent").mkdir(exist_ok=True)
+    (folder / "good" / "agent" / "memory.json").write_text("secret", "utf-8")
+    (folder / "good" / "shown.json").symlink_to("agent/memory.json")
+    (folder / "shown.json").symlink_to("good/agent/memory.json")
+    (folder / "inside").symlink_to("good/agent")
+    (folder / "good" / ".env.json").write_text("secret", "utf-8")
+    (folder / "good" / "env.json").symlink_to(".env.json")
+    return folder
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")
+def test_one_bad_run_is_one_bad_row(infested: Path) -> None:
+    with serving(application(infested)) as port:
+        status, body, _ = ask(port, "/")
+        assert status == 200
+        rows = {part.partition('"')[0]: part for part in body.split('data-run="')[1:]}
+        assert "finished" in rows["good"]
+        assert {"pipe", "device", "folder", *BAD} <= set(rows)
+        for name in set(rows) & {
+            "pipe",
+            "loop",
+            "device",
+            "folder",
+            "dangling",
+            "deep manifest",
+            "no manifest",
+            "empty",
+        }:
+            assert "unreadable" in rows[name], name
+        for name in rows:
+            assert ask(port, f"/search/{quote(name)}?q=a")[0] in (200, 404, 500)
+        assert ask(port, "/search/good?q=a")[0] == 200
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "good/pipe.json", "good/loop.json", "good/device.json", "good/shown.json", "shown.json", "inside/memory.json",
+        "good/env.json", "x" * 5_000 + ".json", "good/" + "x" * 300 + ".json", "/".join(["x"] * 3_000) + ".json",
+        "folder/events.jsonl", "dangling/events.jsonl", "good/results.json/x.json",
+    ],
+)  # fmt: skip
+def test_what_is_no_ordinary_file_of_a_run_is_not_there(infested: Path, path: str) -> None:
+    with serving(application(infested)) as port:
+        status, body, _ = ask(port, f"/files/{path}")
+    assert (status, "secret" in body) == (404, False)

@@ -1,17 +1,16 @@
-"""HTTP for adapters: a shared client, the attempts that it makes, answers that are kept, retries, scrubbing.
+"""HTTP for adapters: a shared client, the attempts that it makes, answers that are kept, retries.
 
-- `client` returns an HTTP client for an SDK; `read` reads a streamed response up to a limit.
-- `Attempt`, `Traffic`, `listening`, `tell`: what went over the wire for one reply.
+- `client` returns an HTTP client for an SDK; `attempt` sends one request, paid for and bounded;
+  `read` reads a streamed response up to a limit.
+- `Attempt`, `Traffic`, `listening`, `begin`, `tell`: what went over the wire for one reply.
 - `Answers`, `caching`: answers that are kept and given again.
 - `retrying`, `Again`, `passing`: calls again what may succeed another time.
-- `scrubbed` takes keys and passwords out of a text.
 """
 
 from ltm_bench.adapters.http.answers import Answers, caching
 from ltm_bench.adapters.http.retries import LONGEST_PAUSE, Again, passing, retrying
-from ltm_bench.adapters.http.scrubbing import scrubbed
-from ltm_bench.adapters.http.shared import MOST_BYTES, client, read
-from ltm_bench.adapters.http.traffic import Attempt, Traffic, listening, tell
+from ltm_bench.adapters.http.shared import MOST_BYTES, attempt, client, read
+from ltm_bench.adapters.http.traffic import Attempt, Traffic, begin, listening, tell
 
 __all__ = [
     "LONGEST_PAUSE",
@@ -20,12 +19,13 @@ __all__ = [
     "Answers",
     "Attempt",
     "Traffic",
+    "attempt",
+    "begin",
     "caching",
     "client",
     "listening",
     "passing",
     "read",
     "retrying",
-    "scrubbed",
     "tell",
 ]

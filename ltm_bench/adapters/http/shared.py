@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from asyncio import AbstractEventLoop
+from collections.abc import Awaitable, Callable
+from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ltm_bench.adapters.http.answers import identity, kept
 from ltm_bench.adapters.http.traffic import Attempt, heard, tell
+from ltm_bench.core.budget import payment
+from ltm_bench.core.limits import BODY
 
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES = 64 << 20
-"""The largest answer that is read, in bytes after decompression."""
+MOST_BYTES = BODY
 
 _shared: WeakKeyDictionary[AbstractEventLoop, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
 
@@ -66,6 +70,77 @@ async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Resp
     )
 
 
+async def attempt(
+    send: Callable[[httpx2.Request], Awaitable[httpx2.Response]],
+    request: httpx2.Request,
+    *,
+    seconds: float | None,
+    streams: bool = False,
+) -> httpx2.Response:
+    """Make one attempt: with money reserved, timed, bounded and reported. Return the answer, read to its end.
+
+    Args:
+        send: Sends the request, and returns the answer as a stream.
+        request: What is sent.
+        seconds: How long the whole of it may take; None waits for ever.
+        streams: Leave the answer to be read by the caller, in its own time.
+
+    Raises:
+        httpx2.HTTPError: No answer came, or it was too late, too large or damaged.
+    """
+    import httpx2
+
+    begun = time.perf_counter()
+    paying, sent, traced = payment(), False, request.extensions.get("trace")
+    if paying is not None:
+        paying.begin()
+
+    async def trace(event: str, info: Any) -> None:
+        nonlocal sent
+        if event.endswith(".send_request_headers.started") and not sent:
+            sent = True
+            if paying is not None:
+                paying.sending()
+        if traced is not None:
+            await traced(event, info)
+
+    request.extensions = {**request.extensions, "trace": trace}
+    try:
+        async with asyncio.timeout(None if streams else seconds) as whole:
+            response = await send(request)
+            if not streams:
+                response = await read(response, MOST_BYTES)
+    except BaseException as error:  # whatever it is, a cancellation too, it ends this attempt
+        late = httpx2.ReadTimeout("the answer was not whole in time", request=request)
+        shown = late if whole.expired() else error
+        tell(Attempt(time.perf_counter() - begun, error=type(shown).__name__, unsent=not sent))
+        if whole.expired():
+            raise late from error
+        raise
+    after = response.headers.get("retry-after", "") if response.status_code >= 400 else ""
+    tell(Attempt(time.perf_counter() - begun, response.status_code, retry_after=after[:40]))
+    if seconds is not None:
+        _hurry(response, seconds)
+    return response
+
+
+def _hurry(response: httpx2.Response, most: float) -> None:
+    """Have a server not ask for a longer pause than an attempt may take: libraries wait for as long as it says."""
+    for name, unit in (("retry-after", 1.0), ("retry-after-ms", 1000.0)):
+        said = response.headers.get(name)
+        if said is None:
+            continue
+        try:
+            pause = float(said) / unit
+        except ValueError:
+            try:
+                pause = parsedate_to_datetime(said).timestamp() - time.time()  # noqa: TID251  # a date of the server's
+            except (ValueError, TypeError, OverflowError):
+                continue
+        if not pause <= most:
+            response.headers[name] = f"{most * unit:g}"
+
+
 _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 """Headers that say how a body was sent; they do not hold for a body that has been read."""
 
@@ -83,24 +158,12 @@ def _watched(kind: type[Any]) -> type[Any]:
                 tell(Attempt(0.0, 200, cached=True))
                 headers = {"content-type": "application/json"}
                 return httpx2.Response(200, headers=headers, content=body, request=request)
-            begun = time.perf_counter()
             # The SDK's time-out is for each piece of an answer. Here it is for all of them together as well: some
             # servers send white space for as long as they are busy.
             seconds = request.extensions.get("timeout", {}).get("read")
-            try:
-                async with asyncio.timeout(None if streams else seconds) as whole:
-                    response: httpx2.Response = await super().send(request, stream=True, **how)
-                    if not streams:
-                        response = await read(response, MOST_BYTES)
-            except BaseException as error:  # whatever it is, a cancellation too, it ends this attempt
-                if whole.expired():
-                    late = httpx2.ReadTimeout("the answer was not whole in time", request=request)
-                    tell(Attempt(time.perf_counter() - begun, error=type(late).__name__))
-                    raise late from error
-                tell(Attempt(time.perf_counter() - begun, error=type(error).__name__))
-                raise
-            after = response.headers.get("retry-after", "") if response.status_code >= 400 else ""
-            tell(Attempt(time.perf_counter() - begun, response.status_code, retry_after=after[:40]))
+            response = await attempt(
+                partial(super().send, stream=True, **how), request, seconds=seconds, streams=streams
+            )
             if traffic is not None and key is not None and response.status_code == 200:
                 traffic.answers[key] = response.content
             return response

@@ -5,6 +5,7 @@ A listener hears everything that is called within it: in the same task, in its t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,6 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ltm_bench.adapters.http.answers import keep
+from ltm_bench.core.budget import payment
+
+_log = logging.getLogger("ltm_bench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,13 @@ class Attempt:
     retry_after: str = ""
     """When the provider said to come again, in its own words."""
     cached: bool = False
+    unsent: bool = False
+    """Whether nothing of it left this machine: no connection was made."""
 
     def record(self) -> dict[str, Any]:
         """Return its JSON form."""
         found: dict[str, Any] = {"seconds": round(self.seconds, 6)}
-        for name in ("status", "error", "retry_after", "cached"):
+        for name in ("status", "error", "retry_after", "cached", "unsent"):
             if value := getattr(self, name):
                 found[name] = value
         return found
@@ -73,7 +79,21 @@ def heard() -> Traffic | None:
     return _listening.get()
 
 
+def begin() -> None:
+    """Reserve for an attempt of somebody else's HTTP client, which `tell` must report. Raises Halted."""
+    if (paying := payment()) is not None:
+        paying.begin()
+        paying.sending()
+
+
 def tell(attempt: Attempt) -> None:
-    """Report an attempt to the listener, if there is one."""
+    """Report an attempt to the listener, to what pays for it, if there are any, and to the log."""
+    said = "no answer" if attempt.status is None else f"HTTP {attempt.status}"
+    what = "answered from the cache" if attempt.cached else f"{said} {attempt.error}".strip()
+    _log.debug("request: %s after %.3f s", what, attempt.seconds)
     if (traffic := heard()) is not None:
         traffic.attempts.append(attempt)
+    if (paying := payment()) is not None and not attempt.cached:
+        status = attempt.status
+        refused = attempt.unsent or (status is not None and status >= 400)
+        paying.end(refused=refused, answered=status is not None, heard=(status or 0) >= 500)

@@ -45,7 +45,11 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request for a reply, for embeddings or for a count, or let it fail."""
         server = self.server.provider
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        length = int(self.headers["content-length"])
+        if len(content := self.rfile.read(length)) < length:  # the client was killed
+            self.close_connection = True
+            return
+        body = json.loads(content)
         request = Request(self.path, self._headers(), body)
         fault = server.receive(request)
         if self.path == "/v1/embeddings" and fault is None:

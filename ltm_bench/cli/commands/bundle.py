@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -19,11 +18,7 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.export.bundle import files, pack
 from ltm_bench.export.scrub import scrub
 from ltm_bench.plan.folders import find_run
-from ltm_bench.plugins.agents import looks_secret
 from ltm_bench.report.publishing import replace_file
-
-SHORTEST_SECRET = 8
-"""Characters of a secret from the environment: a shorter one would be found in every other word."""
 
 
 def bundle(
@@ -36,14 +31,13 @@ def bundle(
     if output is not None:
         check_output(output)
     folder = find_run(run)
-    secrets = [v for k, v in os.environ.items() if looks_secret(k) and len(v) >= SHORTEST_SECRET]
     target = output or folder / f"{folder.name}.zip"
     removed = 0
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / folder.name
         for path in files(folder):
             try:
-                text, found = scrub(path.read_bytes().decode(), secrets)
+                text, found = scrub(path.read_bytes().decode())
             except UnicodeDecodeError as error:
                 raise LogError(
                     f"{path}: not text ({error}), so no secret can be found in it; move it away"
@@ -65,4 +59,4 @@ def bundle(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("bundle", "bundle standard-32k-gpt-4o-seed0 -o gpt-4o.zip"))(bundle)
+    app.command(epilog=examples_of("bundle", "bundle standard-32k-gpt-6-luna-seed0 -o luna.zip"))(bundle)

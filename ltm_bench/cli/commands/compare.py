@@ -41,5 +41,8 @@ def compare(
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
-        epilog=examples_of("compare gpt-4o-120k gpt-6-luna-120k -o compare.html", "compare --json > all.json")
+        epilog=examples_of(
+            "compare standard-120k-gpt-6-luna-seed0 standard-120k-vector_memory-seed0 -o compare.html",
+            "compare --json > all.json",
+        )
     )(compare)

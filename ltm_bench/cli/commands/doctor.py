@@ -101,8 +101,13 @@ def _price(agent: Agent) -> Finding:
     if agent.free:
         return Finding(True, "price: free, it runs on this machine")
     most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
-    price = dollars(most) if most is not None else None
-    if price is None:
+    if most is None:
+        return Finding(
+            True,
+            "price: the adapter does not say what a reply uses at most (reserve), so --max-cost cannot be used",
+            lacks=True,
+        )
+    if dollars(most) is None:
         return Finding(
             True, f"price: unknown to {price_list()}; cost will show as unknown, --max-cost cannot be used"
         )
@@ -111,4 +116,4 @@ def _price(agent: Agent) -> Finding:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("doctor", "doctor --agent gpt-4o --span 120k"))(doctor)
+    app.command(epilog=examples_of("doctor", "doctor --agent gpt-6-luna --span 120k"))(doctor)

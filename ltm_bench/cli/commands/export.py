@@ -48,6 +48,6 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "export --format csv", "export standard-32k-gpt-4o-seed0 --format junit -o junit.xml"
+            "export --format csv", "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml"
         )
     )(export)

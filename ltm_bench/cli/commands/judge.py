@@ -86,7 +86,7 @@ def _calibrate(
     asked += [(trial.case, time) for trial in repeated(composed) for time in range(2, repeats + 1)]
     err().print(f"{len(composed)} cases before {judge.name}: {quote(judge, asked, memory)}")
     calibration, _ = asyncio.run(calibrate(judge, composed, memory, budget, times=repeats))
-    table = _table("the reply is", "should be", "n", "judged right", "judged otherwise", "not readable")
+    table = _table("the reply is", "should be", "n", "says correct", "says not correct", "unparseable")
     for kind, tally in calibration.kinds.items():
         otherwise = tally.n - tally.accepted - tally.unreadable
         should = "right" if tally.right else "otherwise"
@@ -95,7 +95,7 @@ def _calibrate(
     cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
     out().print(
         f"{judge.name}: sensitivity {calibration.sensitivity:.3f}, specificity {calibration.specificity:.3f}, "
-        f"{calibration.unreadable} not readable, cost {cost}",
+        f"{calibration.unreadable} unparseable, cost {cost}",
     )
     if calibration.repeated:
         out().print(_flips(calibration, repeats))
@@ -126,7 +126,7 @@ def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) ->
     )
     heard = asyncio.run(ask_all([judge], [each.case for each in drawn], memory, budget))
     said = [opinion.outcome for (opinion,) in heard]
-    table = _table("the reply is", "n", "judged right", "95 %", "not readable", "stored votes")
+    table = _table("the reply is", "n", "says correct", "95 %", "unparseable", "stored votes")
     stored = []
     short = []
     for kind in dict.fromkeys(each.kind for each in bank.cases):
@@ -184,7 +184,8 @@ def register(app: typer.Typer) -> None:
     judging.command(
         "check",
         epilog=examples_of(
-            "judge check --judge gpt-4o", "judge check --judge gpt-4o --bank locomo-audit:~/locomo-audit"
+            "judge check --judge gpt-6-luna",
+            "judge check --judge gpt-6-luna --bank locomo-audit:~/locomo-audit",
         ),
     )(check)
     app.add_typer(judging, name="judge")

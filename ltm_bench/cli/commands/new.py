@@ -68,7 +68,99 @@ class {kind}(Agent):
 '''
 
 
-def create(kind: Literal["scenarios", "agents"], name: str) -> None:
+MEMORY = '''"""{title}: a memory with every hook. Put your product's client in place of the list in `self._store`."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+
+from ltm_bench import Agent, Memory, Message, Reply, Turn, Usage
+
+
+class {kind}(Agent):
+    """Settings are keyword arguments with defaults; they come from configs/agents.toml and from -A key=value."""
+
+    # Nobody is paid here. Say False as soon as a model answers: the hooks `usage` and `reserve` then say what it costs.
+    free = True
+    # `fork` freezes what it needs, so that questions can be asked beside the conversation (--questions forked).
+    forks = "snapshot"
+
+    def __init__(self, *, recalled: int = 5) -> None:
+        self._recalled = recalled
+        self._store: list[Memory] = []
+
+    async def open(self, home: Path) -> None:
+        """Connect. `home` is a folder of this run's own; keys come from the environment."""
+
+    async def reply(self, message: Message) -> Reply:
+        """Answer from what is recalled. Raise ltm_bench.AgentError if there is no reply; never answer "no response"."""
+        reply = self._answer(message, await self.recall(message.text, self._recalled))
+        self._remember(Turn(message, reply))
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        """Take a turn that was not asked here: filler, or what was said before an interruption."""
+        self._remember(turn)
+
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        """Take a whole session at once, if your product stores sessions."""
+        for turn in turns:
+            self._remember(turn)
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Return to the state after these turns. A durable store deletes what is newer, or raises CannotResume."""
+        self._store.clear()
+        for turn in turns:
+            self._remember(turn)
+
+    async def settle(self) -> None:
+        """Wait until everything that was said can be found. Called before each question."""
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return what retrieval gives, the most relevant first: the page says with it where an answer was lost."""
+        words = set(query.lower().split())
+        return sorted(self._store, key=lambda each: -len(words & set(each.text.lower().split())))[:limit]
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over everything that is stored."""
+        for each in self._store:
+            yield each
+
+    async def forget(self, query: str) -> int:
+        """Delete what is stored on `query`, and return how many memories that were."""
+        gone = await self.recall(query, 1)
+        self._store = [each for each in self._store if each not in gone]
+        return len(gone)
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze what an answer needs; the call that is returned answers from that, and changes nothing here."""
+        found = await self.recall(message.text, self._recalled)
+
+        async def answer() -> Reply:
+            return self._answer(message, found)
+
+        return answer
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that a reply can use, so that --max-cost holds; name model and provider for the price."""
+        return Usage(uncached=len(message.text), output=1000)
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+
+    def _remember(self, turn: Turn) -> None:
+        message = turn.message
+        self._store.append(
+            Memory(message.text, message.at, message.turn, id=str(len(self._store)), user=message.user)
+        )
+
+    def _answer(self, message: Message, found: Sequence[Memory]) -> Reply:
+        # A model would answer here, from a prompt with the memories. Its usage has the price:
+        # Reply(text, usage=Usage(uncached=…, output=…, model="gpt-6-luna", provider="openai"))
+        return Reply(found[0].text if found else "I do not know.")
+'''
+
+
+def create(kind: Literal["scenarios", "agents"], name: str, template: str) -> None:
     """Write the file of a new scenario or adapter into the folder where you stand. Raises ConfigError."""
     one = kind.removesuffix("s")
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,50}", name) or keyword.iskeyword(name):
@@ -79,7 +171,6 @@ def create(kind: Literal["scenarios", "agents"], name: str) -> None:
         raise ConfigError(f"new {one} {name}: there is one of that name already, {catalogue(kind)[name]}")
     path = Path(kind) / f"{name}.py"
     words = name.split("_")
-    template = SCENARIO if kind == "scenarios" else AGENT
     content = template.format(
         name=name, title=" ".join(words).capitalize(), kind="".join(map(str.capitalize, words)), count=6
     )
@@ -92,19 +183,29 @@ def create(kind: Literal["scenarios", "agents"], name: str) -> None:
 NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, and the file's stem.")]
 
 
-def new_agent(name: NewName) -> None:
+def new_agent(
+    name: NewName,
+    memory: Annotated[
+        bool,
+        typer.Option(
+            "--memory",
+            envvar="LTM_BENCH_MEMORY",
+            help="For a memory product: with every hook (recall, settle, memories, forget, fork, reserve, …).",
+        ),
+    ] = False,
+) -> None:
     """Write agents/NAME.py, a commented adapter that passes the check as it is."""
-    create("agents", name)
+    create("agents", name, MEMORY if memory else AGENT)
 
 
 def new_scenario(name: NewName) -> None:
     """Write scenarios/NAME.py, a commented scenario that passes the check as it is."""
-    create("scenarios", name)
+    create("scenarios", name, SCENARIO)
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
     new = group("Write a file to start from.")
-    new.command("agent", epilog=examples_of("new agent notebook"))(new_agent)
+    new.command("agent", epilog=examples_of("new agent notebook", "new agent my_product --memory"))(new_agent)
     new.command("scenario", epilog=examples_of("new scenario ladder"))(new_scenario)
     app.add_typer(new, name="new")

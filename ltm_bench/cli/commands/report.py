@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Annotated
 
 import typer
 
@@ -12,13 +13,30 @@ from ltm_bench.cli.summary import print_page
 from ltm_bench.plan.folders import find_run
 
 
-def report(run: RunName = None) -> None:
+def report(
+    run: RunName = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_REFERENCE",
+            help="Beside floor and ceiling, what this agent scores in the same conversation: reciter (recites its last "
+            "40 messages) or parrot.",
+        ),
+    ] = None,
+) -> None:
     """Write a run's page again from its log."""
     folder = find_run(run)
-    asyncio.run(published(folder, None, {}))
+    asyncio.run(published(folder, None, {}, besides=reference or ()))
     print_page(folder / "report.html")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("report", "report standard-32k-gpt-4o-seed0"))(report)
+    app.command(
+        epilog=examples_of(
+            "report",
+            "report standard-32k-gpt-6-luna-seed0",
+            "report standard-32k-gpt-6-luna-seed0 --reference reciter",
+        )
+    )(report)

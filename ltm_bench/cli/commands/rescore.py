@@ -24,7 +24,7 @@ def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None)
     try:
         scored = asyncio.run(api.rescore(folder, options))
     except KeyboardInterrupt:
-        raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+        raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
     after = stored_verdicts(folder)
     changed = [key for key in after if key in before and before[key] != after[key]]
     for key in changed:
@@ -35,4 +35,6 @@ def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None)
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("rescore", "rescore standard-32k-gpt-4o-seed0 --judge gpt-4o"))(rescore)
+    app.command(epilog=examples_of("rescore", "rescore standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna"))(
+        rescore
+    )

@@ -13,9 +13,11 @@ from ltm_bench.cli.options import (
     Cache,
     FailUnder,
     Judges,
+    LogLevel,
     MaxCost,
     MaxDrop,
     MaxRetries,
+    Quiet,
     RunName,
     Timeout,
     examples_of,
@@ -38,6 +40,8 @@ def resume(
     fail_under: FailUnder = None,
     baseline: Baseline = None,
     max_drop: MaxDrop = 0.05,
+    quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Continue an interrupted run, exactly where it stopped."""
     thresholds = Thresholds(fail_under, baseline, max_drop)
@@ -57,4 +61,4 @@ def resume(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("resume", "resume standard-120k-gpt-4o-seed0 --max-cost 60"))(resume)
+    app.command(epilog=examples_of("resume", "resume standard-120k-gpt-6-luna-seed0 --max-cost 60"))(resume)

@@ -160,4 +160,4 @@ def _count(things: Sequence[object], one: str, more: str) -> str:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("review", "review standard-32k-gpt-4o-seed0 --reviewer Ada"))(review)
+    app.command(epilog=examples_of("review", "review standard-32k-gpt-6-luna-seed0 --reviewer Ada"))(review)

@@ -1,4 +1,4 @@
-"""Hold one conversation with an agent, score it, write its page."""
+"""Run one conversation with an agent, score it, write its page."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from ltm_bench.cli.options import (
     Baseline,
     BaseUrl,
     Cache,
+    Config,
     Examples,
     FailUnder,
     FillerKind,
     Fresh,
     Isolated,
     Judges,
+    LogLevel,
     MaxCost,
     MaxDrop,
     MaxRetries,
@@ -31,15 +33,18 @@ from ltm_bench.cli.options import (
     Parameters,
     Questions,
     Quick,
+    Quiet,
     Repeats,
     Scenario,
     Seed,
     Settings,
     Span,
     Suite,
+    Tags,
     Timeout,
     Tokenizer,
     examples_of,
+    parse_tags,
 )
 from ltm_bench.cli.thresholds import Thresholds
 from ltm_bench.core.budget import Budget
@@ -78,8 +83,12 @@ def run(
     fail_under: FailUnder = None,
     baseline: Baseline = None,
     max_drop: MaxDrop = 0.05,
+    tag: Tags = None,
+    config: Config = None,
+    quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
-    """Hold one conversation with an agent, score it, write its page. Continues a run that was interrupted."""
+    """Run one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
     request = Request(
         span=span,
         agent=agent,
@@ -106,13 +115,14 @@ def run(
     ]  # a mistake shows before anything is paid
     measure = thresholds.find_baseline(plans[0].manifest, seeds)
     find_judges(judge or ())
+    tags = parse_tags(tag or [])
     runs: list[Run] = []
     limit = max_cost
     for each, plan in zip(seeds, plans, strict=True):
         chosen = plan.name if name is None else f"{name}-seed{each}" if repeats > 1 else name
         budget = Budget(limit)
         do = partial(execute, plan, run_folder(chosen, fresh=fresh))
-        runs.append(carry_out(do, budget=budget, judges=judge or (), cache=cache))
+        runs.append(carry_out(do, budget=budget, judges=judge or (), cache=cache, tags=tags))
         if limit is not None:
             limit = max(Decimal(), limit - budget.spent)
     if repeats > 1:
@@ -140,10 +150,11 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples_of(
             "run",
-            "run --span 120k --agent gpt-4o --max-cost 40",
-            "run --span 120k --agent gpt-4o --quick",
+            "run --span 120k --agent gpt-6-luna --max-cost 40",
+            "run --span 120k --agent gpt-6-luna --quick",
             "run --span 2k --scenario colours --scenario jokes --examples 10",
-            "run --span 32k --agent gpt-4o --repeats 3 --baseline standard-32k-gpt-4o-seed0",
+            "run --span 32k --agent gpt-6-luna --repeats 3 --baseline standard-32k-gpt-6-luna-seed0",
+            "run --config nightly.toml --tag commit=1a2b3c",
             "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
         )
     )(run)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltm_bench.cli.options import Json, examples_of, group
+from ltm_bench.core.limits import json_of
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.counting_stars.figures import Answer, Figures
@@ -239,7 +240,7 @@ def _answers(run: Path) -> Iterator[Answer]:
     for example in load_run(run).examples:
         for question in example.questions:
             if question.scorer.startswith("StarCounts") and question.reply is not None:
-                counts = json.loads(question.expected)["counts"]
+                counts = json_of(question.expected)["counts"]
                 yield Answer(example.scenario, question.reply, counts, example.span, question.parts)
 
 

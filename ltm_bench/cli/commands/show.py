@@ -62,6 +62,6 @@ def _first_line(text: str) -> str:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("show --example colours/1", "show standard-32k-gpt-4o-seed0 --filler"))(
-        show
-    )
+    app.command(
+        epilog=examples_of("show --example colours/1", "show standard-32k-gpt-6-luna-seed0 --filler")
+    )(show)

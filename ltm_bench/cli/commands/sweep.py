@@ -1,4 +1,4 @@
-"""Hold many runs at the same time: agents, spans, seeds, suites."""
+"""Run many at the same time: agents, spans, seeds, suites."""
 
 from __future__ import annotations
 
@@ -18,32 +18,40 @@ from ltm_bench.api import CACHE, Run, compare, published
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.display import SweepDisplay
+from ltm_bench.cli.forecasting import asking, price
 from ltm_bench.cli.options import (
     Acknowledge,
     BaseUrl,
     Cache,
     Fresh,
     Isolated,
+    LogLevel,
     MaxCost,
     MaxRetries,
     Name,
     Parameters,
     Questions,
     Quick,
+    Quiet,
     Settings,
+    Tags,
     Timeout,
     examples_of,
     output_option,
+    parse_tags,
     seconds,
     whole,
 )
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
+from ltm_bench.log.environment import record_tags
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import PLAIN, CallSettings
+from ltm_bench.plan.values import spell_span
 from ltm_bench.report.publishing import DERIVED
 from ltm_bench.runner import ray as clusters
+from ltm_bench.runner.estimate import forecast
 from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
 from ltm_bench.runner.sweep import Done, Job
 from ltm_bench.runner.sweep import sweep as hold_all
@@ -137,11 +145,14 @@ def sweep(
             "sweep", "Where the page of all goes; reports/sweep.html, or that of --name, if left out."
         ),
     ] = None,
-    on: Annotated[
+    executor: Annotated[
         str | None,
         typer.Option(
+            "--executor",
+            "--backend",
+            "--on",
             metavar="CLUSTER",
-            envvar="LTM_BENCH_ON",
+            envvar=["LTM_BENCH_EXECUTOR", "LTM_BENCH_ON"],
             help="What runs them instead of this process: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
         ),
     ] = None,
@@ -171,21 +182,25 @@ def sweep(
             help="On a cluster: how often a run under way is copied to a URL.",
         ),
     ] = 30.0,
+    tag: Tags = None,
+    quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
-    """Hold many runs at the same time: every agent, span, seed and suite. The same command again continues."""
-    if on not in (None, "ray"):
-        raise ConfigError(f"--on {on}: there is ray, and without --on this process")
+    """Run many at the same time: every agent, span, seed and suite. The same command again resumes them."""
+    if executor not in (None, "ray"):
+        raise ConfigError(f"--executor {executor}: there is ray, and without --executor this process")
     for option, value in (("--resources", resources), ("--shared", shared)):
-        if value is not None and on is None:
-            raise ConfigError(f"{option} {value}: this is for a cluster; add --on ray")
+        if value is not None and executor is None:
+            raise ConfigError(f"{option} {value}: this is for a cluster; add --executor ray")
     calls = CallSettings(timeout, max_retries)
-    if on is not None and (calls != PLAIN or cache):
+    if executor is not None and (calls != PLAIN or cache):
         raise ConfigError(
-            f"--on {on}: --timeout, --max-retries and --cache are for calls from this machine; set the agents' own "
-            "settings, such as -A timeout=300"
+            f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
+            "agents' own settings, such as -A timeout=300"
         )
     if output is not None:
         check_output(output)
+    tags = parse_tags(tag or [])
     flags = {
         "agents": agent,
         "spans": span,
@@ -202,18 +217,22 @@ def sweep(
     }
     given = {key: value for key, value in flags.items() if value}
     grid = with_resources((Grid() if file is None else read_grid(file)).model_copy(update=given), resources)
-    cluster = None if on is None else Cluster(shared, checkpoint, connections)
+    cluster = None if executor is None else Cluster(shared, checkpoint, connections)
     reports = REPORTS if cluster is None else cluster.reports
     jobs, budget = jobs_of(grid, calls, reports, name=name, fresh=fresh), Budget(max_cost)
     try:
         if cluster is None:
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
+            _print_prices(jobs)
             with caching(REPORTS / CACHE if cache else None), SweepDisplay(jobs, budget) as display:
                 ended = asyncio.run(hold_all(jobs, budget, display, connections=connections))
         else:
             ended = _elsewhere(jobs, budget, grid, cluster)
     except KeyboardInterrupt:
-        raise RunIncomplete("interrupted; nothing is lost: the same command goes on from here") from None
+        raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
+    for each in ended:
+        if _begun(each):
+            record_tags(each.job.folder, tags)
     runs = {each.job.folder: asyncio.run(_published(each)) for each in ended if _begun(each)}
     if cluster is not None and cluster.url is not None:
         _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
@@ -222,6 +241,26 @@ def sweep(
         [run for run in runs.values() if run.complete], output or reports / f"{name or 'sweep'}.html"
     )
     _raise_if_unfinished(ended, max_cost)
+
+
+def _print_prices(jobs: Sequence[Job]) -> None:
+    """Print what it takes to ask agents everything, once for all runs of an agent that differ in the seed alone."""
+    alike: dict[str, list[Job]] = {}
+    for job in jobs:
+        if not (job.folder / "events.jsonl").exists():
+            manifest = job.plan.manifest
+            key = f"{manifest.agent.model_dump_json()} {manifest.suite.name} {manifest.span}"
+            alike.setdefault(key, []).append(job)
+    for same in alike.values():
+        plan = same[0].plan
+        if not asking(plan, None):
+            continue
+        found = asyncio.run(forecast(plan))
+        where = f"{plan.manifest.suite.name} at {spell_span(plan.manifest.span)}"
+        cost = f"; {price(plan, found)}" if found is not None else ""
+        err().print(
+            f"{where}: {asking(plan, found)}{cost}" + f", in each of {len(same)} runs" * (len(same) > 1)
+        )
 
 
 def _begun(done: Done) -> bool:
@@ -308,8 +347,8 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "sweep --agent gpt-4o --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
+            "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
             "sweep sweep.toml --max-connections 32 --max-cost 100",
-            "sweep sweep.toml --on ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
+            "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
         )
     )(sweep)

@@ -55,7 +55,7 @@ Documents = Annotated[
 ]
 
 
-@_swim.command("generate", epilog=examples_of("swim generate docs/ --agent gpt-4o -o tasks.json"))
+@_swim.command("generate", epilog=examples_of("swim generate docs/ --agent gpt-6-luna -o tasks.json"))
 def swim_generate(
     documents: Documents,
     agent: AgentName,
@@ -109,7 +109,7 @@ def swim_generate(
 @_swim.command(
     "validate",
     epilog=examples_of(
-        "swim validate tasks.json docs/ --validator Ada", "swim validate tasks.json docs/ --agent gpt-4o"
+        "swim validate tasks.json docs/ --validator Ada", "swim validate tasks.json docs/ --agent gpt-6-luna"
     ),
 )
 def swim_validate(
@@ -156,9 +156,9 @@ def swim_validate(
 @_swim.command(
     "run",
     epilog=examples_of(
-        "swim run tasks.json docs/ --agent gpt-4o --span 128k --judge gpt-4o",
-        "swim run tasks.json docs/ --agent gpt-4o --agent vector_memory --test position --delivery chunked",
-        "swim run tasks.json docs/ --agent gpt-4o --test voting --test control --runs 5",
+        "swim run tasks.json docs/ --agent gpt-6-luna --span 128k --judge gpt-6-luna",
+        "swim run tasks.json docs/ --agent gpt-6-luna --agent vector_memory --test position --delivery chunked",
+        "swim run tasks.json docs/ --agent gpt-6-luna --test voting --test control --runs 5",
     ),
 )
 def swim_run(
@@ -304,7 +304,7 @@ def swim_run(
 
 
 @_swim.command(
-    "show", epilog=examples_of("swim show", "swim show swim-32k-gpt-4o-seed0-isolated --embedder local")
+    "show", epilog=examples_of("swim show", "swim show swim-32k-gpt-6-luna-seed0-isolated --embedder local")
 )
 def swim_show(
     run: RunName = None,

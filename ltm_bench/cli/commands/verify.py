@@ -43,4 +43,4 @@ def _verify(folder: Path) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("verify gpt-4o.zip", "verify standard-32k-gpt-4o-seed0"))(verify)
+    app.command(epilog=examples_of("verify luna.zip", "verify standard-32k-gpt-6-luna-seed0"))(verify)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from secrets import token_urlsafe
 from typing import Annotated
 
 import typer
@@ -22,17 +24,10 @@ def view(
         typer.Option(
             metavar="ADDRESS",
             envvar="LTM_BENCH_HOST",
-            help="The address to listen on; one that others can reach needs --token.",
+            help="The address to listen on. At one that others can reach, visitors must bring a token: that of the "
+            "variable LTM_BENCH_TOKEN, or else one that is made and shown.",
         ),
     ] = "127.0.0.1",
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            envvar="LTM_BENCH_TOKEN",
-            help="What visitors must bring, as ?token=TEXT; best given through the variable.",
-        ),
-    ] = None,
 ) -> None:
     """Show the runs in reports/ in a browser, with live progress and search. Needs the extra `view`."""
     try:
@@ -41,26 +36,27 @@ def view(
         from ltm_bench.viewer.access import is_free, is_loopback
         from ltm_bench.viewer.server import application
 
-        app = application(REPORTS, token)
+        given = os.environ.get(TOKEN)
+        secret = given if given is not None or is_loopback(host) else token_urlsafe(18)
+        app = application(REPORTS, secret)
     except ImportError as error:
         raise ConfigError(
             "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
         ) from error
-    if token is not None and len(token) < _SHORTEST:
-        raise ConfigError(f"--token: it has {len(token)} characters; take at least {_SHORTEST}")
-    if not is_loopback(host) and token is None:
-        raise ConfigError(
-            f"--host {host}: others could read all runs there; set --token, or serve this machine alone"
-        )
+    if given is not None and len(given) < _SHORTEST:
+        raise ConfigError(f"{TOKEN} has {len(given)} characters; take at least {_SHORTEST}")
     if not is_free(host, port):
         raise ConfigError(
             f"--host {host} --port {port}: somebody listens there already, or it is no address of this machine"
         )
     shown = f"[{host}]" if ":" in host else host
-    ask = "?token=…" if token is not None else ""
+    ask = "" if secret is None else "?token=…" if given is not None else f"?token={secret}"
     out().print(f"http://{shown}:{port}/{ask} shows {REPORTS.resolve()}; stop with Ctrl-C")
     uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
 
+
+TOKEN = "LTM_BENCH_TOKEN"
+"""The variable that holds the token. There is no option for it: the arguments of a process can be read by all."""
 
 _SHORTEST = 12
 """Characters of a token."""

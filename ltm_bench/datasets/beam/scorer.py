@@ -6,12 +6,12 @@ whole numbers, so that 0.5 counts 0 everywhere but in the order of events, and i
 """
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.dialogue import Question
 
 Mode = Literal["official", "paper"]
@@ -131,7 +131,7 @@ def read_score(answer: str) -> float | None:
     text = fenced[1] if fenced else answer
     start, end = text.find("{"), text.rfind("}")
     try:
-        found: Any = json.loads(text[start : end + 1] if 0 <= start < end else text)
+        found: Any = json_of(text[start : end + 1] if 0 <= start < end else text)
     except (ValueError, RecursionError):
         pair = re.search(r'"?score"?\s*[:=]\s*"?([\d.]{1,6})', text)
         found = pair[1] if pair else None

@@ -6,16 +6,15 @@ corrected count alone, 0.5 if the mistaken one is there as well, 0.25 for the mi
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import abstains, answer, last_readable, number
+from ltm_bench.matchers.reading import abstains, last_readable, number
+from ltm_bench.matchers.reading.figures import given_number, told_numbers
 
 _KEYED = 3
-_IN_PROSE = re.compile(r"(?<![\w.])\d{1,9}(?![\w]|\.\d)")
 
 
 def read_numbers(value: Any) -> list[int] | None:
@@ -44,18 +43,20 @@ def _read_one(entry: Any) -> int | None:
 
 
 def numbers_in(reply: str) -> list[int]:
-    """Return the last list of numbers in a reply or, if there is none, the numbers in its prose."""
+    """Return the last list of numbers in a reply or, if there is none, the numbers that its prose gives.
+
+    In prose, numbers of list entries, counts that are announced (`8 counts: …`) and values that were replaced
+    (`20, corrected from 19`) are none of them.
+    """
     listed = last_readable(reply, read_numbers)
-    if listed is None:
-        listed = [int(n) for n in _IN_PROSE.findall(answer(reply))]
-    return listed
+    return listed if listed is not None else list(told_numbers(reply))
 
 
 @dataclass(frozen=True, slots=True)
 class StarCounts(Matcher):
-    """The mean over the stars."""
+    """The mean over the stars, less one star for every number beyond as many as there are."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     counts: tuple[int, ...]
     """The right count of every star, in the order of telling."""
@@ -77,16 +78,19 @@ class StarCounts(Matcher):
         parts = tuple(
             _star(count in heard, mistake in heard) for count, mistake in zip(self.counts, wrong, strict=True)
         )
-        score = sum(parts) / len(parts)
+        beyond = max(0, sum(n not in self.mistaken for n in listed) - len(self.counts))
+        score = max(0.0, sum(parts) - beyond) / len(parts)
         found = sum(count in heard for count in self.counts)
         reason = f"{found} of {len(self.counts)} counts found, {self.placed(listed)} at their own place"
         if faults := self.faults(listed):
             reason += f"; {faults}"
+        if beyond:
+            reason += f"; {beyond} numbers more than asked for"
         if score == 1.0:
             return Verdict(Outcome.CORRECT, 1.0, reason, parts)
-        if found:
+        if found and score:
             return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
-        stale = score > 0
+        stale = any(mistake in heard for mistake in self.mistaken)
         return Verdict(Outcome.STALE if stale else Outcome.WRONG, round(score, 6), reason, parts)
 
     def placed(self, listed: Sequence[int]) -> int:
@@ -123,9 +127,7 @@ class StarCounts(Matcher):
 
 
 def _star(right: bool, mistaken: bool) -> float:
-    if right:
-        return 0.5 if mistaken else 1.0
-    return 0.25 if mistaken else 0.0
+    return (0.5 if mistaken else 1.0) if right else 0.0
 
 
 def star_counts(
@@ -135,20 +137,28 @@ def star_counts(
     return StarCounts(tuple(counts), tuple(mistaken), tuple(foreign))
 
 
+def _said(reply: str) -> Sequence[int]:
+    listed = last_readable(reply, read_numbers)
+    if listed is not None:
+        return listed
+    given = given_number(reply)
+    return [] if given is None else [given]
+
+
 @dataclass(frozen=True, slots=True)
 class StarSum(Matcher):
     """Right if the reply says the sum of all counts; a wrong sum is traced to the list that came before it."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     counts: tuple[int, ...]
     mistaken: tuple[int | None, ...] = ()
     foreign: tuple[int, ...] = ()
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge the last number; the reply to the previous question is taken as the list."""
+        """Judge the sum that the reply gives; the reply to the previous question is taken as the list."""
         total = sum(self.counts)
-        said = numbers_in(reply.replace(",", "")) if "[" not in reply else numbers_in(reply)
+        said = _said(reply)
         if not said:
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")

@@ -8,10 +8,11 @@ test each star is first counted wrongly. The files do not hold those wrong count
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from ltm_bench.core.limits import json_of
 
 
 class Row(NamedTuple):
@@ -35,8 +36,8 @@ def read_counts(answer: str) -> list[int]:
 
     text = answer.replace("```", "").replace("json", "").strip() if "```" in answer else answer
     try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        value: Any = json_of(text)
+    except ValueError:
         value = repair_json(text, return_objects=True)
     if isinstance(value, dict):
         value = next((each for each in value.values() if isinstance(each, list)), [])

@@ -9,7 +9,6 @@ Two layouts are understood, and may be mixed below one folder:
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import content_of, json_of
 
 NAMES = {
     "Colours": "colours",
@@ -108,7 +108,7 @@ def definitions(folder: Path, on_bad: OnBad) -> list[Definition]:
     for path in sorted(folder.rglob("*.def.json")):
         benchmark = path.parts[-3] if path.parts[-3] != "definitions" else path.parts[-4]
         try:
-            content = json.loads(path.read_text("utf-8"))
+            content = json_of(content_of(path))
             found.append(
                 Definition(
                     benchmark=benchmark.removeprefix("definitions-"),
@@ -141,7 +141,7 @@ def results(folder: Path, on_bad: OnBad) -> Iterator[Published]:
         yield from _compact(path, on_bad)
     for path in sorted(folder.rglob("results/*/*/*.json")):
         try:
-            yield _own(path, json.loads(path.read_text("utf-8")))
+            yield _own(path, json_of(content_of(path)))
         except _WRONG as error:
             on_bad(_named(path, error))
 
@@ -152,7 +152,7 @@ def _compact(path: Path, on_bad: OnBad) -> Iterator[Published]:
         with open_(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    yield _line(json.loads(line))
+                    yield _line(json_of(line))
                 except _WRONG as error:
                     on_bad(f"{path}:{number}: cannot be read as GoodAI's: {type(error).__name__}: {error}")
     except (OSError, EOFError, UnicodeDecodeError) as error:

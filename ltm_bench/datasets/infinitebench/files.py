@@ -7,7 +7,6 @@ a delivery. A line that cannot be read is named and skipped.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import warnings
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.infinitebench.records import Asked, Record
 from ltm_bench.script.deliveries import Piece
 
@@ -43,7 +43,7 @@ class _Document(NamedTuple):
 def _context(path: str, offset: int) -> str:
     with open(path, "rb") as file:
         file.seek(offset)
-        return str(json.loads(file.readline())["context"])
+        return str(json_of(file.readline())["context"])
 
 
 def _evidence(task: str, lines: Sequence[str], asked: Sequence[Asked]) -> set[int]:
@@ -107,7 +107,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
                 if not line.strip():
                     continue
                 try:
-                    entry = json.loads(line)
+                    entry = json_of(line)
                     context, options = (
                         str(entry["context"]),
                         [str(each) for each in entry.get("options") or ()],

@@ -9,10 +9,14 @@ from typing import Any, ClassVar, cast
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.infinitebench import scorer as infinitebench
 from ltm_bench.matchers.reading import abstains, answer
+from ltm_bench.matchers.reading.figures import given_number, in_figures
 
 _FINAL = re.compile(r"(?:^|\n)[ \t>*_#]{0,8}(?:final )?answer[ *_]{0,4}:", re.IGNORECASE)
 """The beginning of the last line of a reasoned answer. Linear: no part of it can match in two ways."""
 
+_NUMBERS = ("passkey", "number_string", "math_find", "code_run")
+_SPACED = re.compile(r"(?:[a-z ]{0,40}:\s*)?\d(?:[ ,.-]?\d){1,30}", re.IGNORECASE)
+_DIGIT_BY_DIGIT = re.compile(r"(?<!\d)\d(?:[ ,]{1,2}\d){4,30}(?!\d)")
 _CHOICES = ("longbook_choice_eng", "code_debug")
 
 
@@ -22,6 +26,12 @@ def _lists(value: Any) -> Any:
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(each) for each in value) if isinstance(value, list | tuple) else value
+
+
+def _is_taken_back(said: str) -> bool:
+    """Whether a reply gives no number after all: `it is not 92119`, or one below zero."""
+    given = given_number(said, signed=True)
+    return given is None or given < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,8 @@ class Benchmarked(Matcher):
         if self.final and (found := list(_FINAL.finditer(said))):
             said = said[found[-1].end() :].strip()
         score = infinitebench.score(self.task, said, _lists(self.label), cast(infinitebench.Mode, self.mode))
+        if self.mode == "strict" and self.task in _NUMBERS and self._is_given(said) != (score >= 1):
+            score = float(score < 1 or not _is_taken_back(said))
         scorer = f"InfiniteBench's scorer of {self.task} ({self.mode})"
         if score >= 1.0:
             return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
@@ -57,6 +69,14 @@ class Benchmarked(Matcher):
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.WRONG, 0.0, f"nothing from {scorer}")
+
+    def _is_given(self, said: str) -> bool:
+        """Whether the reply gives the number in another form than the published scorers read: `92,119`, `9 2 1 1 9`."""
+        label = _lists(self.label)
+        wanted = str(label[0] if isinstance(label, list) else label)
+        bare = _SPACED.fullmatch(said.strip(" .*`")) or _DIGIT_BY_DIGIT.search(in_figures(said))
+        given = "".join(filter(str.isdigit, bare[0])) if bare else str(given_number(said, signed=True))
+        return given == wanted
 
     def right(self) -> Sequence[str]:
         """Return the label in the form that the task asks for."""

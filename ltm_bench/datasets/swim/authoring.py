@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Message
 from ltm_bench.datasets.swim.documents import Document
 from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
@@ -53,17 +54,15 @@ async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
     """Ask a fresh agent one thing. Raises BudgetReached, and AgentError if it cannot answer."""
     message = Message(text, _AT, 0)
     agent = make()
-    held = budget.hold(agent, message)
     with tempfile.TemporaryDirectory() as home:
         try:
-            await agent.open(Path(home))
-            reply = await agent.reply(message)
-        except BaseException:  # whatever it is, what was held is given back
-            budget.release(held)
-            raise
+            with budget.paying(agent, message) as payment:
+                await agent.open(Path(home))
+                payment.calling()
+                reply = await agent.reply(message)
+                payment.settle(reply.usage)
         finally:
             await agent.close()
-    budget.settle(reply.usage, free=agent.free, held=held)
     return reply.text
 
 
@@ -74,8 +73,8 @@ def _object(answer: str) -> dict[str, Any]:
     start, end = answer.find("{"), answer.rfind("}")
     held = answer[start : end + 1] if 0 <= start < end else answer
     try:
-        value = json.loads(held)
-    except (ValueError, RecursionError):
+        value = json_of(held)
+    except ValueError:
         value = repair_json(held[:20_000], return_objects=True)
     if not isinstance(value, dict):
         raise ValueError(f"no JSON object in the answer: {answer.strip()[:80]!r}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from ltm_bench.core.limits import content_of, json_of
 
 TEXTS = (".txt", ".md", ".markdown", ".rst", "")
 PAGES = (".pdf",)
@@ -27,10 +29,14 @@ def paths_of(place: Path) -> list[Path]:
     if place.is_file():
         return [place]
     known = (*TEXTS, *PAGES, *MARKUP)
+    root = place.resolve()
     return sorted(
         path
         for path in place.rglob("*")
-        if path.is_file() and path.suffix.lower() in known and not path.name.startswith(".")
+        if path.suffix.lower() in known
+        and not path.name.startswith(".")
+        and path.is_file()
+        and path.resolve().is_relative_to(root)  # a link in a folder of others may lead anywhere
     )
 
 
@@ -50,13 +56,13 @@ def _text(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix in PAGES:
         return _pdf(path)
-    content = path.read_bytes().decode("utf-8", "replace")
+    content = content_of(path).decode("utf-8", "replace")
     if suffix in MARKUP:
         return _html(content, path)
     if content[:1] == '"':  # SWiM's own data: every document is a JSON string
         try:
-            value = json.loads(content)
-        except (ValueError, RecursionError):
+            value = json_of(content)
+        except ValueError:
             return content
         return value if isinstance(value, str) else content
     return content
@@ -81,12 +87,27 @@ def _html(content: str, path: Path) -> str:
     except ImportError as error:
         raise ValueError(f"{path}: HTML {_EXTRA}") from error
     try:
-        soup = BeautifulSoup(content, "html.parser")
+        soup = BeautifulSoup(_whole_tags(content), "html.parser")
         for element in soup(["script", "style", "template", "noscript"]):
             element.decompose()
         return str(MarkdownConverter(strip=["img", "a"], heading_style="ATX").convert_soup(soup))
     except (RecursionError, ValueError, AttributeError) as error:
         raise ValueError(f"{path}: the HTML cannot be read: {error}") from error
+
+
+_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<[a-zA-Z/!?][^<>]{0,5000}>|<", re.DOTALL)
+
+
+def _whole_tags(content: str) -> str:
+    """Return HTML without comments, in which only what is a whole tag begins like one.
+
+    The parser looks for the end of each tag again and again: where none has one, it takes quadratic time.
+    """
+
+    def kept(found: re.Match[str]) -> str:
+        return "&lt;" if len(found[0]) == 1 else "" if found[0].startswith("<!--") else found[0]
+
+    return _MARKUP.sub(kept, content)
 
 
 @cache

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from ltm_bench.core.limits import content_of, json_of
+
 
 class Decision(BaseModel):
     """What was decided about a task, and by whom."""
@@ -66,10 +68,10 @@ class Task(BaseModel):
 def read_tasks(path: Path) -> dict[str, Task]:
     """Return tasks by name, in the order of the file. Raises ValueError."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json_of(content_of(path))
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"{path}: not JSON: {error}") from error
     if not isinstance(content, dict) or not content:
         raise ValueError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
+from ltm_bench.runner.runs import Cost
 
 
 @dataclass
@@ -49,15 +50,17 @@ class Standing(NamedTuple):
 class BudgetServer:
     """Where all workers say how far they are, and ask before they spend. One for a sweep, beside the driver."""
 
-    def __init__(self, limit: Decimal | None, runs: int) -> None:
+    def __init__(self, limit: Decimal | None, before: Sequence[Cost]) -> None:
+        """Open an account for every run, with what it had cost before the sweep, as far as that is known here."""
         self._limit = limit
-        self._accounts = [Account() for _ in range(runs)]
+        self._accounts = [Account(spent=cost.logged, carried=cost.charged) for cost in before]
 
     def open(self, number: int, attempt: str, logged: Decimal, *, already: bool) -> None:
         """Begin a run, or begin it again: what a lost attempt had spent beyond its log stays spent."""
         old = self._accounts[number]
         known = not already or bool(old.attempt)  # what was over before the sweep is not of this sweep
-        carried = max(old.carried + old.spent + old.held - logged, Decimal()) if old.attempt else Decimal()
+        lost = max(old.carried + old.spent + old.held - logged, Decimal())
+        carried = lost if old.attempt else old.carried
         self._accounts[number] = Account(
             attempt,
             old.attempts + 1,

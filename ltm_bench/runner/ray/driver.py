@@ -24,7 +24,7 @@ from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
 from ltm_bench.runner.ray.worker import LEASE, OFTEN, Order, hold
-from ltm_bench.runner.runs import finished
+from ltm_bench.runner.runs import cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver
 
 RETRIES = 5
@@ -79,8 +79,8 @@ def _address() -> str:
             socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
         except (OSError, OverflowError) as error:
             raise ConfigError(
-                f"--on ray: no cluster answers at {where} ({error}); start one with `ray start --head`, or say with "
-                "RAY_ADDRESS where it is"
+                f"--executor ray: no cluster answers at {where} ({error}); start one with `ray start --head`, or say "
+                "with RAY_ADDRESS where it is"
             ) from error
     return address
 
@@ -88,7 +88,7 @@ def _address() -> str:
 @contextlib.contextmanager
 def connected() -> Iterator[Any]:
     """Join the Ray cluster that is there, and leave it in the end. Raises ConfigError if there is none, or no Ray."""
-    with extra("ray", wanted_by="--on ray"):
+    with extra("ray", wanted_by="--executor ray"):
         import ray
     mine = not ray.is_initialized()
     if mine:
@@ -101,7 +101,7 @@ def connected() -> Iterator[Any]:
         except (Exception, SystemExit) as error:
             said = " ".join(str(error).split())[:300]
             raise ConfigError(
-                f"--on ray: no cluster can be joined ({said}); start one with `ray start --head`, or say with "
+                f"--executor ray: no cluster can be joined ({said}); start one with `ray start --head`, or say with "
                 "RAY_ADDRESS where it is"
             ) from error
         if main:
@@ -180,13 +180,13 @@ class _Driver:
         self._server = (
             ray.remote(BudgetServer)
             .options(num_cpus=0, scheduling_strategy=here)
-            .remote(budget.limit, len(jobs))
+            .remote(budget.limit, [cost_before(job.plan, job.folder) for job in jobs])
         )
         try:
             ray.get(self._server.look.remote(), timeout=120)
         except ray.exceptions.RayError as error:
             raise ConfigError(
-                f"--on ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
+                f"--executor ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
             ) from error
         self._files = ray.put(Files.of(Path.cwd()))
         # A process for each run: what one leaves behind, in memory or on a GPU, is not there for the next.

@@ -18,14 +18,11 @@ from typing import Any
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, LtmBenchError, RunIncomplete, RunLocked
 from ltm_bench.core.messages import Turn, Verdict
-from ltm_bench.core.pricing import dollars
-from ltm_bench.log.events import Replied
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.log.reader import conversations, read_events
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
-from ltm_bench.runner.runs import finished, run_conversations
+from ltm_bench.runner.runs import finished, logged_cost, run_conversations
 from ltm_bench.runner.sweep import Job
 from ltm_bench.schedule import Ended
 from ltm_bench.script.scenario import Example
@@ -81,6 +78,10 @@ class _Account(Budget):
         super().release(held)
         self._give(held)
 
+    def charge(self, price: Decimal, held: Decimal = Decimal(0)) -> None:
+        super().charge(price, held)
+        self._give(held)
+
     def lose(self, price: Decimal) -> None:
         super().lose(price)
         if price:
@@ -132,16 +133,6 @@ class _Watcher:
         self._report(self._turns, self._examples)
 
 
-def _logged(folder: Path) -> Decimal:
-    """Return what the replies in a run's logs have cost."""
-    cost = Decimal()
-    for path in conversations(folder):
-        for event in read_events(path):
-            if isinstance(event, Replied) and (usage := event.usage) is not None:
-                cost += dollars(usage) or Decimal()
-    return cost
-
-
 def _interrupt(signum: int, frame: object) -> None:
     raise KeyboardInterrupt
 
@@ -178,7 +169,7 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, server: Any) -> 
         start_run(folder, order.manifest)
         job = order.remake(folder)
         already = finished(job.plan, folder)
-        ray.get(server.open.remote(order.number, attempt, _logged(folder), already=already))
+        ray.get(server.open.remote(order.number, attempt, logged_cost(folder), already=already))
         budget = _Account(order, attempt, server)
 
         def report(turns: int, examples: int) -> None:

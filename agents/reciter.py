@@ -1,0 +1,29 @@
+"""Reciter: answers every question with all that it heard last. A scorer that takes a heap for an answer is broken."""
+
+from collections import deque
+
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Reciter(Agent):
+    """Recites its last messages, oldest first.
+
+    Args:
+        messages: How many of them.
+    """
+
+    free = True
+
+    def __init__(self, *, messages: int = 40) -> None:
+        self._heard: deque[str] = deque(maxlen=messages)
+
+    async def reply(self, message: Message) -> Reply:
+        """Acknowledge statements; to questions, recite what came before."""
+        asked = "?" in message.text or "JSON" in message.text
+        reply = "\n".join(self._heard) if asked and self._heard else "Okay."
+        self._heard.append(message.text)
+        return Reply(reply)
+
+    async def observe(self, turn: Turn) -> None:
+        """Hear a message."""
+        self._heard.append(turn.message.text)

@@ -1,0 +1,222 @@
+"""Keys, tokens and passwords: how they are told from other text, and taken out of it.
+
+A text is judged by its value, not by where it stands: by the formats of known providers, by how a secret is passed
+(after `Bearer`, in an address, behind `--token`), by how random it looks, and by whether it is the value of a variable
+of the environment that was read for a key, or whose name tells of one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import quote
+
+REMOVED = "[removed]"
+"""Stands in place of a secret."""
+
+SHORTEST = 8
+"""Characters of the shortest value that is taken for a secret because of its variable, and of a part of one."""
+
+_NAMES = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
+_NAMES_INSIDE = re.compile(
+    r"(?:^|[_.-])(?:\w*api_?key|keys?|tokens?|secrets?|pass(?:word|wd)?s?|credentials?|auth|authorization)(?:[_.-]|$)",
+    re.IGNORECASE,
+)
+
+_FORMATS: Mapping[str, str] = {
+    r"sk-ant-[\w-]{8,}": "ANTHROPIC_API_KEY",
+    r"sk-or-[\w-]{8,}": "OPENROUTER_API_KEY",
+    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}": "OPENAI_API_KEY",
+    r"gsk_[A-Za-z0-9]{16,}": "GROQ_API_KEY",
+    r"xai-[A-Za-z0-9_-]{16,}": "XAI_API_KEY",
+    r"AIza[A-Za-z0-9_-]{30,}": "GEMINI_API_KEY",
+    r"pplx-[A-Za-z0-9]{16,}": "PERPLEXITY_API_KEY",
+    r"(?:hf|api_org)_[A-Za-z0-9]{16,}": "HF_TOKEN",
+    r"(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,}": "GITHUB_TOKEN",
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}": "AWS_ACCESS_KEY_ID",
+    r"(?:glpat|nvapi|tgp_v1|r8|fw|lsv2_[ps]t|z_1d|xox[abeprs])[-_][A-Za-z0-9_.-]{16,}": "",
+    r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?": "",
+}
+"""What keys of known providers look like, and the variable of the environment in which each is looked for."""
+
+_KNOWN = re.compile("|".join(rf"(?<![A-Za-z0-9])(?:{pattern})" for pattern in _FORMATS))
+_PASSED = re.compile(
+    r"(?i:(?:authorization|api-key|auth-token): ?(?:bearer |basic |token )?+)(?![$\[])([^\s'\",\\]{6,})"
+    r"|(?:(?<=[Bb]earer )|(?<=[Bb]asic ))(?=[^ ]*\d)[A-Za-z0-9._~+/=-]{8,}"
+    r"|(?i:[?&][\w-]{0,40}?(?:key|token|secret|password|passwd|signature|sig|auth)=)(?!\[)([^&\s#'\"<>\\]{4,})"
+    r"|(?i:--(?:[a-z]+-)?(?:api-?key|token|password|secret)[= ])(?![$/\[-])([^\s'\"\\]{6,})"
+)
+"""How keys are passed: in headers, in the query of an address, to programs. Where there is a group, it is the key."""
+
+_USER = re.compile(r"(?<=//)[^\s\"'<>@\\]{1,1000}@")
+_BARE_USER = re.compile(r"(?<!\S)[^\s/@:\"'\\]{1,200}:[^\s/@\"'\\]{1,200}@[\w.-]+(?::\d+)?(?:/\S*)?(?!\S)")
+_RANDOM = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,200}(?![A-Za-z0-9])")
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BITS = 3.2
+"""Per character, from which on letters and digits are random; of English words it is less, and they have no digits."""
+
+_NO_WORDS = re.compile(r"\d.*\d|[a-z][A-Z]", re.DOTALL)
+"""What words do not have that are joined with hyphens."""
+
+_read: dict[str, str] = {}
+"""Values that were read from the environment for keys, and their variables."""
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a setting or a variable of this name holds what must not be written down."""
+    return _NAMES.search(name) is not None
+
+
+def read_key(variable: str) -> str:
+    """Return what a variable of the environment holds, and remember it as a secret; empty where it is not set."""
+    value = os.environ.get(variable, "").strip()
+    if value:
+        _read[value] = variable
+    return value
+
+
+def known_values() -> dict[str, str]:
+    """Map the secrets of the environment to their variables: those that were read, and those named like one."""
+    named = {name: value.strip() for name, value in os.environ.items() if _NAMES_INSIDE.search(name)}
+    places = ("/", "~", ".", "http:", "https:")  # of a key, not the key
+    named = {name: value for name, value in named.items() if not value.startswith(places)}
+    known = {value: name for name, value in named.items()} | _read
+    return {value: name for value, name in known.items() if len(value) >= SHORTEST}
+
+
+def read_values() -> list[str]:
+    """Return the values that were read for keys."""
+    return [value for value in _read if len(value) >= SHORTEST]
+
+
+class Key(NamedTuple):
+    """A key in a text."""
+
+    start: int
+    end: int
+    variable: str
+    """The variable of the environment that it belongs in; empty where that is not known."""
+
+
+def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> list[Key]:
+    """Return where a text holds keys, or parts of such that are known. They may overlap.
+
+    Args:
+        text: Any text.
+        secrets: Keys that are known besides those of the environment.
+        random: Whether a word that looks random is one.
+    """
+    found = []
+    for value, variable in [*known_values().items(), *((secret, "") for secret in secrets if secret)]:
+        for form in _forms(value):
+            found += [Key(start, end, variable) for start, end in _parts(text, form)]
+    known = (match for match in _KNOWN.finditer(text) if _NO_WORDS.search(match[0]))
+    found += [Key(*match.span(), _variable_of(match[0])) for match in known]
+    for match in _PASSED.finditer(text):
+        group = next((number for number in (1, 2, 3) if match[number] is not None), 0)
+        found.append(Key(*match.span(group), ""))
+    found += [Key(*match.span(), "") for match in _USER.finditer(text) if _is_user(match[0])]
+    found += [Key(*match.span(), "") for match in _BARE_USER.finditer(text)]
+    if random:
+        found += [Key(*match.span(), "") for match in _RANDOM.finditer(text) if _is_random(match[0])]
+    return found
+
+
+def scrubbed(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> str:
+    """Return a text without the keys in it; arguments as for `keys_in`. The user of an address goes without a trace."""
+    kept, at = [], 0
+    for key in sorted(keys_in(text, secrets, random=random)):
+        if key.start > at:
+            kept.append(text[at : key.start])
+        if key.end > at:
+            if text[key.end - 1] != "@" and not (kept and kept[-1] == REMOVED and key.start <= at):
+                kept.append(REMOVED)
+            at = key.end
+    return "".join([*kept, text[at:]])
+
+
+def without_values(text: str) -> str:
+    """Return what an agent said without the keys that were read: no part of them, and nothing else, is taken out."""
+    for value in read_values():
+        for form in sorted(_forms(value), key=len, reverse=True):
+            text = text.replace(form, REMOVED)
+    return text
+
+
+def key_in(value: object) -> Key | None:
+    """Return a key in a setting's value, however deep it stands there, also in JSON; None where there is none."""
+    for name, text in _texts(value):
+        if name and _NAMES_INSIDE.search(name) and text:
+            return Key(0, len(text), "")
+        if found := keys_in(text):
+            return max(found, key=lambda key: bool(key.variable))
+    return None
+
+
+def _texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """Iterate over all strings in a value, each with the name under which it stands inside of it."""
+    match value:
+        case str():
+            yield name, value
+            if value.lstrip().startswith(("{", "[")):
+                try:
+                    inner = json.loads(value)
+                except (ValueError, RecursionError):
+                    return
+                yield from _texts(inner, name)
+        case Mapping():
+            for key, each in value.items():
+                yield "", str(key)
+                yield from _texts(each, str(key))
+        case list() | tuple():
+            for each in value:
+                yield from _texts(each, name)
+
+
+def _forms(value: str) -> set[str]:
+    """Return how a secret may be written: as it is, without the word before it, in JSON, in an address."""
+    bare = value.rpartition(" ")[2]
+    plain = {each for each in (value, bare) if len(each) >= SHORTEST} or {value}
+    return {form for each in plain for form in (each, json.dumps(each)[1:-1], quote(each, safe=""))}
+
+
+def _parts(text: str, secret: str) -> Iterator[tuple[int, int]]:
+    """Iterate over where a secret stands in a text, or a part of it that is long enough, and no ordinary word."""
+    if len(secret) < 3:  # of one letter or two, nothing would be left of the text
+        return
+    size = SHORTEST
+    grams = {secret[at : at + size] for at in range(len(secret) - size + 1)}
+    telling = sorted(gram for gram in grams if re.search(r"\d|[a-z][A-Z]|[A-Z][a-z].*[A-Z]", gram))
+    first = re.compile("|".join(map(re.escape, (secret, *telling))))
+    at = 0
+    while match := first.search(text, at):
+        start, end = match.span()
+        while end < len(text) and text[end - size + 1 : end + 1] in grams:
+            end += 1
+        while start > at and text[start - 1 : start - 1 + size] in grams:
+            start -= 1
+        yield start, end
+        at = end
+
+
+def _variable_of(key: str) -> str:
+    return next((name for pattern, name in _FORMATS.items() if re.fullmatch(pattern, key)), "")
+
+
+def _is_user(text: str) -> bool:
+    """Whether what stands between `//` and `@` is a user, perhaps with a password, and no host with a path."""
+    host, slash, _ = text[:-1].partition("/")
+    return not slash or (":" in host and not host.rpartition(":")[2].isdecimal())
+
+
+def _is_random(word: str) -> bool:
+    digits = sum(map(str.isdecimal, word))
+    if digits < 2 or len(word) - digits < 2 or _DIGEST.fullmatch(word):
+        return False
+    shares = (count / len(word) for count in Counter(word).values())
+    return -sum(share * math.log2(share) for share in shares) >= _BITS

@@ -1,0 +1,188 @@
+"""How large and how deep what others wrote may be: one place for everything that reads files and answers.
+
+What is beyond a limit raises ValueError, as all else does that cannot be read: never RecursionError, MemoryError or
+OverflowError, which no reader expects.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import stat
+import tomllib
+import zlib
+from errno import EISDIR
+from io import BufferedReader, BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
+BODY = 64 << 20
+"""Bytes of a provider's answer, after decompression."""
+
+FILE = 256 << 20
+"""Bytes of a file that is read as a whole."""
+
+JSON_DEPTH = 100
+"""Levels of arrays and objects in each other."""
+
+DIGITS = 300
+"""Of a whole number; some more, and it is too large for a float."""
+
+TOML = 1 << 20
+"""Bytes of a TOML file; reading one takes a hundred times its size."""
+
+TOML_DEPTH = 32
+"""Levels of arrays and tables in each other, and parts of a dotted key."""
+
+ZIP = 1 << 30
+"""Bytes that a zip may unpack to."""
+
+ZIP_RATIO = 250
+"""How many times larger than the zip that may be. Logs of repetitive conversations reach 60."""
+
+ZIP_ENTRIES = 100_000
+
+
+def json_of(text: bytes | str) -> Any:
+    """Return what a JSON text says. Raises ValueError, also where it is too deep or has too long a number."""
+    from pydantic_core import from_json
+
+    content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    try:
+        value = from_json(content)
+    except ValueError:
+        if not _HALF.search(content):
+            raise
+        value = _with_surrogates(content)
+    if content.count(b"[") + content.count(b"{") > JSON_DEPTH or _LONG.search(content):
+        _measure(value)
+    return value
+
+
+_HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")
+_LONG = re.compile(rb"\d{300}")
+
+
+def _with_surrogates(text: bytes) -> Any:
+    """Read half characters, which no UTF-8 can hold, and which logs escape."""
+    import json
+
+    try:
+        return json.loads(text.decode("utf-8", "surrogatepass"))
+    except RecursionError:
+        raise ValueError(f"it has more than {JSON_DEPTH} levels") from None
+
+
+def _measure(value: Any) -> None:
+    """Raise ValueError for a value that is too deep, or holds too long a number."""
+    level, depth = [value], 0
+    while level:
+        below: list[Any] = []
+        for each in level:
+            if isinstance(each, dict):
+                below += each.values()
+            elif isinstance(each, list):
+                below += each
+            elif isinstance(each, int) and not -_LARGEST < each < _LARGEST:
+                raise ValueError(f"it has a number of more than {DIGITS} digits")
+        level, depth = below, depth + 1
+        if depth > JSON_DEPTH + 1:
+            raise ValueError(f"it has more than {JSON_DEPTH} levels")
+
+
+_LARGEST = 10**DIGITS
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """Return what a TOML text says. Raises ValueError, also where it is too large or too deep."""
+    if len(text) > TOML:
+        raise ValueError(f"it has more than {TOML:,} characters")
+    depth = dots = 0
+    for match in _TOML_TOKEN.finditer(text):
+        token = match[0]
+        if token in "[{":
+            depth, dots = depth + 1, 0
+        elif token in "]}":
+            depth, dots = max(0, depth - 1), 0
+        elif token == ".":
+            dots += 1
+        elif token in ",=\n":
+            dots = 0
+        if depth > TOML_DEPTH or dots >= TOML_DEPTH:
+            raise ValueError(f"it has more than {TOML_DEPTH} levels")
+    value = tomllib.loads(text)
+    _measure(value)
+    return value
+
+
+_TOML_TOKEN = re.compile(
+    r'"""(?:\\.|[^"\\]|"(?!""))*+(?:""")?'
+    r"|'''(?:[^']|'(?!''))*+(?:''')?"
+    r'|"(?:\\.|[^"\\\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+"
+    r"|[\[\]{}.,=\n]",
+    re.DOTALL,
+)
+"""What the depth of a TOML text rests on. A string that has no end goes to the end, so that no part is read twice."""
+
+
+def content_of(path: Path, most: int = FILE) -> bytes:
+    """Return the content of a file. Raises OSError, and ValueError where it is too large or no ordinary file."""
+    with opened(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it has more than {most:,} bytes")
+    return content
+
+
+def unpacked(content: bytes, most: int = FILE) -> bytes:
+    """Return what was packed with gzip. Raises ValueError where it is damaged, or unpacks to more."""
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(content)) as file:
+            plain = file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"it is damaged: {error}") from error
+    if len(plain) > most:
+        raise ValueError(f"it unpacks to more than {most:,} bytes")
+    return plain
+
+
+def opened(path: Path) -> BufferedReader:
+    """Open a file for reading. Raises OSError, and ValueError where it is no ordinary file, but a pipe or a device."""
+    global _reading
+    _reading = path
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+    if not is_ordinary(path):
+        raise ValueError("it is no ordinary file")
+    return path.open("rb")
+
+
+_reading: Path | None = None
+
+
+def last_read() -> Path | None:
+    """Return the file that was opened last, for an error that nobody expected."""
+    return _reading
+
+
+def is_ordinary(path: Path) -> bool:
+    """Whether a path is a file that ends, and not a pipe or a device, on which a reader would wait. Raises OSError."""
+    return stat.S_ISREG(path.stat().st_mode)
+
+
+def check_zip(archive: ZipFile, packed: int) -> None:
+    """Raise ValueError if a zip of so many bytes would unpack to too much, or has too many entries."""
+    entries = archive.infolist()
+    size = sum(entry.file_size for entry in entries)
+    if len(entries) > ZIP_ENTRIES:
+        raise ValueError(f"it has {len(entries):,} entries, more than {ZIP_ENTRIES:,}")
+    if size > ZIP:
+        raise ValueError(f"it would unpack to {size:,} bytes, more than {ZIP:,}")
+    if size > ZIP_RATIO * max(packed, 1 << 12):
+        raise ValueError(f"it would unpack to {size // max(packed, 1)} times its size, more than {ZIP_RATIO}")

@@ -1,0 +1,20 @@
+"""How a reply is read, once and for all matchers: its structure, its stance, its numbers, and what it leaves open.
+
+Matchers bring a vocabulary and ask. They own no patterns of denial, history, hedging or finality: those are here.
+"""
+
+from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, is_foreign
+from ltm_bench.matchers.reading.json_values import json_values, last_readable
+from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Force, Mention, Time
+from ltm_bench.matchers.reading.numbers import number
+from ltm_bench.matchers.reading.resolving import Decision, resolve
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import Form, Piece, Reading, read
+from ltm_bench.matchers.reading.text import READ, answer, flat, known_words, plain, words
+
+__all__ = [
+    "READ", "Decision", "Force", "Form", "Lexicon", "Mention", "Piece", "Reading", "Time", "abstains", "answer", "flat",
+    "gives_example", "gives_up", "is_foreign", "json_values", "known_words", "last_readable", "mentions", "number",
+    "plain", "read", "resolve", "words",
+]  # fmt: skip

@@ -1,0 +1,105 @@
+"""Whole numbers that a reply tells, read like anything else that it names: denied and replaced ones are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Mention, Time
+from ltm_bench.matchers.reading.numbers import number
+from ltm_bench.matchers.reading.resolving import resolve
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import Form, Reading, read
+
+_IDEOGRAPHS = "\u3400-\u9fff"
+_FIGURE = re.compile(rf"(?<![\w.])\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_ANNOUNCED = re.compile(
+    r"\s*(?:[\w'-]+ ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
+)
+_ONES = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
+    "nineteen"
+)
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_BELOW = rf"(?:(?:{_TENS})(?:[ -](?:one|{_ONES}))?|{_ONES}|one)"
+_WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")
+_SPELT = re.compile(
+    rf"(?<![\w-])(?:(?:one|{_ONES}) hundred(?:(?: and)? {_BELOW})?|(?:{_TENS})(?:[ -](?:one|{_ONES}))?|zero|"
+    rf"{_ONES})(?![\w-])",
+    re.IGNORECASE,
+)
+"""A number below 1,000 in words. `one` alone is a pronoun."""
+
+
+_MINUS = re.compile(r"(?:(?<![\w)])[-−]|\bminus)\s*$")
+
+
+def told_numbers(reply: str) -> Iterator[int]:
+    """Yield the numbers that a reply tells, in order, in figures or in words.
+
+    A number that announces how many follow (`8 counts: …`) is none of them.
+    """
+    reading = read(in_figures(reply))
+    found = _numbers(reading)
+    for i, mention in enumerate(found):
+        if i + 1 < len(found) and _announces(reading, mention):
+            continue
+        value = number(mention.value)
+        if value is not None:
+            yield value
+
+
+def given_number(reply: str, *, signed: bool = False) -> int | None:
+    """Return the one number that a reply gives: a result after `=`, what it says alone or concludes with, or its last.
+
+    With `signed`, a minus before it belongs to it.
+    """
+    reading = read(_GROUPED.sub("", in_figures(reply)))
+    found = _numbers(reading)
+    if not found:
+        return None
+
+    def value(m: Mention) -> int:
+        negative = signed and _MINUS.search(_before(reading, m)) is not None
+        return -int(m.value) if negative else int(m.value)
+
+    results = [m for m in found if _before(reading, m).endswith("=")]
+    if results:
+        return value(results[-1])
+    found = [m for m in found if not _announces(reading, m)] or found
+    decision = resolve(found)
+    return value(decision.evidence[-1] if decision.sure and len(decision.values) == 1 else found[-1])
+
+
+def in_figures(text: str) -> str:
+    """Return a text with the numbers that it spells out in figures: `thirty-eight` is `38`, and `81.0` is `81`."""
+    return _SPELT.sub(_figure, _WHOLE.sub("", text))
+
+
+def _figure(spelt: re.Match[str]) -> str:
+    value = number(spelt[0])
+    return spelt[0] if value is None else str(value)
+
+
+def _numbers(reading: Reading) -> list[Mention]:
+    figures = {each[0] for piece in reading.pieces for each in _FIGURE.finditer(piece.text)}
+    named = sorted(figures)
+    found = mentions(reading, Lexicon({each: (each,) for each in named}, shortened=False))
+    return [m for m in found if not m.denied and m.time is not Time.REPLACED and not _is_struck(reading, m)]
+
+
+def _is_struck(reading: Reading, mention: Mention) -> bool:
+    piece = reading.pieces[mention.piece]
+    return piece.form is not Form.JSON and any(s <= mention.start - piece.start < e for s, e in piece.struck)
+
+
+def _announces(reading: Reading, mention: Mention) -> bool:
+    piece = reading.pieces[mention.piece]
+    return mention.start >= 0 and _ANNOUNCED.match(piece.text, mention.end - piece.start) is not None
+
+
+def _before(reading: Reading, mention: Mention) -> str:
+    piece = reading.pieces[mention.piece]
+    return piece.text[: max(0, mention.start - piece.start)].rstrip()

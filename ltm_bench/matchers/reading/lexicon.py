@@ -1,0 +1,126 @@
+"""What could be named: the vocabulary that a matcher brings, and how it is found in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading.text import known_words
+from ltm_bench.matchers.sameness import singular
+
+
+class Named(NamedTuple):
+    """A thing, and whether its whole name was said."""
+
+    value: str
+    exact: bool
+    attached: str = ""
+    """`before` or `after`, where only a part of the name was said and another word is attached to it there."""
+
+
+class _Way(NamedTuple):
+    rank: int
+    parts: tuple[str, ...]
+    named: Named
+    last: bool
+    """Whether it is the last word of the name, where it is only one of its words."""
+
+
+_SHORT_FORMS = {
+    **{day: day[:3] for day in "monday tuesday wednesday thursday friday saturday sunday".split()},
+    **{month: month[:3] for month in "january february august september october november december".split()},
+}
+_LITTLE = frozenset("the a an of to in on at with and my your our some".split())
+
+
+class Lexicon:
+    """Values with the ways to name them. A longer name hides a shorter one within it.
+
+    A name of several words may be shortened to its last one, or to its first, where no other value has that word and
+    nothing else is attached to it: `the hatch` for the wooden hatch, but not `the escape hatch`.
+    """
+
+    def __init__(self, ways: Mapping[str, Iterable[str]], *, shortened: bool = True) -> None:
+        full = [(known_words(way), value) for value, names in ways.items() for way in names]
+        by_value: dict[str, set[str]] = {}
+        for parts, value in full:
+            by_value.setdefault(value, set()).update(map(singular, parts))
+        counted = Counter(word for each in by_value.values() for word in each)
+        short: dict[tuple[str, str], bool] = {}
+        if shortened:
+            shortest: dict[str, tuple[str, ...]] = {}
+            for parts, value in full:  # the garnish of a dish is no name for it
+                if value not in shortest or len(parts) < len(shortest[value]):
+                    shortest[value] = parts
+            for value, parts in shortest.items():
+                content = [word for word in parts if word not in _LITTLE]
+                if len(content) > 1:
+                    for word in (content[0], content[-1]):
+                        if counted[singular(word)] == 1 and len(word) > 2 and not word.isdigit():
+                            short[word, value] = word == content[-1]
+        every = [(parts, Named(value, True)) for parts, value in full if parts]
+        every += [
+            ((sign.join(parts),), Named(value, True))
+            for parts, value in full
+            if len(parts) > 1
+            for sign in ("", "-")
+        ]
+        every += [((word,), Named(value, False)) for word, value in short]
+        every += [
+            ((short_form,), Named(value, True))
+            for parts, value in full
+            if len(parts) == 1 and (short_form := _SHORT_FORMS.get(parts[0]))
+        ]
+        every.sort(key=lambda each: (-len(each[0]), not each[1].exact))
+        self._exact = frozenset(word for parts, _ in full for word in parts)
+        self._listener = Listener(
+            (parts, _Way(rank, parts, named, short.get((parts[0], named.value), True)))
+            for rank, (parts, named) in enumerate(every)
+        )
+
+    @classmethod
+    def of(cls, values: Iterable[str], *, shortened: bool = True) -> Lexicon:
+        """Return a lexicon of values that are named by what they are."""
+        return cls({value: (value,) for value in values}, shortened=shortened)
+
+    def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, Named]]:
+        """Yield the begin, the end and the value of everything that is named in these words, in no order.
+
+        An empty word stands for a sign, which no name goes across.
+        """
+        free = [True] * len(said)
+        for begin, end, way in sorted(self._listener.hear(said), key=lambda each: (each[2].rank, each[0])):
+            if not all(free[begin:end]):
+                continue
+            if any(
+                word != part and word in self._exact
+                for word, part in zip(said[begin:end], way.parts, strict=True)
+            ):
+                continue  # a typo of one name that is another's word
+            free[begin:end] = [False] * (end - begin)
+            yield (
+                begin,
+                end,
+                way.named
+                if way.named.exact
+                else way.named._replace(attached=_attached(said, begin, end, way)),
+            )
+
+
+_LOOSE = _LITTLE | frozenset(
+    "is are was were be it it's that's i you he she they we would like take have please for by as not no "
+    "so then or but "
+    "from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
+    "had".split()
+)
+
+
+def _attached(said: Sequence[str], begin: int, end: int, way: _Way) -> str:
+    """Return on which side of a part of a name a word stands that makes it another one: `police station`."""
+    before = said[begin - 1] if begin else ""
+    after = said[end] if end < len(said) else ""
+    if way.last:
+        return "before" if before and before not in _LOOSE else ""
+    return "after" if after and after not in _LOOSE else ""

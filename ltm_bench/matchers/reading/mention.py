@@ -1,0 +1,70 @@
+"""What a reply says of one thing that it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Time(StrEnum):
+    """When it holds."""
+
+    PLAIN = "plain"
+    NOW = "now"
+    PAST = "past"
+    """Told of as past, which it may still be: `you said red`."""
+    REPLACED = "replaced"
+
+
+class Force(StrEnum):
+    """How it is put forward."""
+
+    FLAT = "flat"
+    HEDGED = "hedged"
+    CONCEDED = "conceded"
+    CONDITIONAL = "conditional"
+    QUESTION = "question"
+    EXAMPLE = "example"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place where a reply names something."""
+
+    value: str
+    start: int
+    """Where in `Reading.text`; -1 within JSON."""
+    end: int
+    piece: int = 0
+    """The number of the piece that it stands in."""
+    sentence: int = 0
+    """The number of its sentence, counted over the reply."""
+    within: tuple[int, int] = (0, 0)
+    """Where its sentence begins and ends in the text of its piece."""
+    exact: bool = True
+    """False if only a part of its name was said."""
+    attached: str = ""
+    """`before` or `after`, where only a part of its name was said and something else is attached to it there."""
+    denied: bool = False
+    time: Time = Time.PLAIN
+    force: Force = Force.FLAT
+    choice: bool = False
+    """One of several that the reply does not decide between: `red or blue`."""
+    next: bool = False
+    """It is said to follow what was named before."""
+    lead: bool = False
+    """The reply begins with it, ends with it on a line of its own, or emphasises it alone."""
+    final: bool = False
+    """The reply concludes with it: `so it is red`, `Answer: red`."""
+    taken_back: bool = False
+    """The reply corrects itself afterwards."""
+    on_topic: bool = False
+    """Its sentence shares a word with the question."""
+
+    @property
+    def asserted(self) -> bool:
+        """Whether the reply puts it forward at all."""
+        return not self.denied and self.time is not Time.REPLACED and self.force in _PUT_FORWARD
+
+
+_PUT_FORWARD = (Force.FLAT, Force.HEDGED, Force.CONCEDED)

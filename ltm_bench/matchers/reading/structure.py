@@ -1,0 +1,196 @@
+"""The structure of a reply: which parts of it are prose, headings, list entries, cells, quotations and JSON.
+
+`read` goes once over a reply and knows no vocabulary: what a part says is asked of it later, by all matchers alike.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from ltm_bench.matchers.reading.json_values import embedded
+from ltm_bench.matchers.reading.text import answer, flat
+
+
+class Form(StrEnum):
+    """What a piece of a reply is."""
+
+    PROSE = "prose"
+    HEADING = "heading"
+    BULLET = "bullet"
+    CELL = "cell"
+    QUOTE = "quote"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line of a reply, a cell of a table, or a value within JSON."""
+
+    text: str
+    """What it says, as `flat` has it, without marks of emphasis."""
+    start: int
+    """Where it begins in `Reading.text`; a JSON value begins where the whole JSON text does."""
+    form: Form = Form.PROSE
+    path: tuple[str, ...] = ()
+    """The headings, columns or keys above it, outermost first, as `flat` has them."""
+    line: int = 0
+    """The number of its line; all values of one JSON text, and all cells of a row, share theirs."""
+    struck: tuple[tuple[int, int], ...] = ()
+    """What is struck out: offsets into its text."""
+    bold: tuple[tuple[int, int], ...] = ()
+    """What is emphasised: offsets into its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A reply, read."""
+
+    text: str
+    """What was read: the answer, in composed Unicode."""
+    pieces: tuple[Piece, ...]
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The text of each piece."""
+        return (piece.text for piece in self.pieces)
+
+
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
+_BULLET = re.compile(r"(\s*)(?:[-*•+–·▪◦]|\(?\d{1,3}[.):]|[a-h][.)])\s+(?=\S)")
+_QUOTE = re.compile(r"\s{0,3}>\s?")
+_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*:?-*:?\s*$|\s*[-*_=]{3,}\s*$|\s*```.*$")
+_STRUCK = re.compile(r"~~(?=\S)(.{1,400}?)~~|<(?:del|s)>(.{1,400}?)</(?:del|s)>")
+_BOLD = re.compile(
+    r"\*\*(?=\S)(.{1,400}?)\*\*|__(?=\S)(.{1,400}?)__|<(?:b|strong)>(.{1,400}?)</(?:b|strong)>"
+)
+_MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|br|p)\s*/?>|\\(?=[\[\]()*_|])")
+_LABEL = re.compile(r"[^.!?]{1,60}:\s*$")
+_WHOLLY_BOLD = re.compile(r"\s*(?:\d{1,3}[.)]\s*)?(?:\*\*|__)[^*_]{1,80}(?:\*\*|__)[:.]?\s*$")
+
+
+@lru_cache(maxsize=8)  # one reply is read by several functions, and by several matchers in a row
+def read(reply: str) -> Reading:
+    """Read a reply; linear in its length. Never raises."""
+    text = unicodedata.normalize("NFC", answer(reply))
+    found = list(embedded(text))
+    pieces: list[Piece] = []
+    end = 0
+    for value, start, stop in found:
+        pieces.extend(_lines(text, end, start, pieces))
+        line = len(pieces)
+        pieces.extend(Piece(leaf, start, Form.JSON, path, line) for path, leaf in _leaves(value))
+        end = stop
+    pieces.extend(_lines(text, end, len(text), pieces))
+    return Reading(text, tuple(pieces))
+
+
+def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Piece]:
+    """Yield the pieces of a part of the text that is not JSON."""
+    headings: list[str] = []
+    columns: list[str] = []
+    label: str | None = None
+    indented: list[tuple[int, str]] = []
+    number = len(before)
+    position = start
+    for raw in text[start:stop].splitlines(keepends=True):
+        at, position = position, position + len(raw)
+        line = raw.rstrip("\r\n")
+        if not line.strip():
+            columns = []
+            continue
+        number += 1
+        if _RULE.fullmatch(line):
+            continue
+        if heading := _HEADING.match(line):
+            title = piece_of(heading[1], at + heading.start(1), Form.HEADING, (), number)
+            headings, columns, label, indented = [title.text.strip(" :")], [], None, []
+            yield title
+            continue
+        if line.count("|") >= 2 or (columns and "|" in line):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if not columns:
+                columns = [_bare(cell) for cell in cells]
+                if _is_header(text, position, stop):
+                    continue
+                columns = ["" for _ in cells]
+            row = _bare(cells[0]) if len(cells) > 1 else ""
+            for i, cell in enumerate(cells):
+                column = columns[i] if i < len(columns) else ""
+                above = (*headings, *((row,) if i and row else ()), *((column,) if column else ()))
+                yield piece_of(cell, at, Form.CELL, above, number)
+            continue
+        columns = []
+        if quote := _QUOTE.match(line):
+            yield piece_of(line[quote.end() :], at + quote.end(), Form.QUOTE, tuple(headings), number)
+            continue
+        bullet = _BULLET.match(line)
+        depth = len(line) - len(line.lstrip())
+        if _WHOLLY_BOLD.fullmatch(line) and not bullet:
+            own = piece_of(line, at, Form.HEADING, (), number)
+            headings, label, indented = [own.text.strip(" :.")], None, []
+            yield own
+            continue
+        if bullet:
+            while indented and indented[-1][0] >= depth:
+                indented.pop()
+            above = (*headings, *((label,) if label else ()), *(name for _, name in indented))
+            own = piece_of(line[bullet.end() :], at + bullet.end(), Form.BULLET, above, number)
+            indented.append((depth, own.text.strip(" :")))
+            yield own
+            continue
+        while indented and indented[-1][0] >= depth:
+            indented.pop()
+        if not indented:
+            label = None
+        own = piece_of(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
+        if _LABEL.search(own.text):
+            label = own.text.strip(" :")
+        yield own
+
+
+def piece_of(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Piece:
+    """Return a piece of a line of text, with its marks of emphasis blanked out and remembered."""
+    text = flat(raw)
+    if not any(sign in text for sign in "*_`~<\\"):
+        return Piece(text, start, form, path, line)
+    struck = tuple(each.span() for each in _STRUCK.finditer(text))
+    bold = tuple(each.span() for each in _BOLD.finditer(text))
+    text = _MARKS.sub(lambda mark: " " * len(mark[0]), text)
+    return Piece(text, start, form, path, line, struck, bold)
+
+
+def _bare(cell: str) -> str:
+    return _MARKS.sub(" ", flat(cell)).strip(" :")
+
+
+def _is_header(text: str, position: int, stop: int) -> bool:
+    """Whether the next line is the rule under the header of a table."""
+    end = text.find("\n", position, stop)
+    return (
+        "|" in (following := text[position : end if end >= 0 else stop])
+        and _RULE.fullmatch(following) is not None
+    )
+
+
+_MOST_LEAVES = 5000
+
+
+def _leaves(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the path and the text of everything in a JSON value that is neither an object nor a list, in order."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    given = 0
+    while waiting and given < _MOST_LEAVES:
+        path, each = waiting.pop()
+        if isinstance(each, Mapping):
+            waiting.extend(((*path, flat(str(key))), inner) for key, inner in reversed(list(each.items())))
+        elif isinstance(each, list):
+            waiting.extend((path, inner) for inner in reversed(each))
+        else:
+            given += 1
+            yield path, "null" if each is None else flat(str(each))

@@ -1,0 +1,96 @@
+"""What of a reply is read, and its words: without case, accents, typographic signs or American spelling.
+
+Everything here is linear in the length of the text, and long text is read up to a limit: a reply is untrusted.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+READ = 100_000
+"""Maximum number of characters of a reply that are read; no reasonable answer is longer."""
+
+_STRAIGHT = {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
+_SPELLING = {
+    american + ending: british + ending
+    for american, british in (
+        ("gray", "grey"), ("favorite", "favourite"), ("color", "colour"), ("yogurt", "yoghurt"), ("harbor", "harbour"),
+        ("theater", "theatre"), ("center", "centre"), ("kilometer", "kilometre"), ("donut", "doughnut"),
+        ("mustache", "moustache"), ("neighbor", "neighbour"), ("flavor", "flavour"), ("jewelry", "jewellery"),
+        ("plow", "plough"), ("tire", "tyre"), ("pajama", "pyjama"), ("mold", "mould"), ("catalog", "catalogue"),
+        ("parlor", "parlour"), ("armor", "armour"), ("traveler", "traveller"), ("aluminum", "aluminium"),
+    )
+    for ending in ("", "s")
+}  # fmt: skip
+
+_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+
+
+def answer(reply: str) -> str:
+    """Return the part of a reply that is read: nothing of the thinking before it, and at most `READ` characters."""
+    if "</" in reply:
+        *_, last = _THOUGHT.split(reply)
+        reply = last if last.strip() else reply
+    return reply[:READ]
+
+
+def plain(text: str) -> str:
+    """Return the answer in a text in lower case, with straight quotes and without accents."""
+    text = answer(text)
+    if not text.isascii():
+        for curly, straight in _STRAIGHT.items():
+            text = text.replace(curly, straight)
+        text = unicodedata.normalize("NFKD", text)[:READ]  # one sign can become 18
+    if text.isascii():  # nearly always, and then there are no accents
+        return text.lower()
+    return "".join(c for c in text if not unicodedata.combining(c)).casefold()
+
+
+def flat(text: str) -> str:
+    """Return a text as `plain` does, but of the same length: what is found in it stands there in the text too.
+
+    A sign that becomes several stays as it is, and a combining accent becomes a blank that joins nothing.
+    """
+    return text.lower() if text.isascii() else "".join(map(_flat, text))
+
+
+@lru_cache(maxsize=4096)
+def _flat(sign: str) -> str:
+    if unicodedata.combining(sign):
+        return "\u200b"
+    sign = _STRAIGHT.get(sign, sign)
+    bare = "".join(c for c in unicodedata.normalize("NFKD", sign) if not unicodedata.combining(c))
+    folded = bare.casefold()
+    return folded if len(folded) == 1 else sign
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, plain and in British spelling; a hyphenated word is one word."""
+    return [spelt(word) for word in _WORD.findall(plain(text))]
+
+
+def spelt(word: str) -> str:
+    """Return a plain word in British spelling."""
+    return _SPELLING.get(word, word)
+
+
+@lru_cache(maxsize=1024)
+def known_words(phrase: str) -> tuple[str, ...]:
+    """Return the words of a phrase that a matcher looks for in many replies. Not for replies: it is cached."""
+    return tuple(words(phrase))
+
+
+_END = re.compile(r"[.!?…。！？](?=[\s\"')\]]|$)|[;；。！？]")
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the begin and the end of each sentence of a flat text; half-sentences at a semicolon are sentences."""
+    start = 0
+    for end in _END.finditer(text):
+        if text[start : end.start()].strip():
+            yield start, end.end()
+        start = end.end()
+    if text[start:].strip():
+        yield start, len(text)

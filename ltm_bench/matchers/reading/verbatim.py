@@ -1,0 +1,185 @@
+"""Whether a reply says a sentence word for word: by its content words and its negations, not by its articles.
+
+A lossy memory changes one content word, or loses a *not*. So those must agree; articles, endings and typos need not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import lru_cache
+
+from ltm_bench.matchers.reading.text import answer, flat, known_words, spelt
+from ltm_bench.matchers.sameness import same_word, singular
+
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
+_FORGIVEN = frozenset("a an the that please just so and then oh well okay ok now".split())
+_FUNCTION = frozenset(
+    "is are was were be been am i you he she it we they my your his her its our their this these those "
+    "there here to of "
+    "for at in on by with as do does did have has had will would shall should can could may might must".split()
+)
+_NEGATIONS = frozenset("not no never none nothing nobody nowhere neither nor without hardly cannot".split())
+_CONTRACTED = {"can't": "can not", "won't": "will not", "cannot": "can not", "shan't": "shall not"}
+_REFUSES = re.compile(
+    r"(?:\b(?:won't|will not|can't|cannot|can not|refuse to|refused to|not going to|shouldn't|must not|not allowed to|"
+    r"not supposed to|rather not|not)\s+(?:say|saying|repeat|tell|utter|write|use|mention|answer)\b"
+    r"|\b(?:instead of|without) (?:saying|repeating|writing)\b)[^.!?]{0,40}$"
+)
+_DECLINES = re.compile(
+    r"[\W_]{0,12}(?:but|though|however|yet)[\W_]+(?:i|that)\b[^.!?]{0,20}(?:rather not|won't|will not|"
+    r"can't|cannot|not going to|refuse|decline)"
+)
+_MOST = 4000
+"""Words of a reply that are searched."""
+
+
+class Match(Enum):
+    """How a sentence was said."""
+
+    SAID = auto()
+    CHANGED = auto()
+    """Nearly, but a content word or a negation differs."""
+    REWORDED = auto()
+    """All its content words, but little words differ, or their order."""
+    REFUSED = auto()
+    """Only to say that it will not be said."""
+    ABSENT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a sentence was said, and where in the answer."""
+
+    match: Match
+    start: int = -1
+    end: int = -1
+
+
+@lru_cache(maxsize=1024)
+def _content(phrase: str) -> tuple[str, ...]:
+    return tuple(_kept(known_words(phrase)))
+
+
+def _kept(said: Sequence[str]) -> list[str]:
+    """Return the words that must agree, contractions spelt out."""
+    kept: list[str] = []
+    for word in said:
+        plain = _CONTRACTED.get(word) or _spelt_out(word)
+        kept += [_PLAINER.get(each, each) for each in plain.split() if each not in _FORGIVEN]
+    return kept
+
+
+_PLAINER = {"into": "in", "onto": "on", "upon": "on", "till": "until"}
+_ENDINGS = {"n't": " not", "'re": " are", "'ll": " will", "'ve": " have", "'m": " am"}
+_IS = frozenset("here there it that what where who he she how when".split())
+
+
+def _spelt_out(word: str) -> str:
+    """Return what a contraction stands for: `here's` is `here is`."""
+    if word.endswith("'s") and word[:-2] in _IS:
+        return f"{word[:-2]} is"
+    ending = next((each for each in _ENDINGS if word.endswith(each)), "")
+    return word.removesuffix(ending) + _ENDINGS.get(ending, "")
+
+
+def says(reply: str, phrase: str) -> Found:
+    """Return how, and where, a reply says a phrase; linear in the reply for a phrase of bounded length."""
+    meant = _content(phrase)
+    if not meant:
+        return Found(Match.ABSENT)
+    text = flat(answer(reply))
+    tokens: list[tuple[str, int, int]] = []
+    for each in _WORD.finditer(text):
+        tokens += [(word, each.start(), each.end()) for word in _kept([spelt(each[0])])]
+        if len(tokens) > _MOST:
+            break
+    best = Found(Match.ABSENT)
+    size = len(meant)
+    vocabulary = {singular(word) for word in meant}
+    hits = [
+        i
+        for i, token in enumerate(tokens)
+        if singular(token[0]) in vocabulary or same_word(token[0], meant[0])
+    ]
+    tried = set()
+    for i in hits:
+        for begin in (i, i - 1, i - 2):
+            if begin < 0 or begin in tried:
+                continue
+            tried.add(begin)
+            for length in (size, size + 1, size - 1, size + 2):
+                window = tokens[begin : begin + length]
+                if len(window) < max(1, size - 1):
+                    continue
+                match = _compare([token[0] for token in window], meant)
+                if match is Match.SAID and (
+                    _REFUSES.search(text[max(0, window[0][1] - 80) : window[0][1]])
+                    or _DECLINES.match(text[window[-1][2] : window[-1][2] + 60])
+                ):
+                    match = Match.REFUSED
+                if _better(match, best.match):
+                    best = Found(match, window[0][1], window[-1][2])
+                if best.match is Match.SAID:
+                    return best
+    return best
+
+
+_ORDER = (Match.SAID, Match.REFUSED, Match.REWORDED, Match.CHANGED, Match.ABSENT)
+
+
+def _better(one: Match, other: Match) -> bool:
+    return _ORDER.index(one) < _ORDER.index(other)
+
+
+def _compare(said: Sequence[str], meant: Sequence[str]) -> Match:
+    """Compare two short sequences of words."""
+    if len(said) == len(meant) and all(map(_same, said, meant)):
+        return Match.SAID
+    if [w in _NEGATIONS for w in said].count(True) != [w in _NEGATIONS for w in meant].count(True):
+        return Match.CHANGED if _common(said, meant) >= 0.7 * len(meant) else Match.ABSENT
+    content = [word for word in meant if word not in _FUNCTION]
+    spoken = [word for word in said if word not in _FUNCTION]
+    left = list(spoken)
+    lost = 0
+    for word in content:
+        same = next((each for each in left if _same(each, word)), None)
+        if same is None:
+            lost += 1
+        else:
+            left.remove(same)
+    if not lost and not left:
+        in_order = len(spoken) == len(content) and all(map(_same, spoken, content))
+        return Match.REWORDED if content and (in_order or len(content) > 2) else Match.ABSENT
+    if len(content) >= 2 and lost <= max(1, len(content) // 3) and _common(said, meant) >= 0.6 * len(meant):
+        return Match.CHANGED
+    return Match.ABSENT
+
+
+def _common(said: Sequence[str], meant: Sequence[str]) -> int:
+    left = list(said)
+    common = 0
+    for word in meant:
+        same = next((each for each in left if _same(each, word)), None)
+        if same is not None:
+            left.remove(same)
+            common += 1
+    return common
+
+
+def _same(said: str, meant: str) -> bool:
+    """Whether two words are the same, endings aside: `closing` and `close`, `window` and `windows`."""
+    if same_word(said, meant):
+        return True
+    return len(said) > 4 and len(meant) > 4 and _stem(said) == _stem(meant)
+
+
+def _stem(word: str) -> str:
+    word = singular(word)
+    for ending in ("ing", "ed", "ly", "er"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            word = word[: -len(ending)]
+            break
+    return word.rstrip("e")

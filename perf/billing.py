@@ -1,0 +1,221 @@
+"""Money: does a provider that bills what it never delivers bill more than `--max-cost`?
+
+    python -m perf.billing                 # 12 seeds, some five minutes
+    python -m perf.billing --seeds 3 --limit 0.10
+
+The provider on this machine bills a request at the moment it has read it, and then, as its dice say: answers, cuts the
+answer, answers later than the client waits, answers with what cannot be read, or without a text. What it answers with
+an HTTP error it does not bill. A run of the suite `smoke`, isolated, eight calls at a time, is killed (SIGKILL) at
+random moments and resumed with the same limit, until it ends or the budget is reached. Printed is what the provider
+billed, what the run counted (its log's usage, and what it charged beside the log), and the limit.
+
+`billed` must not exceed `counted`, nor `counted` the limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.runner.calls import charged_before
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+OUTPUT = 100
+"""Tokens that a reply may have, and that the provider bills for each that it does not deliver."""
+
+ADAPTER = f'''"""Billed: a model whose prices are OpenAI's, at a server of our own."""
+
+from openai import _base_client
+
+from ltm_bench.adapters import agent_class
+
+_base_client.INITIAL_RETRY_DELAY = 0.01  # type: ignore[misc]  # it waits for nobody
+OpenAIChat = agent_class("openai_chat")
+
+
+class Billed(OpenAIChat):
+    provider = "openai"
+
+    def __init__(self, *, base_url: str) -> None:
+        super().__init__(
+            model="gpt-4o", base_url=base_url, window=16000, max_output={OUTPUT}, timeout=0.4, max_retries=3
+        )
+'''
+
+FAULTS = (
+    *(("well", None),) * 8,
+    ("cut", Fault(kind="cut")),
+    ("cut", Fault(kind="cut")),
+    ("late", Fault(kind="slow", seconds=1.0)),
+    ("never", Fault(kind="hang", seconds=1.0)),
+    ("unreadable", Fault(kind="garbage")),
+    ("empty", Fault(kind="empty")),
+    ("HTTP 500", Fault(status=500)),
+    ("HTTP 429", Fault(status=429)),
+)
+"""What the dice choose from."""
+
+
+class Billing(Provider):
+    """Bills what it has read, whatever becomes of the answer."""
+
+    def prepare(self, dice: random.Random) -> None:
+        """Begin with dice."""
+        self.dice, self.bill, self.fates = dice, Decimal(), Counter[str]()
+        self.counting = threading.Lock()
+
+    def receive(self, request: Request) -> Fault | None:
+        """Choose what becomes of a request, and bill it."""
+        super().receive(request)
+        with self.counting:
+            name, fault = self.dice.choice(FAULTS)
+        prompt = self.count(request.messages)
+        if fault is None or fault.kind == "slow":
+            output = self.measure(
+                request.messages, self.answer(request.messages), model="", caches=False
+            ).output
+        else:
+            output = OUTPUT
+        with self.counting:
+            self.fates[name] += 1
+            if fault is None or fault.kind != "error":
+                used = Usage(uncached=prompt, output=output, model="gpt-4o", provider="openai")
+                self.bill += dollars(used) or Decimal()
+        return fault
+
+
+class Result(NamedTuple):
+    """What came of one seed."""
+
+    billed: Decimal
+    counted: Decimal
+    limit: Decimal
+    requests: int
+    undelivered: int
+    kills: int
+    commands: int
+    exits: str
+
+
+@contextlib.contextmanager
+def billing(seed: int) -> Iterator[Billing]:
+    """Run the provider."""
+    server = Server(("127.0.0.1", 0), Handler)
+    provider = Billing(f"http://127.0.0.1:{server.server_port}")
+    provider.prepare(random.Random(seed))
+    server.provider = provider
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield provider
+    finally:
+        provider.stopping.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def counted(run: Path) -> Decimal:
+    """Return what a run knows that it may owe."""
+    known = charged_before(run / "timings.jsonl").dollars
+    for log in (run / "isolated").glob("*.jsonl"):
+        for line in log.read_bytes().splitlines():
+            with contextlib.suppress(ValueError):
+                usage = json.loads(line).get("usage")
+                if usage:
+                    known += dollars(Usage(**usage)) or Decimal()
+    return known
+
+
+def trial(seed: int, limit: Decimal, kills: int) -> Result:
+    """Run, kill and resume with one seed."""
+    dice = random.Random(f"kills/{seed}")
+    with tempfile.TemporaryDirectory() as folder, billing(seed) as provider:
+        place = Path(folder)
+        (place / "agents").mkdir()
+        (place / "agents" / "billed.py").write_text(ADAPTER, "utf-8")
+        start = ["run", "--suite", "smoke", "--span", "2k", "--isolated", "--examples", "4", "--name", "r"]
+        start += ["--agent", "billed", "--base-url", provider.openai_url, "--max-cost", str(limit)]
+        environment = {**os.environ, "OPENAI_API_KEY": "no-key-at-all"}
+        killed, codes = 0, []
+        for _ in range(60):
+            there = (place / "reports" / "r" / "events.jsonl").exists()
+            words = ["resume", "r", "--max-cost", str(limit)] if there else start
+            before = len(provider.requests)
+            with subprocess.Popen(
+                [sys.executable, "-m", "ltm_bench", *words],
+                cwd=place,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ) as process:
+                if killed < kills:
+                    after = before + dice.randrange(1, 30)
+                    while process.poll() is None and len(provider.requests) < after:
+                        time.sleep(0.005)
+                    time.sleep(dice.random() * 0.3)
+                    if process.poll() is None:
+                        process.send_signal(signal.SIGKILL)
+                        killed += 1
+                codes.append(process.wait())
+            if codes[-1] in (0, 4):
+                break
+        time.sleep(0.5)  # what is under way is billed by now
+        return Result(
+            provider.bill,
+            counted(place / "reports" / "r"),
+            limit,
+            len(provider.requests),
+            len(provider.requests) - provider.fates["well"],
+            killed,
+            len(codes),
+            " ".join(map(str, codes)),
+        )
+
+
+def main() -> None:
+    """Print a line for every seed; exit with 1 where the provider billed too much."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=int, default=12)
+    parser.add_argument("--limit", type=Decimal, default=Decimal("0.30"))
+    parser.add_argument("--kills", type=int, default=4, help="how often each run is killed")
+    options = parser.parse_args()
+    print("seed   billed  counted    limit  requests  undelivered  kills  exits")
+    failed = 0
+    for seed in range(options.seeds):
+        # Every third limit is small, so that it is reached at once.
+        limit = options.limit if seed % 3 else options.limit / 5
+        found = trial(seed, limit, options.kills)
+        good = found.billed <= found.counted <= found.limit
+        failed += not good
+        print(
+            f"{seed:4}  {found.billed:.4f}   {found.counted:.4f}   {found.limit:.4f}  {found.requests:8}  "
+            f"{found.undelivered:11}  {found.kills:5}  {found.exits}{'' if good else '   EXCEEDED'}",
+            flush=True,
+        )
+    print(f"{options.seeds} runs, {failed} in which more was billed than counted, or counted than allowed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""How our verdicts on judged replies compare with those of a fair examiner, scenario by scenario.
+
+    python -m perf.replies FOLDER [--json] [--show]
+
+FOLDER holds `questions.jsonl.gz` (or `questions.jsonl`) and `replies.jsonl`. A question has `question_id`, `scenario`,
+`question`, `at`, `expect` (a matcher as a log holds it, of any release) and `before` (the example's turns so far:
+`at`, `message`, `reply`). A reply has `question` (an id), `reply`, `fair` (the outcomes that a fair examiner would
+accept, most fitting first) and `soft` (a human might dispute it).
+
+Three figures, each with n and a 95 % interval (Wilson):
+
+- *right*: of the replies whose `fair` is `correct` alone, how many are accepted, undecided, refused (all else, partial
+  credit included);
+- *wrong*: of the replies whose `fair` holds neither `correct` nor `partial`, how many score above 0;
+- *labels*: of all that are neither `soft` nor undecided by us, how many get an outcome that is in `fair`.
+
+`--show` prints the replies on which we differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.errors import LogError
+from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
+from ltm_bench.plugins.matchers import load
+from ltm_bench.score.statistics import wilson
+from ltm_bench.score.verdicts import verdict_on
+
+ALL = "all"
+
+
+@dataclass
+class Tally:
+    """What became of the replies of one scenario."""
+
+    right: int = 0
+    accepted: int = 0
+    undecided: int = 0
+    wrong: int = 0
+    credited: int = 0
+    labelled: int = 0
+    fitting: int = 0
+
+    def count(self, fair: list[str], soft: bool, verdict: Verdict) -> str | None:
+        """Count one verdict; return what is wrong with it, if anything."""
+        outcome, fault = verdict.outcome, None
+        if fair == [Outcome.CORRECT]:
+            self.right += 1
+            self.accepted += outcome is Outcome.CORRECT
+            self.undecided += outcome is Outcome.UNDECIDED
+            if outcome is not Outcome.CORRECT:
+                fault = "undecided" if outcome is Outcome.UNDECIDED else "refused"
+        elif not {Outcome.CORRECT, Outcome.PARTIAL}.intersection(fair):
+            self.wrong += 1
+            if (verdict.score or 0.0) > 0:
+                self.credited += 1
+                fault = "accepted"
+        if not soft and outcome is not Outcome.UNDECIDED:
+            self.labelled += 1
+            self.fitting += outcome in fair
+            if outcome not in fair:
+                fault = fault or "label"
+        return fault
+
+    def figures(self) -> dict[str, dict[str, int]]:
+        """Return the counts as JSON."""
+        refused = self.right - self.accepted - self.undecided
+        return {
+            "right": {
+                "n": self.right,
+                "accepted": self.accepted,
+                "undecided": self.undecided,
+                "refused": refused,
+            },
+            "wrong": {"n": self.wrong, "accepted": self.credited},
+            "labels": {"n": self.labelled, "right": self.fitting},
+        }
+
+
+def questions(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return the questions of a folder by their ids."""
+    packed, plain = folder / "questions.jsonl.gz", folder / "questions.jsonl"
+    text = gzip.decompress(packed.read_bytes()) if packed.is_file() else plain.read_bytes()
+    return {each["question_id"]: each for each in map(json.loads, text.decode("utf-8").splitlines())}
+
+
+def replies(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the judged replies of a folder."""
+    with (folder / "replies.jsonl").open("r", encoding="utf-8") as lines:
+        yield from (json.loads(line) for line in lines if line.strip())
+
+
+def ours(question: Mapping[str, Any], reply: str) -> Verdict:
+    """Return today's verdict on a reply to a question."""
+    expect = load(question["expect"])
+    said = [(each["message"], each["reply"], each["at"]) for each in question["before"]]
+    said.append((question["question"], reply, question["at"]))
+    turns = [
+        Turn(Message(message, datetime.fromisoformat(at), number), Reply(answer))
+        for number, (message, answer, at) in enumerate(said)
+    ]
+    return verdict_on(expect, turns[-1].reply, turns)
+
+
+def share(part: int, n: int) -> str:
+    """Print a share with its interval: `97.3 % (95.7-98.4)`."""
+    if not n:
+        return "-"
+    interval = wilson(part / n, n)
+    return f"{100 * part / n:5.1f} % ({100 * interval.low:.1f}-{100 * interval.high:.1f})"
+
+
+def main() -> None:
+    """Compare and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+    parser.add_argument("--show", action="store_true", help="print the replies on which we differ")
+    args = parser.parse_args()
+    try:
+        known, judged = questions(args.folder), list(replies(args.folder))
+    except (OSError, ValueError, KeyError) as error:
+        raise SystemExit(
+            f"{args.folder}: {error}. Give a folder with questions.jsonl.gz and replies.jsonl"
+        ) from None
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    differing = []
+    for each in judged:
+        question = known.get(each["question"])
+        if question is None:
+            print(f"{each['question']}: no such question, left out", file=sys.stderr)
+            continue
+        try:
+            verdict = ours(question, each["reply"])
+        except LogError as error:
+            print(f"{each['question']}: {error}, left out", file=sys.stderr)
+            continue
+        fault = None
+        for name in (ALL, question["scenario"]):
+            fault = tallies[name].count(each["fair"], each["soft"], verdict)
+        if fault:
+            differing.append((fault, each, verdict))
+    names = [ALL, *sorted(set(tallies) - {ALL})]
+    if args.json:
+        print(json.dumps({name: tallies[name].figures() for name in names}, indent=1))
+        return
+    if args.show:
+        for fault, each, verdict in differing:
+            print(f"{fault:9} {each['question']} fair {'/'.join(each['fair'])}{' (soft)' * each['soft']}")
+            print(f"    {each['reply']!r}\n    {verdict.outcome} {verdict.score}: {verdict.reason}")
+    print(
+        f"{'':20} {'accepted of right':32} {'undecided':>9} {'refused':>7}   {'wrong > 0':>9}   labels right"
+    )
+    for name in names:
+        tally = tallies[name]
+        refused = tally.right - tally.accepted - tally.undecided
+        print(
+            f"{name:20} {tally.right:4} {share(tally.accepted, tally.right):27} {tally.undecided:9} {refused:7}   "
+            f"{tally.credited:3} of {tally.wrong:3}   {share(tally.fitting, tally.labelled)}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Options of `run` that are about how it is typed, and what it says: a file of options, tags, quiet, logs."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench.adapters.testing import Provider
+from ltm_bench.log.reader import read_manifest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SMALL = ("--span", "2k", "--scenario", "colours", "--name", "r")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+CONFIG = """
+agent = "vector_memory"
+span = "2k"
+scenario = ["colours"]
+examples = 2
+name = "r"
+isolated = true
+
+[settings]
+memories = 9
+
+[parameters.colours]
+changes = 4
+"""
+
+
+def test_a_file_gives_the_options_that_nobody_types(command: "Command") -> None:
+    Path("nightly.toml").write_text(CONFIG, "utf-8")
+    done = command("run", "--config", "nightly.toml")
+    assert done.exit_code == 0, done.err
+    manifest = read_manifest(Path("reports/r"))
+    (scenario,) = manifest.suite.scenarios
+    assert (scenario.examples, scenario.parameters["changes"]) == (2, 4)
+    assert manifest.agent.settings == {"memories": 9}
+    assert manifest.suite.isolated
+
+
+def test_what_is_typed_or_stands_in_a_variable_comes_before_the_file(
+    command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("nightly.toml").write_text(CONFIG, "utf-8")
+    monkeypatch.setenv("LTM_BENCH_SEED", "7")
+    done = command("run", "--config", "nightly.toml", "--examples", "1", "-A", "memories=3")
+    assert done.exit_code == 0, done.err
+    manifest = read_manifest(Path("reports/r"))
+    assert (manifest.seed, manifest.suite.scenarios[0].examples) == (7, 1)
+    assert manifest.agent.settings == {"memories": 3}
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("exampels = 2", "nightly.toml: unknown key 'exampels'; did you mean 'examples'?"),
+        ("span = {a = 1}", "nightly.toml: span is a table; write a value, as for --span"),
+        ("examples = 0", "--examples 0: write a whole number, 1 or more"),
+        ("span = ", "nightly.toml: not valid TOML"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(command: "Command", content: str, complaint: str) -> None:
+    Path("nightly.toml").write_text(content, "utf-8")
+    done = command("run", "--config", "nightly.toml")
+    assert done.exit_code == 1
+    assert complaint in done.err
+    assert not Path("reports").exists()
+
+
+def test_an_estimate_takes_the_same_file(command: "Command") -> None:
+    Path("nightly.toml").write_text(CONFIG, "utf-8")
+    assert "colours · span 2k · 2 examples" in command("estimate", "--config", "nightly.toml").out
+
+
+def tags() -> object:
+    return json.loads(Path("reports/r/results.json").read_text())["environment"].get("tags")
+
+
+def test_tags_stand_beside_the_log_and_can_be_added_later(command: "Command") -> None:
+    run = ("run", *SMALL, "--agent", "perfect")
+    assert command(*run, "--tag", "commit=1a2b3c", "--tag", "who=Ada").exit_code == 0
+    log = Path("reports/r/events.jsonl").read_bytes()
+    assert tags() == {"commit": "1a2b3c", "who": "Ada"}
+    assert command(*run, "--tag", "who=Grace").exit_code == 0
+    assert tags() == {"commit": "1a2b3c", "who": "Grace"}
+    assert Path("reports/r/events.jsonl").read_bytes() == log
+    assert "--tag x: write it as key=value" in command(*run, "--tag", "x").err
+
+
+def test_quiet_leaves_the_result_and_the_errors(command: "Command") -> None:
+    done = command("run", *SMALL, "--agent", "perfect", "--quiet")
+    assert done.err == ""
+    assert "above chance" in done.out
+    assert "there is none" in command("run", *SMALL, "--agent", "nobody", "--quiet").err
+    assert "is finished already" in command("run", *SMALL, "--agent", "perfect").err
+
+
+def test_the_log_names_every_request(server: Provider, key: str, place: Path) -> None:
+    words = ("run", *SMALL, "--agent", "openai:some-model", "--base-url", server.openai_url)
+    done = subprocess.run(
+        [sys.executable, "-m", "ltm_bench", *words, "--log-level", "debug", "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ},
+        cwd=place,
+    )
+    assert "DEBUG ltm_bench" in done.stderr
+    assert done.stderr.count("HTTP 200") == len(server.chats)
+    assert key not in done.stderr
+
+
+def test_a_level_that_there_is_not_is_refused(command: "Command") -> None:
+    done = command("run", *SMALL, "--log-level", "loud")
+    assert done.exit_code == 1
+    assert "--log-level loud: it is debug, info, warning or error" in done.err
+
+
+def test_the_version_is_printed(command: "Command") -> None:
+    assert command("--version").out == f"ltm-bench {version('ltm-bench')}\n"
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    def completed(words: str) -> list[str]:
+        env = {
+            **os.environ,
+            "_LTM_BENCH_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - (not words.endswith(" "))),
+        }
+        done = subprocess.run([sys.executable, "-m", "ltm_bench"], env=env, capture_output=True, text=True)
+        return done.stdout.split()
+
+    assert {"run", "sweep", "compare"} <= set(completed("ltm-bench "))
+    assert "--scenario" in completed("ltm-bench run --sc")

@@ -1,0 +1,134 @@
+"""Keys are told by their value from other text, wherever they stand, and parts of them too."""
+
+import json
+import string
+from random import Random
+from urllib.parse import quote
+
+import pytest
+
+from ltm_bench.core.keys import REMOVED, key_in, read_key, scrubbed, without_values
+
+LETTERS = string.ascii_letters + string.digits
+BEGINNINGS = (
+    "sk-", "sk-proj-", "sk-ant-api03-", "sk-or-v1-", "gsk_", "xai-", "AIza", "pplx-", "hf_", "ghp_", "github_pat_",
+    "glpat-", "nvapi-", "r8_", "fw_", "lsv2_pt_", "xoxb-", "",
+)  # fmt: skip
+
+
+def made(beginning: str, seed: int, length: int = 40) -> str:
+    dice = Random(f"{beginning}{seed}")
+    return beginning + "".join(dice.choice(LETTERS) for _ in range(length))
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "it is {}, I think",
+        '{{"key": "{}"}}',
+        "Bearer {}",
+        "https://host/v1/{}/chat",
+        "a\n{}\nb",
+        "x={}&y=1",
+    ],
+)
+def test_a_key_that_nobody_knows_is_told_by_how_it_looks(beginning: str, around: str) -> None:
+    for seed in range(20):
+        key = made(beginning, seed)
+        text = around.format(key)
+        assert key[8:] not in scrubbed(text)
+        assert key_in(text) is not None
+        assert key_in({"a": ["b", {"c": text}]}) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://ada:hunter2@host/v1", "http://user:pw/x@host", "user:pw@host", "https://hunter2@host/v1",
+        "http://host/v1?api_key=hunter2", "http://host/?x=1&access_token=hunter2", "http://host/?token=hunter2#a",
+        "curl -H 'Authorization: Token hunter2' x", "curl -H 'X-Api-Key: hunter2' x", "call --api-key hunter2 x",
+        "call --token=hunter2", "curl -H 'Authorization: Bearer hunter22' http://x",
+        '{"api_key": "hunter2"}', '{"headers": {"Authorization": "hunter2"}}', '[{"password": "hunter2"}]',
+    ],
+)  # fmt: skip
+def test_a_key_is_told_by_how_it_is_passed(text: str) -> None:
+    assert key_in(text) is not None
+    if not text.startswith(("{", "[")):
+        assert "hunter2" not in scrubbed(text)
+        assert "pw" not in scrubbed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gpt-5.6-mini-2026-10-15", "gemini-3.8-flash-preview-2026-10-15", "anthropic.claude-3-5-sonnet-20241022-v2:0",
+        "accounts/fireworks/models/llama4-maverick-instruct-basic", "https://host:8080/v1/@me", "https://host/@scope/p",
+        "python -u agent.py --max-tokens 5000 --tokenizer cl100k_base", "Authorization=MY_TOKEN, X-Team=TEAM",
+        "mail bob@example.org", "3f786850e387550fdab836ed7e6dc881de23001b", "input.text", '{"max_tokens": 50}',
+        "You are an assistant: answer briefly, and never tell anybody your password.", "curl -H 'X-Api-Key: $KEY' x",
+        "curl -H 'Authorization: Bearer ${KEY}' x", "https://host/v1?model=gpt-4o", "the key to success: persistence",
+    ],
+)  # fmt: skip
+def test_what_is_no_key_is_left_alone(text: str) -> None:
+    assert key_in(text) is None
+    assert scrubbed(text) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["SOME_API_KEY", "github_token", "MY_SECRET", "PASSWORD", "DB_PASSWD", "OPENAI_APIKEY"]
+)
+def test_secrets_of_the_environment_are_removed_and_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "hush-hush-hush")
+    assert scrubbed("it was hush-hush-hush") == f"it was {REMOVED}"
+    found = key_in("hush-hush-hush")
+    assert found is not None
+    assert found.variable == name
+
+
+@pytest.mark.parametrize("name", ["MONKEY_HOME", "TOKENIZER", "KEYBOARD", "SSH_KEY_PATH"])
+def test_other_variables_and_paths_are_no_secrets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = "/home/ada/keys" if name.endswith("PATH") else "cl100k_base"
+    monkeypatch.setenv(name, value)
+    assert scrubbed(f"it is {value}") == f"it is {value}"
+
+
+def test_what_was_read_for_a_key_is_one_whatever_its_variable_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TEAM", "Bearer blue-team-of-seven")
+    assert read_key("TEAM") == "Bearer blue-team-of-seven"
+    for form in ("blue-team-of-seven", "Bearer blue-team-of-seven"):
+        assert "blue-team" not in scrubbed(f"you sent {form}")
+        assert without_values(f"I heard {form}.") == f"I heard {REMOVED}."
+
+
+@pytest.mark.parametrize("beginning", ["planted-openai-", "sk-proj-", ""])
+def test_a_part_of_a_known_key_is_removed_wherever_it_was_cut(
+    beginning: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = made(beginning, 1, 24)
+    monkeypatch.setenv("SOME_KEY", key)
+    for start in range(len(key)):
+        for end in range(start + 12, len(key) + 1):
+            left = scrubbed(f'{{"error": "no such key: {key[start:end]}')
+            assert not any(key[at : at + 12] in left for at in range(len(beginning), len(key) - 11))
+
+
+def test_a_key_is_removed_in_every_way_of_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = 'pass "word"/with 100%'
+    monkeypatch.setenv("MY_SECRET", secret)
+    for form in (secret, json.dumps(secret), quote(secret, safe="")):
+        assert scrubbed(f"<{form}>") in (f"<{REMOVED}>", f'<"{REMOVED}">')
+
+
+def test_named_secrets_are_removed_and_too_short_ones_leave_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scrubbed("the key abc is wrong: abc", ["abc", ""]) == f"the key {REMOVED} is wrong: {REMOVED}"
+    monkeypatch.setenv("SOME_KEY", "the")
+    assert scrubbed("the key") == "the key"
+
+
+def test_it_takes_linear_time() -> None:
+    for text in ("a1B" * 300_000, "//" * 400_000, "?key" * 200_000, "Bearer " * 100_000, "x:" * 400_000):
+        assert len(scrubbed(text)) > 0

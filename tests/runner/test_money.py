@@ -1,0 +1,164 @@
+"""However a provider bills, and whatever becomes of its answers, it bills no more than is counted, and that no more
+than `--max-cost`."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.adapters.testing import Fault
+from ltm_bench.core.budget import Budget, Halted
+from ltm_bench.core.errors import BudgetReached
+from ltm_bench.core.messages import Message, Usage
+from ltm_bench.plugins.agents import make_agent
+from perf import billing
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+LIMIT = "0.01"
+RUN = ("run", "--suite", "smoke", "--span", "2k", "--isolated", "--examples", "2", "--name", "r")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "no-key-at-all")
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "billed.py").write_text(billing.ADAPTER, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("name", "fault"), dict(billing.FAULTS).items(), ids=list(dict(billing.FAULTS)))
+def test_whatever_becomes_of_its_answers_no_more_is_billed_than_counted(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch, name: str, fault: Fault | None
+) -> None:
+    monkeypatch.setattr(billing, "FAULTS", (("well", None), (name, fault)))
+    with billing.billing(7) as provider:
+        words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", LIMIT)
+        codes = [command(*RUN, *words).exit_code]
+        while codes[-1] == 3 and len(codes) < 20:
+            codes.append(command("resume", "r", "--max-cost", LIMIT).exit_code)
+        assert codes[-1] == 4
+        assert 0 < provider.bill <= billing.counted(Path("reports/r")) <= Decimal(LIMIT)
+        assert command("resume", "r", "--max-cost", LIMIT).exit_code in (3, 4)
+        assert provider.bill <= billing.counted(Path("reports/r")) <= Decimal(LIMIT)
+
+
+@pytest.mark.slow
+def test_killed_while_eight_calls_are_under_way_it_is_the_same(tmp_path: Path) -> None:
+    found = billing.trial(1, Decimal("0.06"), kills=3)
+    assert found.kills
+    assert found.billed <= found.counted <= found.limit
+
+
+def test_a_call_that_cannot_connect_costs_nothing(place: Path, command: "Command") -> None:
+    words = ("--agent", "billed", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", LIMIT)
+    assert command(*RUN, *words).exit_code == 3
+    assert billing.counted(Path("reports/r")) == 0
+    resumed = command("resume", "r", "--max-cost", LIMIT)
+    assert resumed.exit_code == 3
+    assert "sent twice" not in resumed.err
+
+
+def test_a_reply_without_usage_is_charged_with_its_reserve_and_the_run_goes_on(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(billing, "FAULTS", (("well", None),))
+
+    def silent(body: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in body.items() if key != "usage"}
+
+    with billing.billing(7) as provider:
+        provider.edit = silent
+        words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", LIMIT)
+        assert command(*RUN, *words).exit_code == 4
+        assert len(provider.requests) > 1
+        assert 0 < provider.bill <= billing.counted(Path("reports/r")) <= Decimal(LIMIT)
+        asked = len(provider.requests)
+        resumed = command("resume", "r", "--max-cost", "0.02")
+        assert (resumed.exit_code, len(provider.requests) > asked) == (4, True)
+        assert provider.bill <= billing.counted(Path("reports/r")) <= Decimal("0.02")
+
+
+def _payable(price: float) -> Any:
+    agent = make_agent("goldfish", {})
+    agent.free = False
+    usage = Usage(output=round(price * 1e5), model="gpt-4o", provider="openai")  # 10 dollars a million
+    agent.reserve = lambda message: usage  # type: ignore[method-assign]  # of this one alone
+    return agent
+
+
+MESSAGE = Message("Hello", billing.NOW, 0)
+
+
+def test_every_attempt_after_a_lost_one_reserves_anew() -> None:
+    budget = Budget(Decimal("2.5"))
+
+    def call() -> None:
+        with budget.paying(_payable(1), MESSAGE) as payment:
+            for _ in range(9):
+                payment.begin()
+                payment.sending()
+                payment.end(refused=False, answered=False)
+
+    with pytest.raises(BudgetReached, match=r"\$2.0000 spent"):
+        call()
+    assert [budget.spent, budget.held] == [2, 0]
+
+
+def test_an_attempt_that_was_refused_costs_nothing_and_keeps_its_reserve() -> None:
+    budget = Budget(Decimal(1))
+    with budget.paying(_payable(1), MESSAGE) as payment:
+        for _ in range(9):
+            payment.begin()
+            payment.sending()
+            payment.end(refused=True, answered=True)
+        payment.begin()
+        payment.sending()
+        payment.end(refused=False, answered=True)
+        payment.settle(Usage(output=10_000, model="gpt-4o", provider="openai"))
+    assert [budget.spent, budget.held] == [Decimal("0.1"), 0]
+
+
+def test_a_call_that_was_answered_and_then_failed_is_charged_in_full() -> None:
+    budget = Budget(Decimal(3))
+
+    def call() -> None:
+        with budget.paying(_payable(1), MESSAGE) as payment:
+            payment.begin()
+            payment.sending()
+            payment.end(refused=False, answered=True)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        call()
+    assert [budget.spent, budget.held] == [1, 0]
+
+
+def test_that_there_is_no_money_left_is_no_error_that_a_library_may_take_for_a_passing_one() -> None:
+    assert not issubclass(Halted, Exception)
+
+
+def test_what_was_charged_is_in_the_side_file_before_the_next_attempt_is_sent(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(billing, "FAULTS", (("cut", Fault(kind="cut")),))
+    with billing.billing(7) as provider:
+        charged: list[Decimal] = []
+        receive = provider.receive
+
+        def receive_and_look(request: Any) -> Fault | None:
+            charged.append(billing.counted(Path("reports/r")))
+            return receive(request)
+
+        provider.receive = receive_and_look  # type: ignore[method-assign]  # of this one alone
+        words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", "1")
+        assert command("run", "--span", "2k", "--scenario", "colours", "--name", "r", *words).exit_code == 3
+    assert len(charged) == 4
+    assert charged[0] == 0
+    assert charged == sorted(set(charged))
+    said = [json.loads(line) for line in Path("reports/r/timings.jsonl").read_text("utf-8").splitlines()]
+    assert [sum("lost" in each for each in said), sum("sending" in each for each in said)] == [4, 4]

@@ -1,0 +1,55 @@
+"""How far a run is, is right where examples overrun, and at the end; time left follows from it."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from ltm_bench import run
+from ltm_bench.cli import display
+from ltm_bench.runner.progress import Progress
+
+CHATTY = '''"""Chatty: says far more than anybody planned."""
+from ltm_bench import Agent, Message, Reply
+
+
+class Chatty(Agent):
+    free = True
+
+    def __init__(self, *, words: int = 0) -> None:
+        self._reply = "and " * words or "Yes."
+
+    async def reply(self, message: Message) -> Reply:
+        return Reply(self._reply)
+'''
+
+
+@pytest.mark.parametrize("words", [0, 800])
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_run_is_done_when_it_is_done_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: int, isolated: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "chatty.py").write_text(CHATTY, "utf-8")
+    seen: list[Progress] = []
+    run(
+        agent="chatty", span="2k", scenarios=["colours", "jokes"], isolated=isolated,
+        settings={"words": words}, progress=seen.append,
+    )  # fmt: skip
+    fractions = [each.fraction for each in seen]
+    assert all(a <= b for a, b in pairwise(fractions))
+    assert all(each.fraction < 1 for each in seen if each.done < each.examples)
+    assert fractions[-1] == 1
+    middle = next(each for each in seen if each.turns >= seen[-1].turns / 2)
+    assert 0.2 < middle.fraction < 0.8
+
+
+def test_the_time_left_counts_from_what_was_done_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("ltm_bench.cli.display.time.monotonic", lambda: now)
+    clock = display.Remaining()
+    clock.start(0.5)
+    assert clock.left(0.5) == ""
+    now = 160.0
+    assert clock.left(0.6) == "0:04:00 left"
