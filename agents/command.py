@@ -6,7 +6,9 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ class Command(Agent):
     - with `observe=true` also `{"observe": {"message": "…", "reply": "…"}, "at": "…", "turn": 8}` (filler, or a run
       that is resumed) with `{}`. Without, it is asked everything, filler included, and a run that is resumed starts
       with a program that has heard nothing.
+    - with `fork=true` also `{"fork": "…", "at": "…", "turn": 9}` (a question beside the conversation, of which it keeps
+      nothing) with `{"reply": "…"}`.
 
     `at` is the benchmark's time of the message (ISO 8601), `turn` its number. What the program writes to standard error
     is shown only if it fails. At the end its input is closed.
@@ -33,12 +37,19 @@ class Command(Agent):
     Args:
         command: The program and its arguments, as typed in a shell (no shell is used).
         observe: Whether the program understands lines with `observe`.
+        fork: Whether the program understands lines with `fork`, for `--questions forked`.
         timeout: Seconds for one answer.
         restarts: How often a program that died is started again, and told everything that was said; needs `observe`.
     """
 
     def __init__(
-        self, *, command: str, observe: bool = False, timeout: float = 120.0, restarts: int = 0
+        self,
+        *,
+        command: str,
+        observe: bool = False,
+        fork: bool = False,
+        timeout: float = 120.0,
+        restarts: int = 0,
     ) -> None:
         self._words = shlex.split(command)
         if not self._words:
@@ -49,6 +60,8 @@ class Command(Agent):
                 "lines with `observe`"
             )
         self.observes = observe
+        if fork:
+            self.forks = "barrier"
         self._timeout, self._restarts = timeout, restarts
         self._process: asyncio.subprocess.Process | None = None
         self._home = Path()
@@ -62,14 +75,22 @@ class Command(Agent):
 
     async def reply(self, message: Message) -> Reply:
         """Send a message, and wait for the reply."""
-        line = {"message": message.text, "at": message.at.isoformat(), "turn": message.turn}
+        reply = await self._ask("message", message)
+        self._remember(message, reply.text)
+        return reply
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Return what asks a question of which the program keeps nothing; until it has, nothing else is said."""
+        return partial(self._ask, "fork", message)
+
+    async def _ask(self, kind: str, message: Message) -> Reply:
+        line = {kind: message.text, "at": message.at.isoformat(), "turn": message.turn}
         answer = await self._exchange(line)
         text = answer.get("reply")
         if not isinstance(text, str):
             raise AgentError(
                 f"{self._words[0]} answered without a reply: {scrubbed(json.dumps(answer))[:200]}"
             )
-        self._remember(message, text)
         return Reply(text)
 
     async def observe(self, turn: Turn) -> None:

@@ -1,12 +1,16 @@
 """Goldfish: remembers nothing, and says so. The floor of every comparison."""
 
-from ltm_bench import Agent, Message, Reply, Turn
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from ltm_bench import Agent, Message, Reply
 
 
 class Goldfish(Agent):
     """Answers every message as if it were the first one."""
 
     free = True
+    forks = "snapshot"
     observes = True  # what it observes it has forgotten, as it has what it is asked
 
     async def reply(self, message: Message) -> Reply:
@@ -14,5 +18,6 @@ class Goldfish(Agent):
         asked = "?" in message.text or "JSON" in message.text
         return Reply("I do not know: I remember nothing of our conversation." if asked else "Okay.")
 
-    async def observe(self, turn: Turn) -> None:
-        """Hear a turn, and forget it."""
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze nothing: every message is answered alike."""
+        return partial(self.reply, message)

@@ -4,7 +4,7 @@ import json
 import re
 import ssl
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -57,6 +57,9 @@ class Http(Agent):
             status counts.
         observe_reply: Where in that request the reply goes.
         observe_extra: The fields of that request that stand in place of `extra`, as JSON.
+        fork: Where to post questions that are asked beside the conversation (`--questions forked`): a URL or a path, as
+            `observe`. The endpoint answers them and keeps nothing of them; nothing else is said until it has.
+        fork_extra: The fields of that request that stand in place of `extra`, as JSON.
         timeout: Seconds for one answer.
         max_retries: How often to try again after 429, 5xx or a lost connection: 1, 2, 4, … s later, or after what
             Retry-After says, up to a minute.
@@ -80,19 +83,23 @@ class Http(Agent):
         observe: str = "",
         observe_reply: str = "reply",
         observe_extra: str = "",
+        fork: str = "",
+        fork_extra: str = "",
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
         _check_url("url", url)
         self._url, self._place = url, scrubbed(url)
         self.connections = self._place
-        self._told_at = str(httpx2.URL(url).join(observe)) if observe.startswith("/") else observe
-        if observe:
-            _check_url("observe", self._told_at)
+        self._told_at = _place_at("observe", url, observe)
+        self._beside = _place_at("fork", url, fork)
         self.observes = bool(observe)
+        if fork:
+            self.forks = "barrier"
         self._request, self._reply, self._session, self._time = request, reply, session, time
         self._extra = _fields("extra", extra)
         self._told, self._told_extra = observe_reply, _fields("observe_extra", observe_extra or extra)
+        self._beside_extra = _fields("fork_extra", fork_extra or extra)
         self._headers = dict(_from_environment(headers))
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
@@ -127,7 +134,18 @@ class Http(Agent):
 
     async def reply(self, message: Message) -> Reply:
         """Post the message and read the reply."""
-        answer = await self._post(self._url, self._body(message, self._extra))
+        return self._read(await self._post(self._url, self._body(message, self._extra)))
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Return what posts a question of which the endpoint keeps nothing; until it has, nothing else is said."""
+
+        async def answer() -> Reply:
+            return self._read(await self._post(self._beside, self._body(message, self._beside_extra)))
+
+        return answer
+
+    def _read(self, answer: bytes | None) -> Reply:
+        """Read the reply out of an answer."""
         if answer is None:
             return Reply("", finish=Finish.OVERFLOW)
         try:
@@ -212,7 +230,8 @@ class Http(Agent):
             return None
         if answer.has_redirect_location:
             there = self._clean(answer.headers["Location"])[:200]
-            setting = "url" if url == self._url else "observe"
+            settings = {self._beside: "fork", self._told_at: "observe", self._url: "url"}
+            setting = settings[url]
             raise AgentError(f"{place} has moved ({what}): set {setting} to {there!r}")
         raise AgentError(f"{place} refused the request: {what}{self._said(answer)}")
 
@@ -287,6 +306,15 @@ def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
 def _certificates() -> ssl.SSLContext:
     """Read the trusted certificates once: that takes longer than all else in a client."""
     return httpx2.create_ssl_context()
+
+
+def _place_at(setting: str, url: str, place: str) -> str:
+    """Return the URL of a place: one of its own, or a path at the server of `url`; empty where there is none."""
+    if not place:
+        return ""
+    found = str(httpx2.URL(url).join(place)) if place.startswith("/") else place
+    _check_url(setting, found)
+    return found
 
 
 def _check_url(setting: str, text: str) -> None:

@@ -10,7 +10,7 @@ embedding takes stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from ltm_bench.adapters import (
     EmbeddingModel,
     Endpoint,
     MemoryProduct,
-    Tally,
     at_least,
     embedder_of,
     hashing,
@@ -84,7 +83,6 @@ class LangMem(MemoryProduct):
         self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
         self._looked_at, self._deletes = looked_at, deletes
         self._told: dict[str, tuple[int, datetime]] = {}
-        self._tally = Tally()
         self._failures: list[BaseException] = []
         self._http: Any = None
 
@@ -226,6 +224,10 @@ class LangMem(MemoryProduct):
     def billed(self, usage: Usage | None) -> Usage | None:
         """Add what managing used since the last reply."""
         return self._tally.settle(usage)
+
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Take what was just looked up out of what the next reply is billed for."""
+        return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the memories in the store that are nearest."""

@@ -100,7 +100,6 @@ class Mem0(MemoryProduct):
         self._embedder, self._own = embedder, is_local(embedder)
         self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
         self._reasoning = reasoning
-        self._tally = Tally()
         self._calls = _Calls(endpoint, self._tally)
         self._memory: Any = None
         self._client: Any = None
@@ -234,6 +233,10 @@ class Mem0(MemoryProduct):
     def billed(self, usage: Usage | None) -> Usage | None:
         """Add what Mem0 used since the last reply."""
         return self._tally.settle(usage)
+
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Take what was just looked up out of what the next reply is billed for."""
+        return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the facts that Mem0 finds."""

@@ -1,12 +1,16 @@
 """Perfect: is told the ideal reply before every message. The ceiling of every comparison."""
 
-from ltm_bench import Agent, AgentError, Message, Reply, Turn
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from ltm_bench import Agent, AgentError, Message, Reply
 
 
 class Perfect(Agent):
     """The one agent whose messages carry the ideal reply."""
 
     free = True
+    forks = "snapshot"
     observes = True  # it remembers nothing, so there is nothing that observing could add
     told_ideal = True
 
@@ -16,5 +20,6 @@ class Perfect(Agent):
             raise AgentError(f"perfect was not told the ideal reply to turn {message.turn}")
         return Reply(message.ideal)
 
-    async def observe(self, turn: Turn) -> None:
-        """Hear a turn; nothing has to be remembered."""
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze nothing: every message is answered alike."""
+        return partial(self.reply, message)

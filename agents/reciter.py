@@ -1,6 +1,7 @@
 """Reciter: answers every question with all that it heard last. A scorer that takes a heap for an answer is broken."""
 
 from collections import deque
+from collections.abc import Awaitable, Callable
 
 from ltm_bench import Agent, Message, Reply, Turn
 
@@ -13,16 +14,29 @@ class Reciter(Agent):
     """
 
     free = True
+    forks = "snapshot"
 
     def __init__(self, *, messages: int = 40) -> None:
         self._heard: deque[str] = deque(maxlen=messages)
 
     async def reply(self, message: Message) -> Reply:
         """Acknowledge statements; to questions, recite what came before."""
-        asked = "?" in message.text or "JSON" in message.text
-        reply = "\n".join(self._heard) if asked and self._heard else "Okay."
+        reply = self._recite(message)
         self._heard.append(message.text)
-        return Reply(reply)
+        return reply
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze what is recited, and hear nothing."""
+        reply = self._recite(message)
+
+        async def answer() -> Reply:
+            return reply
+
+        return answer
+
+    def _recite(self, message: Message) -> Reply:
+        asked = "?" in message.text or "JSON" in message.text
+        return Reply("\n".join(self._heard) if asked and self._heard else "Okay.")
 
     async def observe(self, turn: Turn) -> None:
         """Hear a message."""

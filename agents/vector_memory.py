@@ -1,4 +1,4 @@
-"""Long-term memory in a vector store: everything that was said, in passages, in Chroma; the nearest ones are recalled.
+"""Long-term memory in a vector store: everything that was said, in passages; the nearest ones are recalled.
 
 Works without a network and without keys: a local embedder, and an extractive core that answers by quoting what it
 recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one bounded prompt per turn. Replies depend on
@@ -14,11 +14,11 @@ that of the core.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench import Agent, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
@@ -28,6 +28,7 @@ from ltm_bench.adapters import (
     Core,
     EmbeddingModel,
     Found,
+    Held,
     Passage,
     Scratchpad,
     VectorStore,
@@ -35,6 +36,7 @@ from ltm_bench.adapters import (
     counter,
     embedder_of,
     hashing,
+    operating,
     read_queries,
     split_turn,
 )
@@ -50,6 +52,7 @@ class VectorMemory(Agent):
     """Remembers everything in a vector store, and answers from what is near to the question."""
 
     free = True
+    forks = "snapshot"
 
     def __init__(
         self,
@@ -118,7 +121,7 @@ class VectorMemory(Agent):
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
         self.store.open(home)
-        if not self.free:  # a Chroma that does not work is found before anything is paid for
+        if not self.free:  # a store that does not work is found before anything is paid for
             self.store.connect()
         self._home = home
         if self._pad is not None:
@@ -134,7 +137,7 @@ class VectorMemory(Agent):
             passages += own
             self._recent.append(turn)
             said = turn.message.turn + 1
-            if turn.answered == "agent":  # what came before was counted with this reply
+            if turn.billed:  # what came before was counted with this reply
                 self._owed = 0
             self._owe(own)
         if self._pad is not None:
@@ -148,6 +151,8 @@ class VectorMemory(Agent):
         """Remember a turn."""
         if not self._restored:  # a new conversation in a folder where an older one was broken off
             await self.restore(())
+        if turn.billed:  # a run that is resumed: this reply has been counted, with all before it
+            self._owed = 0
         self._remember(turn)
         await self._catch_up()
 
@@ -160,9 +165,13 @@ class VectorMemory(Agent):
 
     async def _catch_up(self) -> None:
         """Embed what has not been embedded yet."""
-        passages, vectors = self._late, await self._embed([passage.text for passage in self._late])
-        self._late = []
-        self.store.add(passages, vectors)
+        if not self._late:
+            return
+        with operating("write") as done:
+            passages, vectors = self._late, await self._embed([passage.text for passage in self._late])
+            self._late = []
+            self.store.add(passages, vectors)
+            done.used(*self._embedding(passage.text for passage in passages))
 
     def _owe(self, passages: Sequence[Passage]) -> None:
         if self._remote is not None:
@@ -174,11 +183,18 @@ class VectorMemory(Agent):
         It is counted here, in the tokens of OpenAI's embedding models, and not as the server says: what a resumed run
         has to embed again would be in its log, and not in that of an undisturbed one.
         """
+        owed, self._owed = self._owed, 0
+        return self._used(queries, owed)
+
+    def _embedding(self, texts: Iterable[str]) -> list[Usage]:
+        """Return what embedding these texts uses; nothing where nobody is paid for it."""
+        return [] if self._remote is None else [self._remote.usage(sum(map(counter().count, texts)))]
+
+    def _used(self, queries: Iterable[str], owed: int = 0) -> Usage | None:
+        """Return what embedding these queries uses, and what is owed; None where nobody is paid for it."""
         if self._remote is None:
             return None
-        tokens = self._owed + sum(map(counter().count, queries))
-        self._owed = 0
-        return self._remote.usage(tokens)
+        return self._remote.usage(owed + sum(map(counter().count, queries)))
 
     async def reply(self, message: Message) -> Reply:
         """Answer from memory, and remember the turn."""
@@ -186,22 +202,48 @@ class VectorMemory(Agent):
             await self.restore(())
         await self._catch_up()
         if self._core is None:
-            text = await self._extract(message)
-            question = question_in(message.text)
-            reply = Reply(text, self._embedded([question] if question else ()))
+            text = await self._extract(message, self.store.now())
+            reply = Reply(text, self._embedded(_wanted(message)))
         else:
-            reply = await self._consult(self._core, message)
+            said = await self._consult(self._core, message, self._state())
+            reply, pad = said.reply, said.pad
+            if self._pad is not None and pad is not None:
+                self._pad.note(message.turn, pad)
+            reply = replace(reply, usage=_with(reply.usage, self._embedded(said.queries)))
         self._remember(Turn(message, reply))
         if self._remote is None:  # else later: a reply that was paid for must not be lost with an embedding
             await self._catch_up()
         return reply
 
-    async def _consult(self, core: Core, message: Message) -> Reply:
-        """Have the core write queries, answer, and look after its scratchpad; its usage is that of all of them."""
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze what is remembered now; it is searched, and the answer given, when the call is made."""
+        if not self._restored:
+            await self.restore(())
+        await self._catch_up()
+        state = self._state()
+
+        async def answer() -> Reply:
+            if self._core is None:
+                return Reply(await self._extract(message, state.held), self._used(_wanted(message)))
+            said = await self._consult(self._core, message, state, apart=True)
+            return replace(said.reply, usage=_with(said.reply.usage, self._used(said.queries)))
+
+        return answer
+
+    def _state(self) -> _State:
+        pad = "" if self._pad is None else self._pad.text
+        return _State(self.store.now(), tuple(self._recent), pad)
+
+    async def _consult(self, core: Core, message: Message, state: _State, *, apart: bool = False) -> _Said:
+        """Have the core write queries and answer; if not `apart` from the conversation, its scratchpad as well.
+
+        The usage is that of all of the core's calls.
+        """
         usage: list[Usage | None] = []
+        ask_core = core.reply_apart if apart else core.reply
 
         async def ask(text: str) -> Reply:
-            said = await core.reply(self._home / "core", replace(message, text=text))
+            said = await ask_core(self._home / "core", replace(message, text=text))
             usage.append(said.usage)
             return said
 
@@ -210,41 +252,49 @@ class VectorMemory(Agent):
         if self._rewrites:
             text = core.fitting(WRITE_QUERIES, message.text)
             queries = [*queries, *read_queries((await ask(text)).text)]
-        found = await self._search_all(queries)
-        pad = "" if self._pad is None else self._pad.text
-        reply = await ask(core.prompt(message, found, self._recent, pad))
-        if self._pad is not None and reply.text.strip():
-            noted = f"{pad or '{}'}\n\nUser: {message.text}\nYou: {reply.text}"
-            self._pad.note(message.turn, (await ask(core.fitting(WRITE_NOTES, noted))).text)
+        with operating("retrieve") as done:
+            found = await self._search_all(queries, state.held)
+            done.used(*usage, *self._embedding(queries))
+        with operating("answer") as done:
+            reply = await ask(core.prompt(message, found, state.recent, state.pad))
+            done.used(usage[-1])
+        pad = None
+        if self._pad is not None and not apart and reply.text.strip():
+            noted = f"{state.pad or '{}'}\n\nUser: {message.text}\nYou: {reply.text}"
+            with operating("write") as done:
+                pad = (await ask(core.fitting(WRITE_NOTES, noted))).text
+                done.used(usage[-1])
         known = [each for each in usage if each is not None]
         total = sum(known[1:], known[0]) if len(known) == len(usage) else None
-        embedded = self._embedded(queries)
-        if total is not None and embedded is not None:
-            total = replace(total, besides=(*total.besides, embedded))
-        return replace(reply, usage=total)
+        return _Said(replace(reply, usage=total), queries, pad)
 
-    async def _search_all(self, queries: Sequence[str]) -> list[Passage]:
+    async def _search_all(self, queries: Sequence[str], held: Held) -> list[Passage]:
         """Return what is near to any of the queries, the nearest of each first."""
-        ranked = [[each.passage for each in await self._search(query, self._limit)] for query in queries]
+        ranked = [
+            [each.passage for each in await self._search(query, self._limit, held)] for query in queries
+        ]
         merged = (passage for rank in zip_longest(*ranked) for passage in rank if passage is not None)
         return list(dict.fromkeys(merged))[: self._limit]
 
-    async def _extract(self, message: Message) -> str:
+    async def _extract(self, message: Message, held: Held) -> str:
         question = question_in(message.text)
         if not question:
             return "Noted."
-        found = await self._search(question, self._limit)
-        spoken_of = time_spoken_of(question, message.at)
-        if spoken_of is not None:
-            known = {each.passage for each in found}
-            around = self.store.around(spoken_of, self._limit)
-            found += [Found(passage, 0.0) for passage in around if passage not in known]
-        return answer(message, [each.passage for each in found])
+        with operating("retrieve") as done:
+            found = await self._search(question, self._limit, held)
+            spoken_of = time_spoken_of(question, message.at)
+            if spoken_of is not None:
+                known = {each.passage for each in found}
+                around = held.around(spoken_of, self._limit)
+                found += [Found(passage, 0.0) for passage in around if passage not in known]
+            done.used(*self._embedding([question]))
+        with operating("answer"):
+            return answer(message, [each.passage for each in found])
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return the passages nearest to `query`, the nearest first."""
         await self._catch_up()
-        found = await self._search(query, limit)
+        found = await self._search(query, limit, self.store.now())
         return [Memory(passage.text, passage.at, passage.turn, score) for passage, score in found]
 
     def reserve(self, message: Message) -> Usage | None:
@@ -273,8 +323,8 @@ class VectorMemory(Agent):
             if self._remote is not None:
                 await self._remote.close()
 
-    async def _search(self, query: str, limit: int) -> list[Found]:
-        return self.store.nearest((await self._embed([query]))[0], limit)
+    async def _search(self, query: str, limit: int, held: Held) -> list[Found]:
+        return held.nearest((await self._embed([query]))[0], limit)
 
     async def _embed(self, texts: list[str]) -> Vectors:
         if self._remote is not None and texts:
@@ -282,3 +332,33 @@ class VectorMemory(Agent):
         if self._local is hashing.embed or not texts:
             return hashing.embed(texts)
         return hashing.whole(self._local(texts))
+
+
+class _State(NamedTuple):
+    """All that an answer depends on, besides the message."""
+
+    held: Held
+    recent: Sequence[Turn]
+    pad: str
+
+
+class _Said(NamedTuple):
+    """What came of consulting the core."""
+
+    reply: Reply
+    queries: Sequence[str]
+    pad: str | None
+    """What it wrote for its scratchpad."""
+
+
+def _wanted(message: Message) -> list[str]:
+    """Return what is searched for a message: its question, if it has one."""
+    question = question_in(message.text)
+    return [question] if question else []
+
+
+def _with(usage: Usage | None, embedded: Usage | None) -> Usage | None:
+    """Return the usage of a core, and beside it that of the embedder."""
+    if usage is None or embedded is None:
+        return usage
+    return replace(usage, besides=(*usage.besides, embedded))

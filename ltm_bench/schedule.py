@@ -28,6 +28,7 @@ from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.core.tokens import Counter
 from ltm_bench.script.rehearsal import Step, rehearse
 from ltm_bench.script.scenario import Example, Script
+from ltm_bench.script.sealed import SealedReply, is_beside
 
 USABLE = 0.9
 """Fraction of a span in which messages are placed; the rest is room for talkative agents."""
@@ -64,6 +65,24 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class Fork:
+    """Ask a question of an example beside the conversation: it adds no tokens and no time, and nobody waits for it."""
+
+    id: int
+    """Turns and forks are numbered together, so that one number names a question wherever it is shown."""
+    example: Example
+    line: Ask
+    text: str
+    due: int
+    """The position, in tokens, at which it was due."""
+    at: datetime
+    position: int
+    """Tokens of the conversation before it."""
+    tokens: int | None
+    """Length of the text; None if no rehearsal has counted it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fill:
     """Send about this many tokens of filler, message and reply together."""
 
@@ -82,7 +101,7 @@ class Finish:
     """Everything has been said."""
 
 
-Decision = Send | Fill | Jump | Finish
+Decision = Send | Fork | Fill | Jump | Finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +132,8 @@ class _Active:
 
 
 def load_of(steps: Sequence[Step]) -> int:
-    """Return the tokens of all messages and expected replies of a script."""
-    return sum(step.message_tokens + step.reply_tokens for step in steps)
+    """Return the tokens of all messages and expected replies of a script, as far as they are in the conversation."""
+    return sum(step.room for step in steps)
 
 
 def smallest_span(steps: Sequence[Step]) -> int:
@@ -123,11 +142,11 @@ def smallest_span(steps: Sequence[Step]) -> int:
     for step in steps:
         if step.line.at:
             need = max(need, said / (USABLE * step.line.at))
-        said += step.message_tokens
         if isinstance(step.line, Ask):
             # A question must be complete before the span ends, even if a filler turn overshoots.
-            need = max(need, said, (step.message_tokens + GRAIN) / (1 - USABLE * (step.line.at or 0.0)))
-        said += step.reply_tokens
+            complete = said + step.message_tokens
+            need = max(need, complete, (step.message_tokens + GRAIN) / (1 - USABLE * (step.line.at or 0.0)))
+        said += step.room
     return math.ceil(need)
 
 
@@ -135,9 +154,11 @@ Rehearsals = Mapping[str, Sequence[Step]]
 """The expected steps of each example, by its id."""
 
 
-def rehearse_all(examples: Sequence[Example], counter: Counter, *, span: int | None) -> Rehearsals:
+def rehearse_all(
+    examples: Sequence[Example], counter: Counter, *, span: int | None, forked: bool = False
+) -> Rehearsals:
     """Rehearse all examples. Raises SpanTooSmall, naming the most demanding one, if `span` is given and too small."""
-    rehearsals = {example.id: rehearse(example, counter) for example in examples}
+    rehearsals = {example.id: rehearse(example, counter, forked=forked) for example in examples}
     if span is not None and rehearsals:
         need, name = max((smallest_span(steps), name) for name, steps in rehearsals.items())
         if need > span:
@@ -179,7 +200,8 @@ def expected_lateness(
         while True:  # messages without a position follow at once
             if isinstance(steps[k].line, Ask):  # a question must be complete in time, not just begun
                 latest = max(latest, position + steps[k].message_tokens - due)
-            position += steps[k].message_tokens + max(steps[k].reply_tokens, reply_tokens)
+            if not steps[k].beside:
+                position += steps[k].message_tokens + max(steps[k].reply_tokens, reply_tokens)
             k += 1
             if k == len(steps) or steps[k].line.at is not None or steps[k].line.after is not None:
                 break
@@ -200,6 +222,7 @@ class Scheduler:
         start: Benchmark time of the first message, timezone-aware.
         stagger: Least distance between two starts, as a fraction of the span; shrinks if there are many scenarios.
         filler: False in isolated mode: positions have no meaning, and messages are due at once.
+        forked: Whether questions are asked beside the conversation.
         rehearsals: Results of `rehearse_all` for this span, if it has been called before.
 
     Raises SpanTooSmall if a script does not fit, and ConfigError if a script places a message outside 0..1.
@@ -215,14 +238,17 @@ class Scheduler:
         start: datetime,
         stagger: float = 0.01,
         filler: bool = True,
+        forked: bool = False,
         rehearsals: Rehearsals | None = None,
     ) -> None:
         self.position = 0
         self.clock = Clock(start)
         self._span = span
         self._filler = filler
+        self._forked = forked
+        self._number = 0
         if rehearsals is None:
-            rehearsals = rehearse_all(examples, counter, span=span if filler else None)
+            rehearsals = rehearse_all(examples, counter, span=span if filler else None, forked=forked)
         self._rehearsals = rehearsals
         order = Dice(f"{seed}/schedule")
         # One round after another: no scenario starts its second example before all have had their first turn.
@@ -259,7 +285,7 @@ class Scheduler:
             reply: The agent's reply to it; scripts receive an empty one if it is None.
             reply_tokens: Length of the reply.
 
-        A `Jump` needs no arguments.
+        A `Jump` needs no arguments, and a `Fork` no reply.
         """
         decision, self._decision = self.decide(), None
         if isinstance(decision, Jump):
@@ -267,6 +293,9 @@ class Scheduler:
             return []
         if isinstance(decision, Finish):
             return []
+        self._number += 1
+        if isinstance(decision, Fork):
+            return self._take_fork(cast(_Active, self._next), message_tokens)
         sent_at = self.clock.now
         if isinstance(decision, Send):
             active = cast(_Active, self._next)
@@ -284,6 +313,16 @@ class Scheduler:
         if isinstance(decision, Send):
             said = reply or Reply("")
             self._advance(active, Reply(said.text, said.usage, said.finish, sent_at), sent_at)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def _take_fork(self, active: _Active, message_tokens: int) -> list[Ended]:
+        if not active.begun:
+            active.first = self.position
+        active.last_question = self.position + message_tokens
+        active.sent += 1
+        now = self.clock.now
+        self._advance(active, SealedReply(now), now)
         ended, self._ended = self._ended, []
         return ended
 
@@ -306,11 +345,14 @@ class Scheduler:
             return Finish()
         return Fill(min(goals) - self.position)
 
-    def _send(self, active: _Active) -> Send:
+    def _send(self, active: _Active) -> Send | Fork:
         line = active.line
         text = line.text if isinstance(line.text, str) else line.text(self.clock.now)
         planned = active.planned[active.sent] if active.sent < len(active.planned) else None
         tokens = planned.message_tokens if planned is not None and planned.text == text else None
+        if self._forked and isinstance(line, Ask) and is_beside(line):
+            now, position = self.clock.now, self.position
+            return Fork(self._number, active.example, line, text, active.due, now, position, tokens)
         return Send(active.example, line, text, active.due, not active.begun, tokens)
 
     def _promote(self) -> None:

@@ -42,7 +42,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import chromadb
 import openai
 
 from ltm_bench.adapters.hashing import embed
@@ -60,7 +59,7 @@ from ltm_bench.runner.runs import run_conversations
 LTM_BENCH: Callable[[], None] = _SCRIPT.load()
 """What the command calls."""
 
-WARM = (chromadb.__name__, openai.__name__)
+WARM = (openai.__name__,)
 """Imported before any process is split off, so that a case does not begin with seconds of imports."""
 
 DIARY = '''"""Diary: answers from all that it was told, so that a turn lost or told twice shows in every later reply."""

@@ -114,7 +114,7 @@ def store(log: Path, home: Path) -> Stored:
         found = split_turn(turn)
         into.add(found, hashing.embed([each.text for each in found]))
         passages += len(found)
-        if begun is None:  # what comes with the first write, Chroma itself, is no part of growing
+        if begun is None:  # what comes with the first write is no part of growing
             into.write()
             begun = peak()
     into.close()

@@ -121,7 +121,7 @@ async def converse(count: int) -> None:
         for _, question in FACTS:
             scores = vectors @ hashing.embed([question])[0].astype(np.float64)
             exact = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:20]
-            found = store.nearest(hashing.embed([question])[0], 20)
+            found = store.now().nearest(hashing.embed([question])[0], 20)
             wrong += [each.passage for each in found] != [store.passages[i] for i in exact]
         await agent.close()
         disk = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())

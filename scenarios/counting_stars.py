@@ -272,6 +272,7 @@ def counting_stars(
         QUESTIONS[language, "reasoning" if late else task].format(who=who, things=name),
         expect=star_counts(counts, mistaken=mistaken, foreign=foreign),
         at=share,
+        inline=total and delivery == "one_shot",  # the sum is asked of the same message
     )
     if delivery == "scattered":
         for i, (notes, sentence) in enumerate(said):

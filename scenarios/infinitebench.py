@@ -113,4 +113,5 @@ def _worked_out(dice: Dice, order: Order, delivery: str, scorer: str) -> Script:
             running(terms, first=not part),
             expect=benchmarked("math_find", [value], mode=scorer),
             at=(part + 1) / len(starts) if delivery == "scattered" else None,
+            inline=start + TERMS < len(numbers),  # the next part goes on from this one's terms
         )

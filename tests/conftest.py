@@ -78,7 +78,7 @@ class Talk:
         return reply
 
     def observe(self, text: str, reply: str) -> None:
-        turn = Turn(self.message(text), Reply(reply))
+        turn = Turn(self.message(text), Reply(reply), answered="script")
         self._runner.run(self.agent.observe(turn))
         self.turns.append(turn)
 

@@ -20,6 +20,7 @@ from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEn
 from ltm_bench.score.comparison import Scored
 from ltm_bench.score.headline import count_outcomes, example_score, summarise_scenario
 from ltm_bench.score.judgements import Override, reply_hash
+from ltm_bench.score.operations import Operation, Stretch
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
 from ltm_bench.score.statistics import sum_interval
 
@@ -172,6 +173,22 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
             price_list="genai-prices 0.2.1",
         ),
         "latency": Latency(total=262.5, median=1.84, p95=6.2),
+        "operations": [
+            Operation(
+                name=name,
+                calls=40,
+                p50=0.2,
+                p95=0.9,
+                seconds=12.0,
+                tokens=5000,
+                dollars=0.25,
+                along=(
+                    Stretch(position=60_000, calls=20, p50=0.2),
+                    Stretch(position=120_000, calls=20, p50=0.3),
+                ),
+            )
+            for name in ("write", "retrieve", "answer")
+        ],
         "outcomes": count_outcomes(examples),
         "scenarios": scenarios,
         "examples": list(examples),

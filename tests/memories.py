@@ -43,7 +43,7 @@ class Conversation:
             self.runner.run(self.agent.observe(each))
 
     def fill(self, number: int, text: str) -> Turn:
-        filler = replace(turn(number, text), kind="fill")
+        filler = replace(turn(number, text), kind="fill", answered="script")
         self.observe(filler)
         return filler
 

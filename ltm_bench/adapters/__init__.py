@@ -42,10 +42,11 @@ What there is, by module:
 - `read_key` reads a key from the environment, and `scrubbed` takes it and all others out of a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model.
-- `passages`, `vector_store`: turns cut into passages; Chroma with an exact ranking.
+- `passages`, `vector_store`: turns cut into passages, and an exact ranking of them.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
+- `operations`: `operating`, which says how long a memory writes, retrieves and answers, and what that uses.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function, or an object that can be called, as an agent.
 - `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
@@ -69,13 +70,14 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.http.shared import attempt, client, read
     from ltm_bench.adapters.http.traffic import Attempt, begin, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
+    from ltm_bench.adapters.operations import operating
     from ltm_bench.adapters.passages import Passage, split_turn
     from ltm_bench.adapters.product import MemoryProduct
     from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
     from ltm_bench.adapters.settings import at_least
     from ltm_bench.adapters.text import aware_time, pieces, sendable
     from ltm_bench.adapters.usage import usage_of
-    from ltm_bench.adapters.vector_store import Found, VectorStore
+    from ltm_bench.adapters.vector_store import Found, Held, VectorStore
     from ltm_bench.adapters.window import KEPT, Prompt, Window
     from ltm_bench.core.agent import Forks, UsageModel
     from ltm_bench.core.clock import stamp
@@ -104,13 +106,14 @@ else:
             "ltm_bench.core.limits": "json_of",
             "ltm_bench.adapters.http.traffic": "Attempt begin tell",
             "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
+            "ltm_bench.adapters.operations": "operating",
             "ltm_bench.adapters.passages": "Passage split_turn",
             "ltm_bench.adapters.product": "MemoryProduct",
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
             "ltm_bench.adapters.settings": "at_least",
             "ltm_bench.adapters.text": "aware_time pieces sendable",
             "ltm_bench.adapters.usage": "usage_of",
-            "ltm_bench.adapters.vector_store": "Found VectorStore",
+            "ltm_bench.adapters.vector_store": "Found Held VectorStore",
             "ltm_bench.adapters.window": "KEPT Prompt Window",
             "ltm_bench.core.agent": "Forks UsageModel",
             "ltm_bench.core.clock": "stamp",
@@ -154,6 +157,7 @@ __all__ = [
     "Found",
     "FunctionAgent",
     "Heard",
+    "Held",
     "Ledger",
     "LtmBenchError",
     "MemoryProduct",
@@ -182,6 +186,7 @@ __all__ = [
     "make_agent",
     "name_in",
     "need",
+    "operating",
     "passing",
     "pieces",
     "provider_at",

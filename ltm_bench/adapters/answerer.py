@@ -60,6 +60,16 @@ class Core:
         self._last = agent
         return await agent.reply(prompt)
 
+    async def reply_apart(self, home: Path, prompt: Message) -> Reply:
+        """Answer one prompt while others are answered, too."""
+        agent = self._new()
+        home.mkdir(parents=True, exist_ok=True)
+        await agent.open(home)
+        try:
+            return await agent.reply(prompt)
+        finally:
+            await agent.close()
+
     async def close(self) -> None:
         """Close the connections."""
         last, self._last = self._last, None

@@ -7,7 +7,7 @@ user's message, never in the system message, so that the provider's prompt cache
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +45,7 @@ _SOME = 8
 class ChatModel(Agent):
     """A conversation with one model, in a window. Subclasses write `ask`, and `provider` where prices are known."""
 
+    forks = "snapshot"
     writes_cost = False
     """Whether writing to the provider's prompt cache has a price of its own."""
 
@@ -105,6 +106,15 @@ class ChatModel(Agent):
         reply = self._overflow() if prompt is None else await self.ask(prompt)
         self._conversation.take(said, reply)
         return reply
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze the conversation with this message at its end; its prompt cache holds for what is before."""
+        prompt = self._conversation.prompt(stamped(message))
+
+        async def answer() -> Reply:
+            return self._overflow() if prompt is None else await self.ask(prompt)
+
+        return answer
 
     async def observe(self, turn: Turn) -> None:
         """Remember a turn as if it had been answered here."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +114,13 @@ class Tally:
     def __init__(self) -> None:
         self._owed: list[Usage | None] = []
         self._turn: list[Usage | None] = []
+        self.calls: list[Usage | None] = []
+        """All of them, in order."""
 
     def add(self, usage: Usage | None) -> None:
         """Count one call; None: it is unknown what it used."""
         self._turn.append(usage)
+        self.calls.append(usage)
 
     def turn(self) -> list[dict[str, Any] | None]:
         """Return what the turn that is now heard has used, for the ledger."""
@@ -128,7 +132,7 @@ class Tally:
         """Take up what the last of these turns used, if no reply has come after them."""
         self._owed, self._turn = [], []
         for turn, calls in zip(reversed(turns), reversed(spent), strict=True):
-            if turn.answered == "agent":
+            if turn.billed:
                 break
             self._owed += [None if call is None else Usage(**call) for call in calls]
 
@@ -138,16 +142,25 @@ class Tally:
         What another model embedded, and so wrote nothing, stands beside what the models wrote.
         """
         calls, self._owed, self._turn = [*self._owed, *self._turn], [], []
-        known = [usage for usage in calls if usage is not None]
-        if reply is None or len(known) < len(calls):
-            return None
-        total, beside = reply, dict[str | None, Usage]()
-        for usage in known:
-            if usage.output or usage.model == reply.model:
-                total += usage
-            else:
-                beside[usage.model] = beside[usage.model] + usage if usage.model in beside else usage
-        return replace(total, besides=(*total.besides, *beside.values()))
+        return _together(calls, reply)
+
+    def apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Take the calls since the last turn out of what is owed; return what adds them to a forked reply's usage."""
+        calls, self._turn = self._turn, []
+        return partial(_together, calls)
+
+
+def _together(calls: Sequence[Usage | None], reply: Usage | None) -> Usage | None:
+    known = [usage for usage in calls if usage is not None]
+    if reply is None or len(known) < len(calls):
+        return None
+    total, beside = reply, dict[str | None, Usage]()
+    for usage in known:
+        if usage.output or usage.model == reply.model:
+            total += usage
+        else:
+            beside[usage.model] = beside[usage.model] + usage if usage.model in beside else usage
+    return replace(total, besides=(*total.besides, *beside.values()))
 
 
 def _line(row: list[Any]) -> str:

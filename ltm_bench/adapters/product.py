@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ltm_bench.adapters.answerer import Core
 from ltm_bench.adapters.endpoint import Endpoint
-from ltm_bench.adapters.ledger import Ledger, name_in
+from ltm_bench.adapters.ledger import Ledger, Tally, name_in
+from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import at_least
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
@@ -22,6 +24,8 @@ class MemoryProduct(Agent):
     A turn is noted in a ledger before and after the product hears it, so that a run that is resumed has the memory of
     its log: turns that the product has not heard are told to it, and what it heard beyond the log is cut off.
     """
+
+    forks = "snapshot"
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class MemoryProduct(Agent):
         self.connections = endpoint.connections
         self._core = Core(core, core_settings, window)
         self._limit = memories
+        self._tally = Tally()
         self._recent: deque[Turn] = deque(maxlen=recent)
         self._restored = False
 
@@ -80,6 +85,10 @@ class MemoryProduct(Agent):
         """Return the usage of a reply, given what the core used for it."""
         return usage
 
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Return what adds the use of a lookup that was just made to the usage of a forked reply."""
+        return lambda usage: usage
+
     # The agent
 
     async def open(self, home: Path) -> None:
@@ -102,18 +111,53 @@ class MemoryProduct(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Tell the product of a turn."""
+        await self._hear(turn)
+        if turn.billed:  # a run that is resumed: this reply has been billed, with all before it
+            self.billed(None)
+
+    async def _hear(self, turn: Turn) -> None:
         await self._ready()
-        await self.hear(turn)
+        with self._operating("write"):
+            await self.hear(turn)
         self._recent.append(turn)
+
+    async def _looked_up(self, message: Message) -> Message:
+        """Return the core's prompt, with what the product finds for a message."""
+        with self._operating("retrieve"):
+            found = await self.recall(self.query(message), self._limit)
+        return replace(message, text=self._core.prompt(message, found, self._recent))
+
+    @contextmanager
+    def _operating(self, name: Operation) -> Iterator[None]:
+        """Time what the product does, with what its own calls use meanwhile."""
+        with operating(name) as done:
+            before = len(self._tally.calls)
+            yield
+            done.used(*self._tally.calls[before:])
 
     async def reply(self, message: Message) -> Reply:
         """Answer from what the product finds, and tell it of the turn."""
         await self._ready()
-        found = await self.recall(self.query(message), self._limit)
-        prompt = self._core.prompt(message, found, self._recent)
-        reply = await self._core.reply(self._home / "core", replace(message, text=prompt))
-        await self.observe(Turn(message, reply))
+        prompt = await self._looked_up(message)
+        with operating("answer") as done:
+            reply = await self._core.reply(self._home / "core", prompt)
+            done.used(reply.usage)
+        await self._hear(Turn(message, reply))
         return replace(reply, usage=self.billed(reply.usage))
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Look up what the product finds now, and freeze the core's prompt; the product hears of nothing."""
+        await self._ready()
+        prompt = await self._looked_up(message)
+        billed = self.billed_apart()
+
+        async def answer() -> Reply:
+            with operating("answer") as done:
+                reply = await self._core.reply_apart(self._home / "core", prompt)
+                done.used(reply.usage)
+            return replace(reply, usage=billed(reply.usage))
+
+        return answer
 
     async def close(self) -> None:
         """Close the core's connections."""

@@ -1,11 +1,12 @@
-"""Passages in Chroma, and their vectors once more in memory, where they can be ranked exactly.
+"""Passages and their vectors: in SQLite, so that a run can be resumed, and in memory, where they are ranked exactly.
 
-Chroma's own index is approximate: its graph search missed a true neighbour in one query of eight, even with `ef_search`
-as large as the store. So Chroma keeps passages and vectors, and the ranking is an exact scan.
+There is no index: a graph of neighbours took two thirds of a run's processor time to build, and misses a true neighbour
+now and then. An exact scan over 60,000 passages takes some milliseconds.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,15 +17,15 @@ from ltm_bench.adapters.passages import Passage
 from ltm_bench.core.errors import CannotResume
 
 if TYPE_CHECKING:
-    from chromadb.api.models.Collection import Collection
-
     from ltm_bench.adapters.hashing import Vectors
 
 _WRITE_AT_ONCE = 256
-"""Passages per write: a write costs about 15 ms, however small. What a crash loses, `restore` is given again."""
+"""Passages per write. What a crash loses, `restore` is given again."""
 
-_PAGE = 1000
-"""Passages that are read, written or deleted in one call."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (embedder BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS passages (key TEXT PRIMARY KEY, text BLOB, said TEXT, vector BLOB) WITHOUT ROWID;
+"""
 
 
 class Stored(NamedTuple):
@@ -44,14 +45,41 @@ class Found(NamedTuple):
     """The product of the two vectors: higher is nearer."""
 
 
+class Held(NamedTuple):
+    """What a store holds at one moment."""
+
+    passages: Sequence[Passage]
+    """The first `size` of them; the list may grow behind it."""
+    size: int
+    vectors: Vectors
+
+    def nearest(self, query: Any, limit: int) -> list[Found]:
+        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        import numpy as np
+
+        count = self.size
+        if not count:
+            return []
+        scores = self.vectors @ query
+        best = np.arange(count)
+        if limit < count:  # whatever scores as much as the last one that fits must be there to be compared
+            best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
+        best = best[np.argsort(-scores[best], kind="stable")][:limit]
+        return [Found(self.passages[int(row)], float(scores[row])) for row in best]
+
+    def around(self, at: datetime, limit: int) -> list[Passage]:
+        """Return the passages that were stored next to a time, in order."""
+        middle = bisect_left(self.passages, at, hi=self.size, key=lambda passage: passage.at)
+        return list(self.passages[max(0, middle - limit // 2) : min(self.size, middle + (limit + 1) // 2)])
+
+
 class VectorStore:
     """Passages, their vectors, and an exact ranking of them."""
 
     def __init__(self, embedder: str) -> None:
         """Set up for the vectors of an embedder; those of another one are of no use, and are deleted."""
         self._embedder = embedder
-        self._client: Any = None  # Chroma's own type hides close()
-        self._collection: Collection | None = None
+        self._connection: sqlite3.Connection | None = None
         self._unwritten: list[int] = []
         self.passages: list[Passage] = []
         """In the order in which they were said."""
@@ -62,65 +90,52 @@ class VectorStore:
         return self._vectors[: len(self.passages)]
 
     def open(self, home: Path) -> None:
-        """Say where the collection is; it is opened, or created, when it is first read or written."""
+        """Say where the file is; it is opened, or created, when it is first read or written."""
         import numpy as np
 
-        self._where = home.resolve() / "chroma"
+        self._where = home.resolve() / "memory.sqlite"
         self._vectors: Vectors = np.zeros((0, 0), dtype=np.float32)
 
-    def connect(self) -> Collection:
-        """Return the collection. Chroma alone takes as long to import as everything else until a run's first turn."""
-        if self._collection is None:
-            import chromadb
-            from chromadb.config import Settings
-
-            self._client = chromadb.PersistentClient(
-                path=str(self._where), settings=Settings(anonymized_telemetry=False)
-            )
-            self._collection = self._open_collection(self._client)
-        return self._collection
-
-    def _open_collection(self, client: Any) -> Collection:
-        for known in client.list_collections():
-            if known.name == "passages" and (known.metadata or {}).get("embedder") != self._embedder:
-                client.delete_collection("passages")
-        # The graph index is never asked, so it is kept as small as it can be: that halves a write. Without
-        # embedding_function=None Chroma would fetch a model.
-        collection: Collection = client.get_or_create_collection(
-            "passages",
-            metadata={"embedder": self._embedder},
-            embedding_function=None,
-            configuration={
-                "hnsw": {"space": "ip", "max_neighbors": 4, "ef_construction": 8, "num_threads": 1}
-            },
-        )
-        return collection
+    def connect(self) -> sqlite3.Connection:
+        """Return the open file."""
+        if self._connection is None:
+            connection = sqlite3.connect(self._where)
+            connection.execute("PRAGMA synchronous = OFF")  # after a power failure the log has it all
+            connection.executescript(_SCHEMA)
+            known = [row[0] for row in connection.execute("SELECT embedder FROM about")]
+            if known != [_bytes(self._embedder)]:
+                connection.execute("DELETE FROM passages")
+                connection.execute("DELETE FROM about")
+                connection.execute("INSERT INTO about VALUES (?)", [_bytes(self._embedder)])
+                connection.commit()
+            self._connection = connection
+        return self._connection
 
     def load(self) -> dict[str, Stored]:
         """Return what is on disk, by key. Raises CannotResume where it cannot be read."""
-        stored: dict[str, Stored] = {}
+        import numpy as np
+
         if not self._where.exists():
-            return stored
+            return {}
         try:
-            for offset in range(0, self.connect().count(), _PAGE):
-                page: Any = self.connect().get(
-                    limit=_PAGE, offset=offset, include=["metadatas", "embeddings"]
-                )
-                rows = zip(page["ids"], page["metadatas"], page["embeddings"], strict=True)
-                stored.update({key: Stored(data["text"], data["said"], vector) for key, data, vector in rows})
-        except Exception as error:  # Chroma has no base class for what its core raises
+            rows = self.connect().execute("SELECT key, text, said, vector FROM passages")
+            return {
+                key: Stored(text.decode("utf-8", "surrogatepass"), said, np.frombuffer(vector, np.float32))
+                for key, text, said, vector in rows
+            }
+        except (sqlite3.Error, ValueError, AttributeError) as error:
             raise CannotResume(
-                f"the vector store in {self._where} cannot be read ({type(error).__name__}: {error}); delete that "
-                "folder and resume: it will be rebuilt from the log"
+                f"the vector store {self._where} cannot be read ({type(error).__name__}: {error}); delete that "
+                "file and resume: it will be rebuilt from the log"
             ) from error
-        return stored
 
     def keep(self, stored: dict[str, Stored], passages: Sequence[Passage]) -> list[Passage]:
         """Delete what is on disk but is not exactly one of these passages; return those that are missing there."""
         wanted = {p.key: (p.text, _said(p)) for p in passages}
         gone = [key for key, each in stored.items() if wanted.get(key) != (each.text, each.said)]
-        for start in range(0, len(gone), _PAGE):
-            self.connect().delete(ids=gone[start : start + _PAGE])
+        if gone:
+            self.connect().executemany("DELETE FROM passages WHERE key = ?", [(key,) for key in gone])
+            self.connect().commit()
         for key in gone:
             del stored[key]
         return [passage for passage in passages if passage.key not in stored]
@@ -131,7 +146,7 @@ class VectorStore:
         """Hold exactly these passages from now on; those whose vectors are in `added` are written."""
         import numpy as np
 
-        self.passages = []
+        self.passages = []  # a new list: what was held before stays as it was
         self._unwritten = []
         self._vectors = np.zeros((0, 0), dtype=np.float32)
         vectors = [added[p.key] if p.key in added else stored[p.key].vector for p in passages]
@@ -161,44 +176,32 @@ class VectorStore:
 
     def write(self) -> None:
         """Write what is not yet on disk."""
-        for start in range(0, len(self._unwritten), _PAGE):
-            rows = self._unwritten[start : start + _PAGE]
-            chosen = [self.passages[row] for row in rows]
-            self.connect().upsert(
-                ids=[p.key for p in chosen],
-                embeddings=self._vectors[rows],
-                # Not as documents: Chroma would index every three letters of them, which doubles the time.
-                metadatas=[{"text": p.text, "said": _said(p)} for p in chosen],
-            )
+        if not self._unwritten:
+            return
+        rows = (
+            (each.key, _bytes(each.text), _said(each), self._vectors[row].tobytes())
+            for row, each in ((row, self.passages[row]) for row in self._unwritten)
+        )
+        self.connect().executemany("INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)", rows)
+        self.connect().commit()
         self._unwritten = []
 
-    def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
-        import numpy as np
-
-        count = len(self.passages)
-        if not count:
-            return []
-        scores = self.vectors @ query
-        best = np.arange(count)
-        if limit < count:  # whatever scores as much as the last one that fits must be there to be compared
-            best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
-        best = best[np.argsort(-scores[best], kind="stable")][:limit]
-        return [Found(self.passages[row], float(scores[row])) for row in best]
-
-    def around(self, at: datetime, limit: int) -> list[Passage]:
-        """Return the passages that were stored next to a time, in order."""
-        middle = bisect_left(self.passages, at, key=lambda passage: passage.at)
-        return self.passages[max(0, middle - limit // 2) : middle + (limit + 1) // 2]
+    def now(self) -> Held:
+        """Return what it holds now. It only ever grows behind it."""
+        return Held(self.passages, len(self.passages), self.vectors)
 
     def close(self) -> None:
-        """Write the rest and close the files."""
+        """Write the rest and close the file."""
         try:
             self.write()
         finally:
-            if self._client is not None:
-                self._client.close()
-                self._client = self._collection = None
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # SQLite's own text takes no half of a surrogate pair
 
 
 def _said(passage: Passage) -> str:

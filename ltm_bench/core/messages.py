@@ -119,6 +119,13 @@ class Turn:
     example: str | None = None
     """The example that spoke, e.g. `colours/2`; None for filler."""
     answered: AnsweredBy = "agent"
+    forked: bool = False
+    """Whether it is a question that was asked beside the conversation, which therefore knows nothing of it."""
+
+    @property
+    def billed(self) -> bool:
+        """Whether the agent replied itself, so that what it had used until then was counted with this reply."""
+        return self.answered == "agent" and (self.kind != "fill" or self.reply.usage is not None)
 
 
 class Outcome(StrEnum):
@@ -231,6 +238,10 @@ class Ask:
     """The best reply, where no matcher can know it."""
     buried: tuple[Buried, ...] = ()
     """The needles in it, where the message brings the material of its own question."""
+    inline: bool = False
+    """Whether it is part of the conversation even where questions are forked: because the script reads the reply, or
+    because later messages build on the question.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Source:
     def turns(self) -> Iterator[Turn]:
         """Yield the answered turns from the event log, conversation by conversation. Raises LogError."""
         for path in conversations(self.folder, self.manifest):
-            yield from read_turns(path)
+            yield from read_turns(path, forks=True)
 
 
 def source_of(folder: Path, results: Results) -> Source:

@@ -14,7 +14,8 @@ from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.scrub import REMOVED
-from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.events import Forked, Replied, Sent
+from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events
 from ltm_bench.score.results import SCHEMA, Results
@@ -112,6 +113,7 @@ def read_log(run: Path, manifest: Manifest) -> Logged:
     logged = Logged()
     for path in conversations(run, manifest):
         question: Asked | None = None
+        answers = answers_in(path)
         for event in read_events(path):
             if isinstance(event, Sent):
                 text = event.message
@@ -123,6 +125,11 @@ def read_log(run: Path, manifest: Manifest) -> Logged:
                 logged.turns += 1
                 if question is not None:
                     question.reply = text
+            elif isinstance(event, Forked):
+                answered = answers.get(event.id)
+                reply = None if answered is None else answered.reply
+                logged.questions[Place(event.example, event.id)] = Asked(event.message, reply)
+                continue
             else:
                 continue
             logged.tokens += event.tokens

@@ -16,7 +16,6 @@ PACKAGES = (
     "ltm-bench",
     "openai",
     "anthropic",
-    "chromadb",
     "tiktoken",
     "rapidfuzz",
     "json-repair",

@@ -1,6 +1,7 @@
 """The events of a log: frozen values with one JSON form each, told apart by `event`.
 
-`sent` is written before the agent is called and `replied` after, so a log says what a killed run was doing. `jumped`,
+`sent` is written before the agent is called and `replied` after, so a log says what a killed run was doing. `forked`
+stands where a question was asked beside the conversation; all `answered` come at the end, in order of id. `jumped`,
 `ended` and `finished` record the scheduler's decisions; `published` is the score that an imported result came with.
 """
 
@@ -95,6 +96,65 @@ class Replied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Forked:
+    """A question is asked beside the conversation; its fields are those of `Sent`."""
+
+    event: Literal["forked"] = "forked"
+    id: Count
+    """Turns and forks are numbered together."""
+    example: str
+    message: str
+    tokens: Count
+    position: Count
+    due: Count | None = None
+    at: AwareDatetime
+    expect: dict[str, Any]
+    ideal: str | None = None
+    buried: tuple[tuple[str, Count | None], ...] | None = None
+
+    @property
+    def sent(self) -> Sent:
+        """The same question as a message of the conversation."""
+        return Sent(
+            turn=self.id,
+            kind="ask",
+            example=self.example,
+            message=self.message,
+            tokens=self.tokens,
+            position=self.position,
+            due=self.due,
+            at=self.at,
+            expect=self.expect,
+            ideal=self.ideal,
+            buried=self.buried,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The agent answered a fork; the fields are those of `Replied`."""
+
+    event: Literal["answered"] = "answered"
+    id: Count
+    reply: str
+    tokens: Count
+    finish: Finish
+    usage: Annotated[Usage, AfterValidator(_check_usage)] | None = None
+
+    @property
+    def said(self) -> Reply:
+        """The reply as the adapter returned it."""
+        return Reply(self.reply, self.usage, self.finish)
+
+    @property
+    def replied(self) -> Replied:
+        """The same reply as one of the conversation."""
+        return Replied(
+            turn=self.id, reply=self.reply, tokens=self.tokens, finish=self.finish, usage=self.usage
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Jumped:
     """The benchmark's clock jumped."""
 
@@ -138,11 +198,14 @@ class Finished:
     at: AwareDatetime
 
 
-Event = Annotated[Sent | Replied | Jumped | Ended | Published | Finished, Field(discriminator="event")]
+_KINDS = (Sent, Replied, Forked, Answered, Jumped, Ended, Published, Finished)
+
+Event = Annotated[
+    Sent | Replied | Forked | Answered | Jumped | Ended | Published | Finished, Field(discriminator="event")
+]
 
 _FIELDS: Mapping[type[Any], tuple[str, ...]] = {
-    kind: tuple(field.name for field in fields(kind))
-    for kind in (Sent, Replied, Jumped, Ended, Published, Finished, Usage)
+    kind: tuple(field.name for field in fields(kind)) for kind in (*_KINDS, Usage)
 }
 
 _EVENTS: TypeAdapter[Any] = TypeAdapter(Event, config=ConfigDict(strict=True))
@@ -220,3 +283,14 @@ def usage_data(usage: Usage) -> Mapping[str, Any]:
     if usage.besides:
         data["besides"] = [usage_data(each) for each in usage.besides]
     return {name: value for name, value in data.items() if value}
+
+
+def usage_of(data: object) -> Usage | None:
+    """Return the usage that a JSON form stands for; None where it stands for none."""
+    if not isinstance(data, dict) or not set(data) <= set(_FIELDS[Usage]):
+        return None
+    besides = data.get("besides", [])
+    others = [usage_of(each) for each in besides] if isinstance(besides, list) else [None]
+    known = tuple(each for each in others if each is not None)
+    usage = Usage(**{**data, "besides": known})
+    return usage if len(known) == len(others) and is_usage(usage) else None

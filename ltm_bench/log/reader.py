@@ -13,7 +13,18 @@ from pydantic import ValidationError
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.limits import is_ordinary, json_of, opened
 from ltm_bench.core.messages import AnsweredBy, Turn
-from ltm_bench.log.events import Ended, Event, NotAnEvent, Published, Replied, Sent, decode
+from ltm_bench.log.events import (
+    Answered,
+    Ended,
+    Event,
+    Forked,
+    NotAnEvent,
+    Published,
+    Replied,
+    Sent,
+    decode,
+)
+from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import FORMAT, Manifest
 
 
@@ -37,6 +48,7 @@ class EventReader:
         """Read the log from its beginning."""
         self._hash = hashlib.sha256()
         asked: int | None = None
+        forks: set[int] = set()
         speaking: set[str] = set()
         try:
             with opened(self.path) as file:
@@ -59,6 +71,14 @@ class EventReader:
                             problem = f"damaged event, replied: turn = {event.turn}: no message of that turn is waiting"
                             raise self._damaged(number, problem)
                         asked = None
+                    elif isinstance(event, Forked):
+                        forks.add(event.id)
+                        speaking.add(event.example)
+                    elif isinstance(event, Answered):
+                        if event.id not in forks:
+                            problem = f"damaged event, answered: id = {event.id}: no such fork is waiting"
+                            raise self._damaged(number, problem)
+                        forks.remove(event.id)
                     elif isinstance(event, Ended | Published):
                         if event.example not in speaking:
                             where = f"{event.event}: example = {event.example!r:.60}"
@@ -156,15 +176,18 @@ def is_finished(path: Path) -> bool:
         return last.startswith(b'{"event":"finished"') and last.endswith(b"}")
 
 
-def read_turns(path: Path) -> Iterator[Turn]:
-    """Yield the answered turns of a log one by one."""
+def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:
+    """Yield the answered turns of a log one by one; with `forks` also the answered questions beside them."""
     sent: Sent | None = None
     filler: AnsweredBy | None = None
+    answers = answers_in(path) if forks else {}
     for event in read_events(path):
         if isinstance(event, Sent):
             sent = event
+        elif isinstance(event, Forked) and (answered_fork := answers.get(event.id)) is not None:
+            yield Turn(event.sent.said, answered_fork.said, "ask", event.example, forked=True)
         elif isinstance(event, Replied) and sent is not None:
-            answered = event.answered or "agent"
+            answered: AnsweredBy = event.answered or "agent"
             if sent.kind == "fill":
                 filler = filler or _answers_filler(path)
                 answered = filler

@@ -218,13 +218,14 @@ def _abouts(manifest: Manifest, scenarios: Scenarios) -> dict[str, About]:
 def _rehearsed(plan: Plan) -> Rehearsals:
     """Rehearse all examples. Raises PluginError for a script that fails, or asks nothing."""
     span = None if plan.manifest.suite.isolated else plan.manifest.span
+    forked = plan.manifest.questions == "forked"
     try:
-        rehearsals = rehearse_all(plan.examples, plan.counter, span=span)
+        rehearsals = rehearse_all(plan.examples, plan.counter, span=span, forked=forked)
     except LtmBenchError:
         raise
     except Exception:  # a script is anybody's code: find the example, and blame its file
         for example in plan.examples:
-            rehearsal(example, plan.counter)
+            rehearsal(example, plan.counter, forked=forked)
         raise
     for example in plan.examples:
         if not any(isinstance(step.line, Ask) for step in rehearsals[example.id]):
@@ -235,10 +236,10 @@ def _rehearsed(plan: Plan) -> Rehearsals:
     return rehearsals
 
 
-def rehearsal(example: Example, count: Counter) -> list[Step]:
+def rehearsal(example: Example, count: Counter, *, forked: bool = False) -> list[Step]:
     """Rehearse one example. Raises PluginError, with the file's line, where its script fails."""
     try:
-        return rehearse(example, count)
+        return rehearse(example, count, forked=forked)
     except LtmBenchError:
         raise
     except Exception as error:  # a script is anybody's code

@@ -85,6 +85,27 @@ def agent_colour(names: Sequence[str]) -> alt.Color:
     )
 
 
+def frontier(rows: Sequence[Row]) -> alt.Chart:
+    """Return the line along the rows that no other of the same `span` beats in `x` (less) and `share` (more)."""
+    best = [
+        row
+        for row in rows
+        if not any(
+            other["span"] == row["span"]
+            and other["x"] <= row["x"]
+            and other["share"] >= row["share"]
+            and (other["x"], other["share"]) != (row["x"], row["share"])
+            for other in rows
+        )
+    ]
+    line: alt.Chart = (
+        alt.Chart(inline(best))
+        .mark_line(color="#8a8a8a", strokeDash=[3, 3])
+        .encode(x="x:Q", y="share:Q", detail="span:N")
+    )
+    return line
+
+
 def share_x(field: str, title: str) -> alt.X:
     """Return a horizontal axis from 0 to 1."""
     return alt.X(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]))

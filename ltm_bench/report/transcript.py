@@ -16,7 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from ltm_bench.log.events import Jumped, Replied, Sent
+from ltm_bench.log.events import Forked, Jumped, Replied, Sent
+from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events, read_manifest
 from ltm_bench.report.anchors import anchor
@@ -79,11 +80,21 @@ class TranscriptWriter:
             replied: What the agent answered, or None if it did not.
             question: The scored question, for a turn that has one.
         """
+        self._write_turn(sent, replied, question, forked=False)
+
+    def forked(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
+        """Write a question that was asked beside the conversation, where it stood."""
+        self._write_turn(sent, replied, question, forked=True)
+
+    def _write_turn(
+        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool
+    ) -> None:
         self._write(
             self._turn(
                 sent=sent,
                 replied=replied,
                 question=question,
+                forked=forked,
                 id=anchor(sent.turn, sent.example or "", isolated=self._manifest.suite.isolated),
                 number=self._numbers.get(sent.example or ""),
                 longest=LONGEST_TURN,
@@ -138,12 +149,17 @@ def render_transcript(run: Path, results: Results, target: Path) -> None:
         for path in conversations(run, manifest):
             writer.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
             sent: Sent | None = None
+            answers = answers_in(path)
             for event in read_events(path):
                 if isinstance(event, Sent):
                     sent = event
                 elif isinstance(event, Replied) and sent is not None:
                     writer.turn(sent, event, questions.get((sent.example or "", sent.turn)))
                     sent = None
+                elif isinstance(event, Forked):
+                    answered = answers.get(event.id)
+                    reply = None if answered is None else answered.replied
+                    writer.forked(event.sent, reply, questions.get((event.example, event.id)))
                 elif isinstance(event, Jumped):
                     writer.jumped(event)
             if sent is not None:

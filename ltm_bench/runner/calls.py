@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -16,13 +17,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
+from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory
-from ltm_bench.core.budget import NOTHING, Budget, Mark
-from ltm_bench.core.errors import AgentError, LtmBenchError
+from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
+from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.keys import scrubbed, without_values
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.events import is_usage
+from ltm_bench.log.events import is_usage, usage_data
 from ltm_bench.log.journal import Journal, retrieval_trace_of
 from ltm_bench.log.lines import records
 from ltm_bench.log.reader import read_turns
@@ -46,6 +48,8 @@ class Answer:
     """What retrieval gave for a question, before it was asked; None where nobody can tell."""
     charged: Decimal = NOTHING
     """What was charged because the reply does not say what it used."""
+    operations: Sequence[Done] = ()
+    """What the agent did for it."""
 
 
 class Calls:
@@ -81,6 +85,7 @@ class Calls:
         self.live = False
         """Whether the agent has caught up with the log, so that it may be asked."""
         self.opened = False
+        self._under_way: set[asyncio.Future[None]] = set()
         self._recorder = recorder
         self._journal = journal
         self._trace = Journal(retrieval_trace_of(recorder.path), journal.clock)
@@ -113,7 +118,12 @@ class Calls:
         """Let the agent take a turn as having happened."""
         self._turn = turn.message.turn
         heard = replace(turn.message, text=f"{turn.message.text}\n{turn.reply.text}")
-        await self._pay_for(self.agent.observe(turn), heard)
+        begun = self._journal.clock()
+        with noting() as noted:
+            await self._pay_for(self.agent.observe(turn), heard)
+        if self.live and self.agent.observes:
+            done = noted or [Done("write", self._journal.clock() - begun)]
+            self._journal.put(self._where(turn.message.turn) | _operations(done))
 
     async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
         """Make a call that brings no reply, with money reserved for each attempt; its usage comes with the next one."""
@@ -121,11 +131,12 @@ class Calls:
         with self._budget.paying(self.agent, message, mark, at_once=False):
             await self._guard(call, message.turn)
 
-    async def catch_up(self, turn: int) -> None:
+    async def catch_up(self, turn: int, turns: int) -> None:
         """Open the agent and bring it to where the log ends, unless it is there already.
 
         Args:
             turn: The number of the next turn; all before it are in the log.
+            turns: How many these are: turns and forks are numbered together.
         """
         self._turn = turn
         if self.live:
@@ -133,60 +144,143 @@ class Calls:
         self.live = True
         untold = {} if self.agent.can_be_told or not turn else {"untold": True}
         self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True} | untold)
+        await self.stand_after(turns)
+
+    async def stand_after(self, turns: int) -> None:
+        """Open the agent and restore it from the first turns of the log, unless it is open: then it has heard them."""
         if not self.opened:
             await self.open()
-            if turn:
-                turns: Iterator[Turn] = islice(read_turns(self._recorder.path), turn)
-                await self._guard(self.agent.restore(turns), turn)
+            if turns:
+                logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
+                await self._guard(self.agent.restore(logged), self._turn)
 
     async def ask(
-        self, message: Message, record: Callable[[], int], *, question: bool, doubtful: bool
+        self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
     ) -> Answer:
         """Have the agent reply.
 
         Args:
             message: What it is asked.
+            turns: How many turns came before it.
             record: Records that the message goes out, and returns its tokens; called at the last moment, when nothing
                 can stop the call any more.
             question: Whether the reply will be scored: the agent's indexers are then waited for.
             doubtful: Whether the log holds the message already, so that the agent may get it twice.
         """
-        doubt = (
-            self._doubt_about(message.turn) if doubtful else NONE
+        doubt, lost = self._looked_up(
+            message, doubtful=doubtful
         )  # before this process adds a note of its own
-        await self.catch_up(message.turn)
+        await self.catch_up(message.turn, turns)
+        recalled = await self._settled(message) if question else None
+        async with self._granted(message) as granted:
+            asked = _Asked(message, "turn", doubt, lost, recalled)
+            return await self._called(asked, lambda: self.agent.reply(message), record, granted)
+
+    async def fork(
+        self, message: Message, record: Callable[[], int], frozen: asyncio.Event, *, doubtful: bool
+    ) -> Answer:
+        """Have the agent freeze the prompt for a question beside the conversation, and then answer it.
+
+        Args:
+            message: The question.
+            record: Records that it goes out, and returns its tokens; called at the last moment.
+            frozen: Set as soon as the conversation can go on, whatever comes of the question.
+            doubtful: Whether it went out before, so that the agent may get it twice.
+        """
+        try:
+            doubt, lost = self._looked_up(message, doubtful=doubtful)
+            recalled = await self._settled(message)
+            async with self._granted(message) as granted:
+                with noting() as noted:
+                    call = await self._guard(self.agent.fork(message), message.turn)
+                frozen.set()
+                asked = _Asked(message, "forked question", doubt, lost, recalled, noted)
+                return await self._called(asked, call, record, granted)
+        finally:
+            frozen.set()
+
+    def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
+        """Return what is known of a call that went out before, and charge it with what it may have cost."""
+        doubt = self._doubt_about(message.turn) if doubtful else NONE
         lost = self._most(message) if doubt.unpaid else NOTHING
         self._budget.lose(lost)
-        recalled = None
-        if question:
-            await self._pay_for(self.agent.settle(), message)
-            recalled = await self._recalled(message)
-        async with self._places:
-            mark = partial(self._mark, message.turn)
-            with self._budget.paying(self.agent, message, mark) as payment, listening() as heard:
-                begun = self._journal.clock()
-                try:
-                    sent, begun = record(), self._journal.clock()
-                    if doubt.unpaid or doubt.asked:
-                        self._doubt(message.turn, lost)
-                    payment.calling()
-                    reply = await self._guard(self.agent.reply(message), message.turn)
-                    if problem := _unusable(reply):
-                        raise AgentError(
-                            f"the agent failed at turn {message.turn}: reply() returned {problem}"
-                        )
-                except BaseException:  # whatever it is, it ends the call
-                    payment.fail()
-                    self._note(message.turn, "failed_after", self._journal.clock() - begun, heard)
-                    raise
-                seconds, before = self._journal.clock() - begun, payment.charged
-                payment.settle(reply.usage)
+        return doubt, lost
+
+    async def _settled(self, message: Message) -> Sequence[Memory] | None:
+        """Wait for the agent's indexers, and return what retrieval gives for a question."""
+        begun = self._journal.clock()
+        await self._pay_for(self.agent.settle(), message)
+        if type(self.agent).settle is not Agent.settle:
+            settled = Done("settle", self._journal.clock() - begun)
+            self._journal.put(self._where(message.turn) | _operations([settled]))
+        return await self._recalled(message)
+
+    @asynccontextmanager
+    async def _granted(self, message: Message) -> AsyncIterator[_Granted]:
+        """Wait for a place and for money, which are given back at the end.
+
+        Where the money is in other calls of this conversation, it waits for them: most of it comes back.
+        """
+        mark = partial(self._mark, message.turn)
+        while True:
+            async with self._places:
+                with ExitStack() as paying:
+                    try:
+                        payment = paying.enter_context(self._budget.paying(self.agent, message, mark))
+                    except BudgetReached:
+                        if not self._under_way:
+                            raise
+                    else:
+                        done = asyncio.get_running_loop().create_future()
+                        self._under_way.add(done)
+                        try:
+                            with listening() as heard:
+                                yield _Granted(payment, heard)
+                        finally:
+                            self._under_way.remove(done)
+                            paying.callback(done.set_result, None)  # once the money is back
+                        return
+            await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _called(
+        self,
+        asked: _Asked,
+        call: Callable[[], Awaitable[Reply]],
+        record: Callable[[], int],
+        granted: _Granted,
+    ) -> Answer:
+        """Call the agent, and return what came of it."""
+        turn, (payment, heard) = asked.message.turn, granted
+        begun = self._journal.clock()
+        try:
+            sent, begun = record(), self._journal.clock()
+            if asked.doubt.unpaid or asked.doubt.asked:
+                self._doubt(turn, asked.lost, asked.what)
+            payment.calling()
+            with noting() as noted:
+                reply = await self._guard(call(), turn)
+            if problem := _unusable(reply):
+                raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
+        except BaseException:  # whatever it is, it ends the call
+            payment.fail()
+            self._note(turn, "failed_after", self._journal.clock() - begun, heard)
+            raise
+        seconds, before = self._journal.clock() - begun, payment.charged
+        payment.settle(reply.usage)
         reply = replace(reply, text=without_values(reply.text))
-        return Answer(reply, sent, seconds, heard, recalled, payment.charged - before)
+        done = [*asked.frozen, *noted]
+        if all(each.name != "answer" for each in noted):  # what it does not name is answering
+            rest = seconds - sum(each.seconds for each in noted)
+            done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
+        return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
+
+    def note_fork(self, number: int, answer: Answer) -> None:
+        """Write down how long the answer to a fork took."""
+        self._note(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
 
     async def note(self, turn: int, answer: Answer) -> None:
         """Write down how long a reply took, once it is in the log, and have a paid one synced."""
-        self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged)
+        self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
         if not self.agent.free:
             self._recorder.sync_soon(self._journal.path)
             await asyncio.sleep(0)  # an agent that never waits would keep the sync from its turn
@@ -232,10 +326,10 @@ class Calls:
         """Return what is known of a call whose message is in the log, and whose reply is not."""
         return doubt_about(self._journal.path, self._where(turn))
 
-    def _doubt(self, turn: int, lost: Decimal) -> None:
-        """Name a turn that the agent has heard, or may have heard, and now gets once more."""
+    def _doubt(self, turn: int, lost: Decimal, what: str) -> None:
+        """Name a turn or a fork that the agent has heard, or may have heard, and now gets once more."""
         self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
-        self._on_doubt(f"turn {turn}" + (f" of {self._conversation}" if self._conversation else ""))
+        self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
     def _mark(self, turn: int, mark: Mark, charged: Decimal) -> None:
         """Write down how an attempt stands, so that after a crash it is known whether it may have been paid for."""
@@ -247,8 +341,16 @@ class Calls:
         """Return how a side file says to which turn of which conversation a record belongs."""
         return {"turn": turn} | ({"conversation": self._conversation} if self._conversation else {})
 
-    def _note(self, turn: int, name: str, seconds: float, heard: Traffic, charged: Decimal = NOTHING) -> None:
-        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged)
+    def _note(
+        self,
+        turn: int,
+        name: str,
+        seconds: float,
+        heard: Traffic,
+        charged: Decimal = NOTHING,
+        operations: Sequence[Done] = (),
+    ) -> None:
+        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged) | _operations(operations)
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)
@@ -277,6 +379,27 @@ class Doubt(NamedTuple):
 
 
 NONE = Doubt(False, False)
+
+
+class _Asked(NamedTuple):
+    """What is asked, and what is known of it before."""
+
+    message: Message
+    what: str
+    """What it is called where it is in doubt."""
+    doubt: Doubt
+    lost: Decimal
+    """What was charged because it went out before."""
+    recalled: Sequence[Memory] | None
+    frozen: Sequence[Done] = ()
+    """What the agent did before, to freeze its prompt."""
+
+
+class _Granted(NamedTuple):
+    """What a call may use."""
+
+    payment: Payment
+    heard: Traffic
 
 
 def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
@@ -344,6 +467,15 @@ def _dollars(record: Mapping[str, Any]) -> Decimal | None:
     if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
         return None
     return Decimal(str(price))
+
+
+def _operations(done: Sequence[Done]) -> dict[str, Any]:
+    """Return what the side file says of operations: name, seconds, and the usage of each call to a model."""
+    rows = [
+        [each.name, round(each.seconds, 6), [usage and usage_data(usage) for usage in each.usage]]
+        for each in done
+    ]
+    return {"operations": rows} if rows else {}
 
 
 def _charged(price: Decimal) -> dict[str, float]:

@@ -13,17 +13,20 @@ from typing import Literal, NamedTuple
 
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.dice import Dice
+from ltm_bench.core.errors import BudgetReached, RunIncomplete
 from ltm_bench.core.messages import AnsweredBy, Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
 from ltm_bench.filler.filler import Filler
 from ltm_bench.log import events
-from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.events import Forked, Replied, Sent
+from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.reader import is_finished
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Calls
+from ltm_bench.runner.forks import Forks
 from ltm_bench.runner.observer import Observer
-from ltm_bench.schedule import Ended, Fill, Jump, Scheduler, Send
+from ltm_bench.schedule import Ended, Fill, Fork, Jump, Scheduler, Send
 from ltm_bench.score.verdicts import verdict_on
 from ltm_bench.script.rehearsal import acknowledgement, ideal_reply
 from ltm_bench.script.scenario import Example
@@ -52,7 +55,13 @@ class Conversation:
     """The state of one conversation."""
 
     def __init__(
-        self, plan: Plan, examples: Sequence[Example], calls: Calls, recorder: Recorder, observer: Observer
+        self,
+        plan: Plan,
+        examples: Sequence[Example],
+        calls: Calls,
+        recorder: Recorder,
+        forks: ForkFile,
+        observer: Observer,
     ) -> None:
         """Prepare a conversation; nothing is said yet.
 
@@ -61,12 +70,15 @@ class Conversation:
             examples: Those that speak in this conversation.
             calls: The agent.
             recorder: The log.
+            forks: Where replies to forks are kept until they are in the log.
             observer: Told of everything.
         """
         self.verdicts: dict[tuple[str, int], Verdict] = {}
         self._plan = plan
         self._calls = calls
         self._recorder = recorder
+        self._forks = Forks(calls, forks, plan.counter)
+        self._traced: list[tuple[Message, Sequence[Turn], Sequence[Memory]]] = []
         self._observer = observer
         suite = plan.manifest.suite
         self._scheduler = Scheduler(
@@ -77,13 +89,15 @@ class Conversation:
             start=suite.start,
             stagger=suite.stagger,
             filler=not suite.isolated,
+            forked=plan.manifest.questions == "forked",
             rehearsals=plan.rehearsals,
         )
         self._filler = Filler(
             plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.counter, plan.manifest.filler.max_tokens
         )
         self._composed = 0
-        self._turn = 0
+        self._turn = 0  # the number of the next turn or fork
+        self._turns = 0
         self._heard: dict[str, list[Turn]] = {}
 
     async def run(self) -> None:
@@ -94,7 +108,18 @@ class Conversation:
             # The others are restored after it. Nobody needs to be restored to a conversation that is finished.
             if calls.observes_the_replay and recorder.logged is not None and not is_finished(recorder.path):
                 await calls.open()
-            await self._talk()
+            try:
+                await self._talk()
+            except (
+                RunIncomplete,
+                BudgetReached,
+                OSError,
+            ):  # the forks under way are paid for, and so they are kept
+                await self._forks.settle(cancel=False)
+                raise
+            except BaseException:  # an interruption: what is under way is asked again later
+                await self._forks.settle(cancel=True)
+                raise
         finally:
             await calls.close()
 
@@ -106,6 +131,8 @@ class Conversation:
             decision = scheduler.decide()
             if isinstance(decision, Send):
                 await self._send(decision)
+            elif isinstance(decision, Fork):
+                await self._fork(decision)
             elif isinstance(decision, Fill):
                 passed = self._pass_over()
                 if passed is None:
@@ -117,14 +144,18 @@ class Conversation:
                 scheduler.take()
             else:
                 break
+        for answered in await self._forks.finish():
+            self._recorder.put(answered)
+        for question, heard, found in self._traced:
+            await self._calls.trace(question, heard, found)
         self._recorder.put(
-            events.Finished(turns=self._turn, tokens=scheduler.position, at=scheduler.clock.now)
+            events.Finished(turns=self._turns, tokens=scheduler.position, at=scheduler.clock.now)
         )
 
     async def _send(self, send: Send) -> None:
         calls, line = self._calls, send.line
         if self._recorder.logged is None:
-            await calls.catch_up(self._turn)
+            await self._catch_up()
         kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
         ideal = ideal_reply(line) if calls.agent.told_ideal else None
         message = Message(send.text, self._scheduler.clock.now, self._turn, ideal)
@@ -151,15 +182,61 @@ class Conversation:
             self._observer.verdict(send.example, verdict)
             if exchange.recalled is not None and verdict.score is not None and verdict.score < 1:
                 await calls.trace(message, heard, exchange.recalled)
+        self._end(ended)
+
+    async def _fork(self, fork: Fork) -> None:
+        """Ask a question beside the conversation, unless its reply is there already."""
+        calls, line, example = self._calls, fork.line, fork.example
+        if self._recorder.logged is None:
+            await self._catch_up()
+        tokens = self._tokens(fork.text, lambda: fork.tokens)
+        forked = Forked(
+            id=fork.id,
+            example=example.id,
+            message=fork.text,
+            tokens=tokens,
+            position=fork.position,
+            due=fork.due,
+            at=fork.at,
+            expect=json_form(dump(line.expect)),
+            ideal=line.ideal,
+            buried=_buried(line),
+        )
+        self._recorder.put(forked)
+        ideal = ideal_reply(line) if calls.agent.told_ideal else None
+        message = Message(fork.text, fork.at, fork.id, ideal)
+        heard = tuple(self._heard.get(example.id, ()))
+
+        def judge(reply: Reply, recalled: Sequence[Memory] | None) -> None:
+            turns = [*heard, Turn(message, reply, "ask", example.id, forked=True)]
+            verdict = verdict_on(line.expect, reply, turns)
+            self.verdicts[example.id, fork.id] = verdict
+            self._observer.verdict(example, verdict)
+            if recalled is not None and verdict.score is not None and verdict.score < 1:
+                self._traced.append((message, turns, recalled))
+
+        known = self._forks.known(forked)
+        if known is not None:
+            judge(known.said, None)
+        else:
+            await calls.stand_after(self._turns)
+            await self._forks.ask(forked, message, lambda answer: judge(answer.reply, answer.recalled))
+        self._turn += 1
+        self._end(self._scheduler.take(tokens))
+
+    def _end(self, ended: Sequence[Ended]) -> None:
         for each in ended:
             self._heard.pop(each.example.id, None)
             self._recorder.put(events.Ended(example=each.example.id, span=each.span, overrun=each.overrun))
             self._observer.ended(each)
 
+    async def _catch_up(self) -> None:
+        await self._calls.catch_up(self._turn, self._turns)
+
     async def _fill(self, fill: Fill) -> None:
         calls = self._calls
         if self._recorder.logged is None:
-            await calls.catch_up(self._turn)
+            await self._catch_up()
         self._composed += 1
         filler = self._filler.compose(fill.tokens)
         record = partial(self._sent, "fill", filler.text, lambda: self._filler.tokens(filler))
@@ -221,6 +298,7 @@ class Conversation:
 
     def _take(self, exchange: _Exchange) -> list[Ended]:
         self._turn += 1
+        self._turns += 1
         return self._scheduler.take(exchange.message_tokens, exchange.reply, exchange.reply_tokens)
 
     async def _exchange(
@@ -236,7 +314,11 @@ class Conversation:
                 return _Exchange(sent, logged.said, self._replied(logged.said))
             doubtful = True
         answer = await self._calls.ask(
-            message, (lambda: sent) if doubtful else record, question=question, doubtful=doubtful
+            message,
+            (lambda: sent) if doubtful else record,
+            turns=self._turns,
+            question=question,
+            doubtful=doubtful,
         )
         tokens = self._replied(answer.reply)  # before all else: it was paid for
         await self._calls.note(message.turn, answer)
@@ -253,7 +335,7 @@ class Conversation:
         """Record a message that a script answers in the agent's place, and that answer."""
         sent = record()
         if self._recorder.logged is None:  # killed between message and answer
-            await self._calls.catch_up(self._turn)
+            await self._catch_up()
         return _Exchange(sent, reply, self._replied(reply, known, answered))
 
     def _sent(
@@ -279,7 +361,6 @@ class Conversation:
             The tokens of the message.
         """
         tokens = self._tokens(text, known)
-        buried = line.buried if isinstance(line, Tell | Ask) else ()
         self._recorder.put(
             Sent(
                 turn=self._turn,
@@ -292,7 +373,7 @@ class Conversation:
                 at=self._scheduler.clock.now,
                 expect=json_form(dump(line.expect)) if isinstance(line, Ask) else None,
                 ideal=line.ideal if line is not None else None,
-                buried=tuple((each.text, each.tokens) for each in buried) or None,
+                buried=None if line is None else _buried(line),
             )
         )
         return tokens
@@ -320,12 +401,17 @@ class Conversation:
     def _tokens(self, text: str, known: Callable[[], int | None]) -> int:
         """Return the tokens of a text that the log may hold already, or that others may know; else count them."""
         logged = self._recorder.logged
-        if isinstance(logged, Sent | Replied) and text == (
-            logged.message if isinstance(logged, Sent) else logged.reply
+        if isinstance(logged, Sent | Forked | Replied) and text == (
+            logged.reply if isinstance(logged, Replied) else logged.message
         ):
             return logged.tokens
         found = known()
         return self._plan.counter.count(text) if found is None else found
+
+
+def _buried(line: Line) -> tuple[tuple[str, int | None], ...] | None:
+    buried = line.buried if isinstance(line, Tell | Ask) else ()
+    return tuple((each.text, each.tokens) for each in buried) or None
 
 
 def needs_no_agent(line: Line) -> bool:

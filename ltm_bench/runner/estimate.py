@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
@@ -71,6 +73,9 @@ class Estimate:
     bounded: bool = False
     """Whether `dollars` is the most that the agent could cost, rather than what it would."""
     overflows: int = 0
+    beside: int = 0
+    """Calls for forked questions, which nobody waits for."""
+    output_beside: int = 0
     seconds: float | None = None
     """How long the calls take; None where nothing tells how long one takes."""
 
@@ -83,6 +88,8 @@ class Estimate:
 class _Talking(Agent):
     """Counts its replies, and no more."""
 
+    forks = "snapshot"
+
     def __init__(self, reply_tokens: int, estimate: Estimate) -> None:
         self._reply, self._output = (_WORDS * reply_tokens).strip(), reply_tokens
         self._estimate = estimate
@@ -92,9 +99,16 @@ class _Talking(Agent):
         self._estimate.output += self._output
         return Reply(self._reply)
 
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        self._estimate.beside += 1
+        self._estimate.output_beside += self._output
+        return partial(self.reply, message)
+
 
 class _Counting(Agent):
     """Counts what each reply would use."""
+
+    forks = "snapshot"
 
     def __init__(self, model: UsageModel, reply_tokens: int, counter: Counter, estimate: Estimate) -> None:
         self._model = model
@@ -124,6 +138,20 @@ class _Counting(Agent):
         self._last = prompt
         self._window.take(said, Reply(self._reply))
         return Reply(self._reply)
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        prompt = self._window.prompt(stamped(message))
+
+        async def answer() -> Reply:
+            if prompt is None:
+                self._estimate.overflows += 1
+                return Reply("", finish=Finish.OVERFLOW)
+            self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
+            self._estimate.beside += 1
+            self._estimate.output_beside += self._output
+            return Reply(self._reply)
+
+        return answer
 
     async def observe(self, turn: Turn) -> None:
         self._window.take(stamped(turn.message), turn.reply)
@@ -210,10 +238,11 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
     if model is None:
         found.dollars = found.dollars_uncached = _most(agent, found.calls)
         found.bounded = not agent.free
+    waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, the last alone
     if latency is not None:
-        found.seconds = found.calls * latency
+        found.seconds = waited * latency
     elif model is not None:
-        found.seconds = found.calls * FIRST_TOKEN + found.output / PER_SECOND
+        found.seconds = waited * FIRST_TOKEN + (found.output - found.output_beside) / PER_SECOND
     if found.seconds is not None and plan.manifest.suite.isolated and not agent.interactive:
         found.seconds /= min(CONCURRENT, len(plan.examples))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Replied
+from ltm_bench.log.forks import ForkFile, answers_in
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, read_events
@@ -77,7 +79,7 @@ async def run_conversations(
     verdicts: dict[tuple[str, int], Verdict] = {}
 
     async def converse(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> Verdicts:
-        with Recorder(log) as recorder:
+        with Recorder(log) as recorder, ForkFile(log) as forks:
             if recorder.cut:
                 on_cut(recorder.cut)
             calls = Calls(
@@ -91,7 +93,7 @@ async def run_conversations(
                 on_doubt=on_doubt,
                 charged=before.replies,
             )
-            conversation = Conversation(plan, examples, calls, recorder, observer)
+            conversation = Conversation(plan, examples, calls, recorder, forks, observer)
             await conversation.run()
             return conversation.verdicts
 
@@ -116,9 +118,11 @@ def logged_cost(folder: Path, manifest: Manifest | None = None) -> Decimal:
     """Return what the replies in a run's logs have cost, as far as their prices are known."""
     cost = Decimal()
     for path in conversations(folder, manifest):
-        for event in read_events(path) if path.exists() else ():
-            if isinstance(event, Replied) and (usage := event.usage) is not None:
-                cost += dollars(usage) or Decimal()
+        if path.exists():
+            replies = (event.usage for event in read_events(path) if isinstance(event, Replied))
+            forks = (answered.usage for answered in answers_in(path).values())
+            used = (usage for usage in chain(replies, forks) if usage is not None)
+            cost += sum((dollars(usage) or Decimal() for usage in used), Decimal())
     return cost
 
 

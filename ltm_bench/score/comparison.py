@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, computed_field
+from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE, Manifest
 from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
+from ltm_bench.score.operations import Operation
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,
@@ -38,6 +39,43 @@ class Scored(NamedTuple):
 
     manifest: Manifest
     results: Results
+
+
+class Operated(BaseModel):
+    """What one kind of operation took, averaged over the runs of a cell."""
+
+    name: str
+    calls: float
+    p50: float | None
+    """Seconds; None where they are not measured."""
+    p95: float | None
+    tokens: float
+    dollars: float | None
+    """None if a price is unknown."""
+
+
+def operated(results: Sequence[Results]) -> list[Operated]:
+    """Average the operations of runs, by name."""
+    by_name: dict[str, list[Operation]] = defaultdict(list)
+    for each in results:
+        for operation in each.operations:
+            by_name[operation.name].append(operation)
+    return [
+        Operated(
+            name=name,
+            calls=sum(each.calls for each in of) / len(of),
+            p50=_mean([each.p50 for each in of]),
+            p95=_mean([each.p95 for each in of]),
+            tokens=sum(each.tokens for each in of) / len(of),
+            dollars=_mean([each.dollars for each in of]),
+        )
+        for name, of in by_name.items()
+    ]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
 
 
 class Cell(BaseModel):
@@ -66,6 +104,8 @@ class Cell(BaseModel):
     """Median latency of a reply in seconds, averaged over the runs."""
     spread: Spread | None
     """How much the runs, or their judges, differ; None for one run with one judge, or if a run is incomplete."""
+    operations: list[Operated] = Field(default_factory=list)
+    """What the agent's operations took, averaged over the runs."""
     rank: tuple[int, int] | None = None
     """Best and worst place that the data allows, among the complete entrants at this span."""
     frontier: bool = False
@@ -252,6 +292,7 @@ def _cell(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         chance=sum(each.chance for each in results) / len(results) if reached else None,
         dollars=sum(known) / len(known) if len(known) == len(prices) else None,
         latency=sum(waits) / len(waits) if waits else None,
+        operations=operated(results),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ltm_bench.core.messages import Usage
 from ltm_bench.log.events import Jumped, Replied, Sent
 from ltm_bench.log.lines import records
-from ltm_bench.score.statistics import Interval, bootstrap
+from ltm_bench.score.statistics import Interval, bootstrap, percentile
 
 MOST_STEPS = 160
 """Most points with which a chart draws a conversation."""
@@ -173,9 +173,8 @@ def _waiting(path: Path) -> Waiting | None:
     taken = [float(seconds) for seconds in said if isinstance(seconds, int | float)]
     if not taken:
         return None
-    values = np.percentile(taken, PERCENTILES)
     return Waiting(
         len(taken),
-        [(level, float(value)) for level, value in zip(PERCENTILES, values, strict=True)],
+        [(level, percentile(taken, level)) for level in PERCENTILES],
         bootstrap(taken, np.median, method="percentile"),
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import median
 
 from ltm_bench.log.lines import records
 from ltm_bench.score.results import Latency, Retrieval
+from ltm_bench.score.statistics import percentile
 
 
 def latency(path: Path) -> Latency | None:
@@ -24,11 +24,10 @@ def latency(path: Path) -> Latency | None:
             cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
     if not taken:
         return None
-    taken.sort()
     return Latency(
         total=round(sum(taken), 3),
-        median=round(median(taken), 4),
-        p95=round(taken[min(len(taken) - 1, int(0.95 * len(taken)))], 4),
+        median=round(percentile(taken, 50), 6),
+        p95=round(percentile(taken, 95), 6),
         retries=retries,
         cached=cached,
     )

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Protocol
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher, Outcome, Reply, Turn, Verdict
 from ltm_bench.log.environment import begun_at, environment_of
-from ltm_bench.log.events import Ended, Event, Finished, Jumped, Published, Replied, Sent
+from ltm_bench.log.events import Answered, Ended, Event, Finished, Forked, Jumped, Published, Replied, Sent
+from ltm_bench.log.forks import answers_in
 from ltm_bench.log.journal import retrieval_trace_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations, join_digests, read_manifest
@@ -35,6 +36,7 @@ from ltm_bench.score.headline import (
     worth_of_undecided,
 )
 from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides
+from ltm_bench.score.operations import operations
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
     ExampleResult,
@@ -72,6 +74,9 @@ class Listener(Protocol):
 
     def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
         """Hear a turn; `replied` is None where the agent never answered, `question` where none was asked."""
+
+    def forked(self, sent: Sent, replied: Replied | None, question: Question) -> None:
+        """Hear a question that was asked beside the conversation, where it stood."""
 
     def jumped(self, jumped: Jumped) -> None:
         """Hear that the benchmark's clock jumped."""
@@ -140,16 +145,22 @@ class _Fold:
         self._open: dict[str, _Open] = {}
         self._trace: Mapping[int, Retrieval] = {}
         self.done: dict[str, ExampleResult] = {}
-        self.turns = self.tokens = self.filler_tokens = 0
+        self.positions: dict[int, int] = {}
+        self.turns = self.tokens = self.filler_tokens = self.forks = self.fork_tokens = 0
         self.asked_tokens = self.scripted_tokens = 0
+        self._isolated = manifest.suite.isolated
         self.time = timedelta()
         self.books = Bookkeeping(free=manifest.agent.free, on=on)
         self.course = CourseFold(isolated=manifest.suite.isolated)
 
     def conversation(
-        self, events: Iterator[Event], trace: Mapping[int, Retrieval], listener: Listener | None
+        self,
+        events: Iterator[Event],
+        trace: Mapping[int, Retrieval],
+        answers: Mapping[int, Answered],
+        listener: Listener | None,
     ) -> None:
-        """Take all events of one conversation."""
+        """Take all events of one conversation, and the replies to its forks, which come after all else."""
         self._trace = trace
         sent: Sent | None = None
         last: Sent | None = None
@@ -158,6 +169,8 @@ class _Fold:
         for event in events:
             if isinstance(event, Sent):
                 sent = last = event
+                if not self._isolated:
+                    self.positions[event.turn] = event.position
                 now = event.at
                 begun = begun or now
                 self.tokens += event.tokens
@@ -166,6 +179,12 @@ class _Fold:
                 if listener is not None:
                     listener.turn(sent, event, question)
                 sent = None
+            elif isinstance(event, Forked):
+                answered = answers.get(event.id)
+                reply = None if answered is None else answered.replied
+                question = self._fork(event.sent, reply)
+                if listener is not None:
+                    listener.forked(event.sent, reply, question)
             elif isinstance(event, Jumped):
                 if last is not None:
                     self.course.jumped(last, event)
@@ -236,7 +255,23 @@ class _Fold:
             ]
         return self._question(example, sent, replied) if sent.kind == "ask" else None
 
-    def _question(self, example: _Open, sent: Sent, replied: Replied | None) -> Question:
+    def _fork(self, sent: Sent, replied: Replied | None) -> Question:
+        """Take a question beside the conversation: neither it nor its reply is a turn."""
+        if not self._isolated:
+            self.positions[sent.turn] = sent.position
+        example = self._example(sent)
+        self.forks += 1
+        if replied is not None:
+            self.fork_tokens += sent.tokens + replied.tokens
+            self.course.called(sent, replied.usage, self.books.add(replied.usage))
+            asked = Turn(sent.said, replied.said, "ask", example.id, forked=True)
+            return self._question(example, sent, replied, [*example.turns, asked])
+        return self._question(example, sent, None)
+
+    def _question(
+        self, example: _Open, sent: Sent, replied: Replied | None, turns: Sequence[Turn] | None = None
+    ) -> Question:
+        turns = example.turns if turns is None else turns
         expect = load(sent.expect or {})
         try:
             right, chance = expect.right()[0], float(expect.chance)
@@ -268,7 +303,7 @@ class _Fold:
             example.questions.append(question)
             return question
         reply, place = replied.said, (example.id, sent.turn)
-        verdict = self._verdicts.get(place) or verdict_on(expect, reply, example.turns)
+        verdict = self._verdicts.get(place) or verdict_on(expect, reply, turns)
         plain = Question(
             **common,
             reply=replied.reply,
@@ -280,7 +315,7 @@ class _Fold:
         question = decide(plain, self._judged.get(place), self._by_hand.get(place))
         changes: dict[str, Any] = {}
         if self._explain is not None and question.matched is None:
-            changes["decisive"] = self._explain(expect, reply, example.turns, verdict)
+            changes["decisive"] = self._explain(expect, reply, turns, verdict)
         if question.score is not None and question.score < 1 and sent.turn in self._trace:
             changes["retrieval"] = self._trace[sent.turn]
         question = question.model_copy(update=changes) if changes else question
@@ -371,6 +406,8 @@ def score_run(
         turns=fold.turns,
         tokens=fold.tokens,
         filler_tokens=fold.filler_tokens,
+        forks=fold.forks,
+        fork_tokens=fold.fork_tokens,
         heard=fold.heard,
         filler_heard=fold.filler_heard,
         seconds=fold.time.total_seconds(),
@@ -388,6 +425,13 @@ def score_run(
         scenarios=scenarios,
         examples=examples,
         course=fold.course.course(run / "timings.jsonl"),
+        operations=operations(
+            run / "timings.jsonl",
+            fold.positions,
+            [opinion for e in examples for q in e.questions for opinion in q.opinions],
+            free=manifest.agent.free,
+            on=begun_at(run),
+        ),
         environment=environment_of(run),
     )
 
@@ -400,7 +444,7 @@ def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None)
         if listener is not None:
             listener.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
         reader = EventReader(path)
-        fold.conversation(iter(reader), retrievals(retrieval_trace_of(path)), listener)
+        fold.conversation(iter(reader), retrievals(retrieval_trace_of(path)), answers_in(path), listener)
         digests[path] = reader.digest
     first = run / "events.jsonl"
     if first not in digests:

@@ -12,6 +12,7 @@ from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.audits import Audit
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
+from ltm_bench.score.operations import Operation
 from ltm_bench.score.statistics import Interval
 
 SCHEMA = 1
@@ -257,6 +258,10 @@ class Results(Frozen):
     turns: int
     tokens: int
     filler_tokens: int
+    forks: int = 0
+    """Questions that were asked beside the conversation."""
+    fork_tokens: int = 0
+    """Of these and their replies: they are not part of the conversation."""
     heard: Heard | None = None
     """None where a log of version 0.1.0 does not say whether scripted filler reached the agent."""
     filler_heard: str = "not recorded"
@@ -269,6 +274,8 @@ class Results(Frozen):
     outcomes: dict[Outcome, int]
     scenarios: list[ScenarioResult]
     examples: list[ExampleResult]
+    operations: list[Operation] = Field(default_factory=list)
+    """What the agent's operations took: writing, settling, retrieving, answering; and judging beside it."""
     course: Course = Course()
     """What the agent used along the conversation, and how long its replies took."""
     environment: dict[str, Any] = Field(default_factory=dict)

@@ -94,6 +94,15 @@ def _variance(scores: Sequence[float]) -> float:
     return sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
 
 
+def percentile(values: Sequence[float], level: float) -> float:
+    """Return the value below which `level` per cent of the values lie, interpolated as `numpy.percentile` does."""
+    ranked = sorted(values)
+    place = (len(ranked) - 1) * level / 100
+    below = math.floor(place)
+    above = min(below + 1, len(ranked) - 1)
+    return ranked[below] + (place - below) * (ranked[above] - ranked[below])
+
+
 def bootstrap(
     values: Sequence[float],
     statistic: Callable[[Any, int], Any],

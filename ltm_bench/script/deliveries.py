@@ -95,7 +95,7 @@ def deliver(
     Args:
         pieces: The material, in order.
         questions: Their texts are strings, not functions of the time. The first comes with the material
-            (`one_shot`), or after it; the others follow at once.
+            (`one_shot`), or after it; the others follow at once. Material that others follow is never forked off.
         delivery: One of DELIVERIES. `scattered` omits the hay, gives every needle a message of its own, and joins
             matter into messages of at most `chunk` tokens.
         begin: The text before the material; omitted if only needles are left.
@@ -115,7 +115,8 @@ def deliver(
         raise ValueError(f"chunk = {chunk}: 1 token or more")
     first, *others = questions
     if delivery == "one_shot":
-        yield _whole(pieces, first, begin, joint, most)
+        whole = _whole(pieces, first, begin, joint, most)
+        yield replace(whole, inline=True) if others else whole
     elif delivery == "chunked":
         yield from _parts(pieces, begin, joint, chunk, part)
         yield first

@@ -10,6 +10,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Reply, Tell
 from ltm_bench.core.tokens import Counter
 from ltm_bench.script.scenario import Example
+from ltm_bench.script.sealed import ReplySealed, SealedReply, is_beside
 
 ACKNOWLEDGEMENT = "Okay."
 """What the ideal agent says where nothing is asked."""
@@ -39,6 +40,13 @@ class Step(NamedTuple):
     text: str
     message_tokens: int
     reply_tokens: int
+    beside: bool = False
+    """Whether it is asked beside the conversation, so that neither message nor reply takes up room in it."""
+
+    @property
+    def room(self) -> int:
+        """Tokens that it takes up in the conversation."""
+        return 0 if self.beside else self.message_tokens + self.reply_tokens
 
 
 def ideal_reply(line: Line) -> str:
@@ -68,11 +76,12 @@ def _check(example: Example, line: object) -> None:
         raise ConfigError(f"{where} after={line.after!r:.60}; it is a timedelta")
 
 
-def rehearse(example: Example, counter: Counter) -> list[Step]:
+def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> list[Step]:
     """Run a script against the ideal agent, to learn how many tokens it needs.
 
-    Benchmark time stands still, apart from the pauses (`after`) that the script asks for. Raises ConfigError if the
-    script fails, or yields anything but lines.
+    Benchmark time stands still, apart from the pauses (`after`) that the script asks for. `forked` seals the replies to
+    questions that are asked beside the conversation. Raises ConfigError if the script fails, yields anything but lines,
+    or reads a sealed reply.
     """
     now = datetime(2000, 1, 1, tzinfo=UTC)
     steps: list[Step] = []
@@ -83,6 +92,8 @@ def rehearse(example: Example, counter: Counter) -> list[Step]:
             line = script.send(cast(Reply, reply))  # a fresh generator takes None, later ones a Reply
         except StopIteration:
             break
+        except ReplySealed as error:
+            raise ConfigError(f"scenario {example.scenario.name}: {error}") from error
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise ConfigError(
                 f"scenario {example.scenario.name}: its script fails with the parameters "
@@ -92,6 +103,7 @@ def rehearse(example: Example, counter: Counter) -> list[Step]:
         now += line.after or timedelta()
         text = line.text if isinstance(line.text, str) else line.text(now)
         said = ideal_reply(line)
-        steps.append(Step(line, text, counter.count(text), counter.count(said)))
-        reply = Reply(said, at=now)
+        beside = forked and is_beside(line)
+        steps.append(Step(line, text, counter.count(text), counter.count(said), beside))
+        reply = SealedReply(now) if beside else Reply(said, at=now)
     return steps

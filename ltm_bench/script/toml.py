@@ -107,6 +107,8 @@ class Said(_Table):
     """Minimum benchmark time since the previous message: `45m`, `2h`, `1d 6h`."""
     ideal: str | None = None
     expect: Expect | None = None
+    inline: bool = False
+    """Whether a question is part of the conversation even where questions are forked, for what builds on it."""
 
     @property
     def kind(self) -> Literal["say", "ask", "chat"]:
@@ -196,7 +198,8 @@ def _line(message: Said, names: Names, pools: Mapping[str, Sequence[Value]]) -> 
     text = _filled(message.text, names)
     ideal = None if message.ideal is None else _filled(message.ideal, names)
     if message.kind == "ask" and message.expect is not None:
-        return Ask(text, _matcher(message.expect, names, pools), message.at, message.pause, ideal)
+        expect = _matcher(message.expect, names, pools)
+        return Ask(text, expect, message.at, message.pause, ideal, inline=message.inline)
     if message.kind == "chat":
         return Chat(text, ideal, message.at, message.pause)
     return Tell(text, message.at, message.pause, ideal)

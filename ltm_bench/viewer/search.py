@@ -39,7 +39,7 @@ def search(run: Path, words: str) -> Iterator[Hit]:
     wanted = words.casefold()
     isolated = read_manifest(run).suite.isolated
     for path in conversations(run):
-        for turn in read_turns(path):
+        for turn in read_turns(path, forks=True):
             if wanted in turn.message.text.casefold() or wanted in turn.reply.text.casefold():
                 yield _hit(turn, wanted, isolated=isolated)
 

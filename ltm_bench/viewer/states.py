@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.limits import content_of, json_of, opened
+from ltm_bench.log.environment import begun_at
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
-from ltm_bench.report.words import short_tokens
+from ltm_bench.report.words import cost, moment, short_tokens
 
 LIVELY = 120.0
 """Seconds without a new line after which a run no longer counts as running.
@@ -35,6 +36,11 @@ class RunState:
     state: str = "unreadable"
     """`running`, `unfinished`, `finished` or `unreadable`."""
     score: str = ""
+    interval: str = ""
+    """95 %, of the score."""
+    cost: str = ""
+    started: str = ""
+    """When it was first started, in UTC; empty where nobody wrote it down."""
     report: bool = False
     """Whether it has a page."""
 
@@ -97,13 +103,14 @@ def state_of(run: Path) -> RunState:
         return RunState(
             name=run.name,
             agent=manifest.agent.name,
-            suite=manifest.suite.name,
+            suite=manifest.suite.title,
             span=short_tokens(manifest.span),
             seed=str(manifest.seed),
             done=done,
             planned=planned,
             state="finished" if finished else "unfinished",
-            score=_score(run / "results.json"),
+            **_figures(run / "results.json", free=manifest.agent.free),
+            started="" if (begun := begun_at(run)) is None else moment(begun),
             report=(run / "report.html").exists(),
         )
     except Exception:  # one run that cannot be read, whatever is wrong with it, is one bad row
@@ -116,9 +123,15 @@ def _ended(path: Path) -> int:
         return sum(line.startswith(b'{"event":"ended"') for line in file)
 
 
-def _score(path: Path) -> str:
+def _figures(path: Path, *, free: bool) -> dict[str, str]:
+    """Return what results say of the score, its interval and the cost; nothing where they cannot be read."""
     try:
         results = json_of(content_of(path))
-        return f"{results['score']:.2f} / {results['out_of']}" if results["complete"] else "incomplete"
+        interval = results["interval"]
+        return {
+            "score": f"{results['score']:.2f} / {results['out_of']}" if results["complete"] else "incomplete",
+            "interval": "" if interval is None else f"{interval['low']:.2f} – {interval['high']:.2f}",
+            "cost": cost(results["costs"]["dollars"], free=free),
+        }
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
-        return ""
+        return {}

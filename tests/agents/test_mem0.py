@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +86,7 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Op
 
     server.edit = note
     talk = open_in()
-    talk.observe(turn(0, TOLD[0]))
+    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
     usage = talk.say(1, "Hello!").reply.usage
     assert len(spent) == 3  # two extractions and an answer
     assert usage is not None

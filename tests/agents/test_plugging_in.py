@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import itertools
 import json
 import os
 import pty
@@ -379,6 +380,29 @@ def test_an_endpoint_is_not_asked_under_another_session_than_the_run_began_with(
     assert command("resume", "r").exit_code == 0
 
 
+def test_an_endpoint_answers_questions_beside_the_conversation_at_a_place_of_its_own(
+    place: Path, command: "Command", endpoint: str
+) -> None:
+    settings = (
+        "observe=/chat",
+        'observe_extra={"kind": "heard"}',
+        "fork=/chat",
+        'fork_extra={"kind": "fork"}',
+    )
+    done = command(*at(endpoint, *settings), "--questions", "forked")
+    assert done.exit_code == 0, done.output
+    lines = (place / "reports" / "r" / "events.jsonl").read_text("utf-8").splitlines()
+    said = [json.loads(line) for line in lines]
+    forked = [each["message"] for each in said if each["event"] == "forked"]
+    bodies = [body for body, _ in Endpoint.requests]
+    assert [body["input"]["text"] for body in bodies if body.get("kind") == "fork"] == forked
+    asked = [body["input"]["text"] for body in bodies if "kind" not in body]
+    assert asked
+    assert not set(asked) & set(forked)
+    for at_work in itertools.pairwise(bodies):
+        assert at_work[0]["user"] == at_work[1]["user"]
+
+
 PROGRAM = """
 import json, os, sys
 heard = []
@@ -387,6 +411,10 @@ for line in sys.stdin:
     if "observe" in event:
         heard.append(event["observe"]["message"])
         print("{}", flush=True)
+        continue
+    if "fork" in event:
+        told = [m for m in heard if "avourite" in m and "?" not in m]
+        print(json.dumps({"reply": told[-1]}), flush=True)
         continue
     heard.append(event["message"])
     if os.path.exists("die") and len(heard) > 4:
@@ -408,6 +436,13 @@ def test_a_program_in_any_language_is_an_agent(place: Path, command: "Command") 
     done = command(*program(place))
     assert done.exit_code == 0, done.output
     assert results(place)["score"] == 1.0
+
+
+def test_a_program_answers_questions_beside_the_conversation(place: Path, command: "Command") -> None:
+    done = command(*program(place, "fork=true"), "--quick")
+    assert done.exit_code == 0, done.output
+    assert results(place)["score"] == 1.0
+    assert command(*program(place), "--quick", "--fresh").exit_code == 1  # it does not understand forks
 
 
 def test_a_program_that_a_shell_has_started_is_ended_with_it(place: Path) -> None:

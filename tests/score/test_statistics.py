@@ -13,6 +13,7 @@ from ltm_bench.score.statistics import (
     bootstrap,
     clustered_sum_interval,
     paired,
+    percentile,
     spread,
     student,
     sum_interval,
@@ -166,6 +167,13 @@ def test_what_repeats_do_not_allow_is_not_split() -> None:
     one_seed = spread({0: [3.0, 5.0]})
     assert one_seed is not None
     assert (one_seed.seeds, one_seed.agent) == (None, one_seed.total)
+
+
+@pytest.mark.parametrize("level", [0, 50, 95, 99, 100])
+def test_a_percentile_is_numpys(level: float) -> None:
+    for n in (1, 2, 7, 40):
+        sample = np.random.default_rng(n).random(n).tolist()
+        assert percentile(sample, level) == pytest.approx(np.percentile(sample, level))
 
 
 def test_pairs_that_do_not_differ_are_no_evidence() -> None:

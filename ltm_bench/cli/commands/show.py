@@ -35,13 +35,14 @@ def show(
     verdicts = stored_verdicts(folder)
     shown = 0
     for path in conversations(folder, manifest):
-        for turn in read_turns(path):
+        for turn in read_turns(path, forks=True):
             if example is not None and turn.example != example:
                 continue
             shown += 1
             who = turn.example or "filler"
             out().rule(
-                f"turn {turn.message.turn} · {turn.message.at:%Y-%m-%d %H:%M} · {who} · {turn.kind}",
+                f"turn {turn.message.turn} · {turn.message.at:%Y-%m-%d %H:%M} · {who} · {turn.kind}"
+                + (", forked" if turn.forked else ""),
                 align="left",
             )
             text, reply = safe(turn.message.text), safe(turn.reply.text)

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ltm_bench.report.plotting import Chart, agent_colour, inline, share_y
+from ltm_bench.report.plotting import Chart, agent_colour, frontier, inline, share_y
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Scored, compare
 
 
 def draw(runs: Sequence[Scored]) -> Chart:
-    """Draw a point for each agent and span. Runs of unknown cost are left out; free ones stand at the left edge."""
+    """Draw a point for each agent and span, and the Pareto frontier of each span.
+
+    Runs of unknown cost are left out; free ones stand at the left edge.
+    """
     comparison = compare(runs)
     rows = [
         {
             "agent": cell.entrant,
-            "dollars": cell.dollars,
+            "x": cell.dollars,
             "share": cell.score / cell.out_of,
             "span": short_tokens(cell.span),
         }
@@ -25,11 +28,11 @@ def draw(runs: Sequence[Scored]) -> Chart:
         if cell.complete and cell.dollars is not None
     ]
     base = alt.Chart(inline(rows)).encode(
-        x=alt.X("dollars:Q", title="US dollars per run", scale=alt.Scale(type="symlog", constant=0.01)),
+        x=alt.X("x:Q", title="US dollars per run", scale=alt.Scale(type="symlog", constant=0.01)),
         y=share_y("share", "score, as a share"),
         color=agent_colour(comparison.entrants),
     )
     points = base.mark_point(filled=True, size=60)
     labels = base.mark_text(dx=7, align="left", fontSize=9).encode(text="span:N")
-    chart: Chart = points + labels
+    chart: Chart = frontier(rows) + points + labels
     return chart

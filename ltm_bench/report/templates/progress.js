@@ -10,7 +10,7 @@
       row.querySelector(".state").textContent = each.state;
       row.querySelector(".done").textContent = `${each.done} of ${each.planned}`;
       row.querySelector("progress").value = each.done;
-      row.querySelector(".score").textContent = each.score;
+      for (const what of ["score", "interval", "cost"]) row.querySelector(`.${what}`).textContent = each[what];
     }
   };
 })();

@@ -1,0 +1,50 @@
+"""A table with what every operation of a memory took, along the conversation: calls, seconds, tokens, dollars."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from ltm_bench.export.source import Source
+
+FILE = "operations.csv"
+
+_COLUMNS = (
+    "run operation position calls p50 p50_low p50_high p95 seconds tokens dollars dollars_low dollars_high"
+).split()
+
+
+def write(source: Source) -> bytes:
+    """Return the table with a header, in UTF-8. A row without a position is about the whole run."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, _COLUMNS)
+    writer.writeheader()
+    for each in source.results.operations:
+        median, price = each.p50_interval, each.dollars_interval
+        writer.writerow(
+            {
+                "run": source.results.run,
+                "operation": each.name,
+                "calls": each.calls,
+                "p50": each.p50,
+                "p50_low": median and median.low,
+                "p50_high": median and median.high,
+                "p95": each.p95,
+                "seconds": each.seconds,
+                "tokens": each.tokens,
+                "dollars": each.dollars,
+                "dollars_low": price and price.low,
+                "dollars_high": price and price.high,
+            }
+        )
+        for stretch in each.along:
+            writer.writerow(
+                {
+                    "run": source.results.run,
+                    "operation": each.name,
+                    "position": stretch.position,
+                    "calls": stretch.calls,
+                    "p50": stretch.p50,
+                }
+            )
+    return text.getvalue().encode("utf-8", "replace")

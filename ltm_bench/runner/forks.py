@@ -1,0 +1,98 @@
+"""The forked questions of one conversation: each is answered beside it, all at once, and leaves no trace in it.
+
+A fork is frozen where the conversation stands, and answered whenever its answer comes. What came back is in a side file
+at once, and in the log at the end, in order of id: so equal replies give equal logs, in whatever order they came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from ltm_bench.core.messages import Message
+from ltm_bench.core.tokens import Counter
+from ltm_bench.log.events import Answered, Forked
+from ltm_bench.log.forks import ForkFile
+from ltm_bench.runner.calls import Answer, Calls
+
+
+class Forks:
+    """The forks of one conversation."""
+
+    def __init__(self, calls: Calls, file: ForkFile, counter: Counter) -> None:
+        """Prepare; nothing is asked yet.
+
+        Args:
+            calls: The agent.
+            file: Where replies are kept until they are in the log.
+            counter: Counts the tokens of replies.
+        """
+        self._calls = calls
+        self._file = file
+        self._counter = counter
+        self._answers: dict[int, Answered] = {}
+        self._running: dict[int, asyncio.Task[None]] = {}
+
+    def known(self, forked: Forked) -> Answered | None:
+        """Return the reply to a fork that came before the run was interrupted."""
+        answered = self._file.answer_to(forked)
+        if answered is not None:
+            self._answers[forked.id] = answered
+            self._calls.replayed(forked.id, answered.said)
+        return answered
+
+    async def ask(self, forked: Forked, message: Message, then: Callable[[Answer], None]) -> None:
+        """Have the agent freeze its prompt, and answer it later; where its forks are barriers, before this returns.
+
+        Args:
+            forked: The fork.
+            message: What is asked.
+            then: Told of the answer, once that is kept.
+        """
+        frozen = asyncio.Event()
+        task = asyncio.create_task(self._answer(forked, message, frozen, then))
+        self._running[forked.id] = task
+        await frozen.wait()
+        if self._calls.agent.forks == "barrier":
+            await asyncio.wait([task])
+            if (failure := task.exception()) is not None:
+                raise failure  # it could not be asked later: the agent would have heard more by then
+
+    async def _answer(
+        self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[Answer], None]
+    ) -> None:
+        def record() -> int:
+            self._file.asks(forked)
+            return forked.tokens
+
+        doubtful = self._file.under_way(forked)
+        answer = await self._calls.fork(message, record, frozen, doubtful=doubtful)
+        reply = answer.reply
+        answered = Answered(
+            id=forked.id,
+            reply=reply.text,
+            tokens=self._counter.count(reply.text),
+            finish=reply.finish,
+            usage=reply.usage,
+        )
+        self._file.answers(answered)  # before all else: it was paid for
+        self._answers[forked.id] = answered
+        self._calls.note_fork(forked.id, answer)
+        if not self._calls.agent.free:
+            await asyncio.to_thread(self._file.sync)
+        then(answer)
+
+    async def finish(self) -> list[Answered]:
+        """Wait for all answers, and return them in order of id. Raises what the first fork failed with, if one did."""
+        if self._running:
+            await asyncio.wait(self._running.values())
+        for _, task in sorted(self._running.items()):
+            task.result()
+        return [self._answers[number] for number in sorted(self._answers)]
+
+    async def settle(self, *, cancel: bool) -> None:
+        """Wait for what is under way, where the conversation had to stop; or cancel it, and ask nothing more."""
+        if cancel:
+            for task in self._running.values():
+                task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)

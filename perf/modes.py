@@ -1,0 +1,81 @@
+"""Wall time, calls and prompt tokens of one run in each mode, against a stand-in server that takes its time.
+
+    python -m perf.modes [--span 120k] [--latency 1.0] [--modes in-line,scripted,forked,quick]
+
+`chain` is how many of the calls wait for the one before: a run cannot be shorter than these, and one more for the last
+fork. `rest` is what the run takes beyond that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import tempfile
+import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from ltm_bench.adapters.testing import Said, provider
+from perf.processes import spent_on
+
+MODES = {
+    "in-line": (),
+    "scripted": ("--acknowledge", "scripted"),
+    "forked": ("--questions", "forked"),
+    "quick": ("--quick",),
+}
+
+
+def serve(latency: float, told: Connection) -> None:
+    """Be the server: answer every request with a word, after some seconds."""
+
+    def answer(messages: Sequence[Said]) -> str:
+        time.sleep(latency)
+        return "Okay."
+
+    with provider(answer) as server:
+        told.send(server.openai_url)
+        told.recv()  # until nobody needs it any more
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--span", default="120k")
+    parser.add_argument("--latency", type=float, default=1.0, help="seconds of every answer")
+    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--agent", default="openai_chat:some-model")
+    args = parser.parse_args()
+    ours, theirs = multiprocessing.Pipe()
+    server = multiprocessing.Process(target=serve, args=(args.latency, theirs), daemon=True)
+    server.start()
+    url = ours.recv()
+    print("mode        wall s   cpu s  calls  chain  floor s  rest s  prompt tokens     cached  output")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for mode in args.modes.split(","):
+            words = ["run", "--span", args.span, "--agent", args.agent, "--base-url", url, "--name", mode]
+            environment = {"OPENAI_API_KEY": "any"}
+            spent = spent_on([*words, *MODES[mode]], folder, environment=environment)
+            run = folder / "reports" / mode
+            costs = json.loads((run / "results.json").read_text("utf-8"))["costs"]
+            usage = costs["usage"]
+            forks = (run / "events.jsonl").read_bytes().count(b'{"event":"forked"')
+            chain = costs["calls"] - forks
+            floor = (chain + bool(forks)) * args.latency
+            prompt = usage["uncached"] + usage["cache_read"] + usage["cache_write"]
+            print(
+                f"{mode:<10} {spent.wall:>7.1f} {spent.cpu:>7.1f} {costs['calls']:>6} {chain:>6} {floor:>8.1f} "
+                f"{spent.wall - floor:>7.1f} {prompt:>14,} {usage['cache_read']:>10,} {usage['output']:>7,}",
+                flush=True,
+            )
+    ours.send(None)
+    server.join()
+
+
+if __name__ == "__main__":
+    main()
