@@ -86,7 +86,7 @@ def test_the_figures_on_the_page_are_those_of_the_results(made: "Made", read: Re
         "9,120 out",
     ):
         assert shown in words
-    assert "goldfish (floor: remembers nothing) 0.5 perfect (ceiling: forgets nothing) 5.0" in words
+    assert "goldfish (baseline: remembers nothing) 0.5 perfect (oracle: is told the answers) 5.0" in words
     assert f"chance (blind guesses) {results.chance:.1f}" in words
     for scenario in results.scenarios:
         assert scenario.score is not None
@@ -156,8 +156,8 @@ def test_what_is_unknown_is_said_to_be_unknown_and_never_nought(made: "Made", re
     words = read(page_of(made, unknown)).words
     for text in (
         "Cost unknown",
-        "goldfish (floor: remembers nothing) unknown",
-        "perfect (ceiling: forgets nothing) unknown",
+        "goldfish (baseline: remembers nothing) unknown",
+        "perfect (oracle: is told the answers) unknown",
         "tokens in and out: unknown",
         "Latency not measured",
         "No interval",
