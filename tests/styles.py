@@ -1,29 +1,27 @@
 """Styles in which a language model might word a right answer.
 
-Each of the four styles (`terse`, `chatty`, `reasoning_first` and
-`answer_first`) is a function of the right answer, the older values that no
-longer hold, a line of working out, and a number that picks one of the
-style's frames. The reply that it returns is always right: it names older
-values only as things of the past, and it names one present answer.
+Each of the four styles (`terse`, `chatty`, `reasoning_first` and `answer_first`) is a function of the right answer, the
+older values that no longer hold, a line of working out, and a number that picks one of the style's frames. The reply is
+always right: it names older values only as things of the past, and it names one present answer.
 
-The frames hold for an answer that is a word, a number, a sentence to be
-recalled, a JSON text, or several lines (a list, a route). An answer is never
-changed, only set into a text; one of several lines gets lines of its own.
-Both the history and the working may be empty, in which case a frame says
-nothing about them. The same arguments always give the same reply.
+The frames hold for a word, a number, a sentence to be recalled, a JSON text, or several lines (a list,
+a route). An answer is never changed, only set into a text; one of several lines gets lines of its own. Where history or
+working is empty, a frame says nothing about it. The same arguments always give the same reply.
 
     >>> terse("turquoise", ["yellow", "black"], "", 2)
     'turquoise (no longer yellow or black)'
     >>> terse("turquoise", [], "", 2)
     'turquoise'
+
+The frames were written by somebody who had not read the matchers. Whoever mends a matcher leaves them as they are.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-#: A style: answer, history, working and pick to the text of a reply.
 Style = Callable[[str, Sequence[str], str, int], str]
+"""Answer, history, working and pick to the text of a reply."""
 
 _ENDS = ".!?…:;,)]}\"'”’»`*。！？"
 """The characters after which a sentence needs no full stop any more."""
@@ -41,17 +39,13 @@ class Frame:
 
     - `{past}`, for the sentence `past`, which is left out without history,
     - `{work}`, for the sentence `work`, which is left out without working,
-    - `{plain}`, for the sentence `plain`, which stands there only if there
-      is neither history nor working,
-    - `{answer}`, `{stop}` (with a full stop, unless there is an end already)
-      or `{bold}` (in bold face, if it is a single line) for the answer.
+    - `{plain}`, for the sentence `plain`, which stands there only if there is neither history nor working,
+    - `{answer}`, `{stop}` (with a full stop, unless there is an end already) or `{bold}` (if it is a single line).
 
-    A paragraph of which nothing is left is dropped. The sentence `past` may
-    have `{told}` (“first X, then Y”), `{all}` (“X, Y and Z”) or `{either}`
-    (“X, Y or Z”); the sentence `work` has `{working}`.
+    A paragraph of which nothing is left is dropped. The sentence `past` may have `{told}` (“first X, then Y”), `{all}`
+    (“X, Y and Z”) or `{either}` (“X, Y or Z”); the sentence `work` has `{working}`.
 
-    Whatever stands before the answer in its paragraph must be able to stand
-    above it as well, and whatever stands after it, below it.
+    What stands before the answer in its paragraph can stand above it as well, and what stands after it, below it.
     """
 
     shape: tuple[str, ...]
@@ -61,12 +55,12 @@ class Frame:
 
 
 def _flat(value: str) -> str:
-    """`value` in a single line."""
+    """Return a value in a single line."""
     return "; ".join(part.strip() for part in value.splitlines() if part.strip())
 
 
 def _quoted(value: str) -> str:
-    """`value`, in quotation marks if it is long enough to need them."""
+    """Return a value, in quotation marks if it is long enough to need them."""
     flat = _flat(_MARKER.sub("", value) if "\n" in value else value)
     if len(flat.split()) <= 3 or any(mark in flat for mark in "“”{["):
         return flat
@@ -74,41 +68,41 @@ def _quoted(value: str) -> str:
 
 
 def _older(answer: str, history: Sequence[str]) -> list[str]:
-    """The values of `history` that are not the answer, nor empty."""
+    """Return the values that are neither the answer nor empty."""
     present = _flat(answer).casefold()
     return [_quoted(value) for value in history if _flat(value) and _flat(value).casefold() != present]
 
 
 def _joined(values: Sequence[str], word: str) -> str:
-    """`values` as an enumeration that ends with `word`."""
+    """Return values as an enumeration whose last two are joined by a word."""
     if len(values) < 2:
         return "".join(values)
     return f"{', '.join(values[:-1])} {word} {values[-1]}"
 
 
 def _told(values: Sequence[str]) -> str:
-    """`values` in the order in which they were told."""
+    """Return values in the order in which they were told."""
     if len(values) < 2:
         return "".join(values)
     return f"first {', then '.join(values)}"
 
 
 def _stopped(text: str) -> str:
-    """`text`, with a full stop unless it has an end or several lines."""
+    """Return a text with a full stop, unless it has an end or several lines."""
     if "\n" in text or not text or text[-1] in _ENDS:
         return text
     return f"{text}."
 
 
 def _bold(text: str) -> str:
-    """`text` in bold face, if that is safe for it."""
+    """Return a text in bold, if that is safe for it."""
     if "\n" in text or any(mark in text for mark in "*`_{["):
         return text
     return f"**{text}**"
 
 
 def _paragraph(shape: str, slots: dict[str, str], forms: dict[str, str]) -> str:
-    """A paragraph with its slots filled, or nothing."""
+    """Return a paragraph with its slots filled, or nothing."""
     for name, sentence in slots.items():
         shape = shape.replace(f"{{{name}}}", sentence)
     for name, form in forms.items():
@@ -123,7 +117,7 @@ def _paragraph(shape: str, slots: dict[str, str], forms: dict[str, str]) -> str:
 
 
 def _tidy(text: str, side: str) -> str:
-    """`text` with single blanks, kept at the side on which the answer is."""
+    """Return a text with single blanks, kept at the side on which the answer is."""
     tidied = " ".join(text.split())
     if side == "lead" and tidied and text[-1:] == " ":
         return f"{tidied} "
@@ -139,10 +133,7 @@ def _filled(
     working: str,
     pick: int,
 ) -> str:
-    """The frame that `pick` chooses, filled with the rest.
-
-    :raise ValueError: if there is no answer.
-    """
+    """Return the frame that `pick` chooses, filled with the rest. Raises ValueError if there is no answer."""
     answer = answer.strip()
     if not answer:
         raise ValueError("There is no answer to put into a frame.")
@@ -164,7 +155,7 @@ def _filled(
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-#: As short as a small model, or one told to be brief, would put it.
+# As short as a small model, or one told to be brief, would put it.
 TERSE: tuple[Frame, ...] = (
     Frame(("{answer}",)),
     Frame(("{stop}",)),
@@ -178,7 +169,7 @@ TERSE: tuple[Frame, ...] = (
     Frame(("{work}", "{plain} {answer}"), work="{working}", plain="Final answer:"),
 )
 
-#: Warm, talkative, with a word to begin or to end with.
+# Warm, talkative, with a word to begin or to end with.
 CHATTY: tuple[Frame, ...] = (
     Frame(
         ("Sure, happy to help!", "{past} {work} What you are after is: {stop}"),
@@ -239,7 +230,7 @@ CHATTY: tuple[Frame, ...] = (
     ),
 )
 
-#: The history and the working come first, the answer comes last.
+# The history and the working come first, the answer comes last.
 REASONING_FIRST: tuple[Frame, ...] = (
     Frame(
         ("Let me think. {past} {work}", "{plain} So the answer is: {stop}"),
@@ -309,7 +300,7 @@ REASONING_FIRST: tuple[Frame, ...] = (
     ),
 )
 
-#: The answer comes first, then comes what explains it.
+# The answer comes first, then comes what explains it.
 ANSWER_FIRST: tuple[Frame, ...] = (
     Frame(
         ("{stop}", "{past} {work}"),
@@ -388,7 +379,6 @@ def answer_first(answer: str, history: Sequence[str], working: str, pick: int) -
     return _filled(ANSWER_FIRST, answer, history, working, pick)
 
 
-#: All styles by name.
 STYLES: dict[str, Style] = {
     "terse": terse,
     "chatty": chatty,

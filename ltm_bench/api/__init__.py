@@ -91,6 +91,7 @@ async def arun(
     span: str | int | None = None,
     *,
     suite: str = "standard",
+    data: str | None = None,
     scenarios: Sequence[str] = (),
     examples: int | None = None,
     seed: int = 0,
@@ -122,8 +123,9 @@ async def arun(
         span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's own if left out,
             usually 32k.
         suite: What is asked: the name of a suite, or `goodai:FOLDER`.
+        data: The file or folder of a public set, where the suite is one.
         scenarios: Only these scenarios, instead of all of the suite.
-        examples: Examples per scenario, instead of the suite's.
+        examples: Examples per scenario, instead of the suite's; of a public set, so many questions in all.
         seed: The same seed gives the same conversation.
         isolated: Every example in a conversation of its own, without filler.
         filler: `scripted` (the agent observes it, or is asked it if it cannot), `live` (it is asked), `triviaqa:PATH`,
@@ -159,6 +161,7 @@ async def arun(
         agent=agent,
         span=span,
         suite=suite,
+        data=data,
         scenarios=scenarios,
         examples=examples,
         seed=seed,

@@ -197,6 +197,14 @@ Suite = Annotated[
         metavar="NAME", envvar="LTM_BENCH_SUITE", help="What is asked (see list suites), or goodai:FOLDER."
     ),
 ]
+Data = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        envvar="LTM_BENCH_DATA",
+        help="The file or folder of the suite's public set (see datasets list).",
+    ),
+]
 Scenario = Annotated[
     list[str] | None,
     typer.Option(
@@ -212,7 +220,7 @@ Examples = Annotated[
         metavar="N",
         parser=whole("--examples", 1),
         envvar="LTM_BENCH_EXAMPLES",
-        help="Examples per scenario, instead of the suite's.",
+        help="Examples per scenario, instead of the suite's; of a public set, so many questions in all.",
     ),
 ]
 Seed = Annotated[

@@ -35,7 +35,8 @@ def print_sheets(
     """
     from ltm_bench.score.published import compare_files, file_figures
 
-    figures, compared, lines = list(map(file_figures, sheets)), compare_files(sheets), list(notes)
+    figures, compared = list(map(file_figures, sheets)), compare_files(sheets)
+    lines = [*notes, *dict.fromkeys(_unmatched(figures, compared))]
     if as_json:
         found = {
             "files": [each.model_dump(mode="json") for each in figures],
@@ -105,6 +106,18 @@ def _remarks(file: FileFigures) -> Iterable[str]:
         yield f"{name}: {len(file.missing)} questions are not answered, and count in no figure: {named}"
     if file.wrong_keys:
         yield f"{name}: {file.wrong_keys} of its questions have a key that is known to be wrong"
+
+
+def _unmatched(files: Sequence[FileFigures], compared: Sequence[Compared]) -> Iterable[str]:
+    """Yield which files could be compared on few of their questions, because those have no ids."""
+    sizes = {each.file: each.n for each in files}
+    for each in compared:
+        least = min(sizes[each.first], sizes[each.second])
+        if each.difference.n < least / 2:
+            yield (
+                f"{_name(each.first)} and {_name(each.second)} are compared on {each.difference.n} of {least} "
+                "questions: with --data, questions are also found by their text"
+            )
 
 
 def _table(*headings: str) -> Any:

@@ -4,7 +4,7 @@ Published files differ in their keys, nest rows under users or samples, and stor
 is read is lenient; what is scored is not. A row that has no answer is named and skipped.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,6 +96,24 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
     if not found:
         raise ConfigError(
             f"{path}: there is no answer in it" + (f" ({skipped} rows without)" if skipped else "")
+        )
+    return found
+
+
+def said_in_run(questions: Iterable[tuple[Mapping[str, Any], str]]) -> list[Answer]:
+    """Return the answers of a run of ours to questions of public sets.
+
+    Args:
+        questions: The matcher of each, as the log holds it, and the reply.
+    """
+    found: list[Answer] = []
+    for expected, reply in questions:
+        if not expected.get("id"):
+            continue
+        gold = expected.get("gold", expected.get("golds"))
+        kind = _text(expected.get("category", expected.get("type")))
+        found.append(
+            Answer(reply, str(expected["id"]), None, None, kind, gold, (), None, len(found), expected)
         )
     return found
 

@@ -69,9 +69,8 @@ def _lines(path: Path, text: str, on_bad: OnBad, *, keep_cut: bool) -> Iterator[
                 value = reader.read(skip_empty=True, allow_none=True)
             except EOFError:
                 return
-            except (jsonlines.InvalidLineError, RecursionError) as error:
-                deep = isinstance(error, RecursionError)
-                why = ": nested too deeply" if deep else f", not JSON: {error.__cause__ or error}"
+            except jsonlines.InvalidLineError as error:
+                why = f", not JSON: {error.__cause__ or error}"
                 if number == last:
                     on_bad(f"{path}:{number}: counts as a wrong prediction{why}")
                     yield Entry(number, CUT)

@@ -101,6 +101,8 @@ def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:
                 why, place = str(error), error.pos
                 if not why.startswith("Unterminated") and place < len(buffer) - _SLACK:
                     raise ConfigError(f"{path}: record {number + 1} is not JSON: {why}") from None
+            except ValueError as error:  # a number of more digits than Python reads
+                raise ConfigError(f"{path}: record {number + 1} cannot be read: {error}") from None
             # Read as much again as there is, so that a long record is not decoded from its start too often.
             more = file.read(max(_BLOCK, len(buffer) - at))
             if not more:

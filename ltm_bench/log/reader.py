@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +192,21 @@ def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:
                 filler = filler or _answers_filler(path)
                 answered = filler
             yield Turn(sent.said, event.said, sent.kind, sent.example, answered)
+
+
+def read_questions(run: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield the matcher of every question of a run, as its log holds it, and the reply. Raises LogError."""
+    for path in logs(run):
+        open_ones: dict[int, Mapping[str, Any]] = {}
+        for event in read_events(path):
+            if isinstance(event, Sent) and event.kind == "ask":
+                open_ones[event.turn] = event.expect or {}
+            elif isinstance(event, Forked):
+                open_ones[event.id] = event.expect
+            elif isinstance(event, Replied | Answered):
+                number = event.turn if isinstance(event, Replied) else event.id
+                if number in open_ones:
+                    yield open_ones.pop(number), event.reply
 
 
 def _answers_filler(path: Path) -> AnsweredBy:

@@ -128,7 +128,10 @@ class Retells(Matcher):
             if len(quoted) == 1:  # the others are only spoken of
                 told = quoted
             elif (
-                not told and len(meant.values) == 1 and meant.sure and self._is_named(meant.values[0], reply)
+                not told
+                and len(meant.values) == 1
+                and meant.sure
+                and self._is_named(meant.values[0], reply, turns)
             ):
                 told = list(meant.values)
         if told == [self.text]:
@@ -156,13 +159,14 @@ class Retells(Matcher):
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
         return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
 
-    def _is_named(self, text: str, reply: str) -> bool:
+    def _is_named(self, text: str, reply: str, turns: Sequence[Turn]) -> bool:
         """Whether a reply names a text by what it is about: `the one about the boomerang`."""
         said = plain(reply)
         named = [*_ABOUT.findall(said), *_NAMED.findall(said)]
         topics = {singular(word) for each in named for word in words(each)}
         own = {singular(word) for word in _telling(frozenset((self.text, *self.others))).own[text]}
-        return bool(topics & own)
+        asked = {singular(word) for turn in turns[-1:] for word in words(turn.message.text)}
+        return bool(topics & own - asked)
 
     def _ends_otherwise(self, said: str, described: Collection[str]) -> bool:
         """Whether a reply quotes the beginning of the text and then tells another end."""

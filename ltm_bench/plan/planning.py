@@ -63,7 +63,12 @@ class Plan:
 def make_plan(request: Request) -> Plan:
     """Resolve everything that was asked for. Raises ConfigError."""
     _check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
-    suite = find_suite(request.suite)
+    suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
+    if request.data is not None and not suite.public:
+        raise ConfigError(
+            f"--data {request.data}: the suite {request.suite} is none of a public set (see datasets list); where a "
+            "scenario of it reads data, say so with -P SCENARIO.data=PATH"
+        )
     span = parse_span(str(suite.span if request.span is None else request.span))
     catalogue = Catalogue.open()
     scenarios = Scenarios(request.suite, catalogue)
@@ -79,11 +84,18 @@ def make_plan(request: Request) -> Plan:
     agent = resolve_agent(
         request.agent, request.settings, request.base_url, calls=request.calls, catalogue=catalogue
     )
-    resolved = _Resolved(suite, scenarios, chosen, span, bank.digest)
+    sample = agent.source.sample
+    observed = suite.public and sample.observes and not sample.writes_in_reply
+    resolved = _Resolved(suite, scenarios, chosen, span, bank.digest, observed)
     manifest = _manifest(request, agent.entry, resolved)
     check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
-    usual = _manifest(request.plain, agent.entry.model_copy(update={"settings": agent.usual}), resolved)
+    whole = find_suite(request.suite, data=request.data, seed=request.seed) if suite.public else suite
+    usual = _manifest(
+        request.plain,
+        agent.entry.model_copy(update={"settings": agent.usual}),
+        resolved._replace(suite=whole),
+    )
     plan = Plan(
         manifest,
         _examples(manifest, scenarios),
@@ -118,10 +130,12 @@ class _Resolved(NamedTuple):
     span: int
     filler: str
     """The digest of the filler's questions."""
+    observed: bool
+    """Whether what is told is observed, unless something else is asked for."""
 
 
 def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manifest:
-    suite, scenarios, chosen, span, digest = resolved
+    suite, scenarios, chosen, span, digest, observed = resolved
     mode, origin = _parse_filler(request.filler)
     how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
     isolated = request.isolated or suite.isolated
@@ -143,7 +157,7 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
         agent=agent,
         filler=FillerEntry(source=origin, digest=digest, mode=mode, max_tokens=filler.MAX_TOKENS),
         questions=how.questions,
-        acknowledge=how.acknowledge,
+        acknowledge="scripted" if observed else how.acknowledge,
         scorers={name: kind.version for name, kind in built_in().items()},
     )
 
@@ -167,7 +181,8 @@ def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span
     examples = parameters.pop("examples", None)
     if examples is not None and (not isinstance(examples, int) or examples < 1):
         raise ConfigError(f"-P {name}.examples={examples}: it is a whole number from 1")
-    count = examples or request.examples or (suite.count(name) if known else suite.examples)
+    wanted = None if suite.public else request.examples
+    count = examples or wanted or (suite.count(name) if known else suite.examples)
     if count > MOST_EXAMPLES:
         raise ConfigError(f"{name}: {count} examples are more than a run can have ({MOST_EXAMPLES:,})")
     return ScenarioEntry(
@@ -217,8 +232,12 @@ def _abouts(manifest: Manifest, scenarios: Scenarios) -> dict[str, About]:
 
 def _rehearsed(plan: Plan) -> Rehearsals:
     """Rehearse all examples. Raises PluginError for a script that fails, or asks nothing."""
-    span = None if plan.manifest.suite.isolated else plan.manifest.span
     forked = plan.manifest.questions == "forked"
+    if plan.manifest.suite.isolated:  # one by one: all of them at once may be large
+        for example in plan.examples:
+            _check_asks(example, rehearsal(example, plan.counter, forked=forked))
+        return {}
+    span = plan.manifest.span
     try:
         rehearsals = rehearse_all(plan.examples, plan.counter, span=span, forked=forked)
     except LtmBenchError:
@@ -228,12 +247,16 @@ def _rehearsed(plan: Plan) -> Rehearsals:
             rehearsal(example, plan.counter, forked=forked)
         raise
     for example in plan.examples:
-        if not any(isinstance(step.line, Ask) for step in rehearsals[example.id]):
-            raise PluginError(
-                f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
-                "score; let it yield an Ask"
-            )
+        _check_asks(example, rehearsals[example.id])
     return rehearsals
+
+
+def _check_asks(example: Example, steps: Sequence[Step]) -> None:
+    if not any(isinstance(step.line, Ask) for step in steps):
+        raise PluginError(
+            f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
+            "score; let it yield an Ask"
+        )
 
 
 def rehearsal(example: Example, count: Counter, *, forked: bool = False) -> list[Step]:

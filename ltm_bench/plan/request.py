@@ -19,10 +19,12 @@ class Request:
     """In tokens: `120k`, `1M`, or a number; None: the suite's own, usually 32k."""
     suite: str = "standard"
     """Its name, or `goodai:FOLDER`."""
+    data: str | None = None
+    """The file or folder of a public set, where the suite is one; None to look where `datasets fetch` puts it."""
     scenarios: Sequence[str] = ()
     """Only these, instead of all of the suite."""
     examples: int | None = None
-    """Examples per scenario, instead of the suite's."""
+    """Examples per scenario, instead of the suite's; for public sets, questions in all."""
     seed: int = 0
     isolated: bool = False
     """Every example in a conversation of its own, without filler."""
@@ -51,7 +53,12 @@ class Request:
     def plain(self) -> Request:
         """The same agent, suite, scenarios, span and seed, without further options."""
         return Request(
-            agent=self.agent, span=self.span, suite=self.suite, scenarios=self.scenarios, seed=self.seed
+            agent=self.agent,
+            span=self.span,
+            suite=self.suite,
+            data=self.data,
+            scenarios=self.scenarios,
+            seed=self.seed,
         )
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, nearest
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
+from ltm_bench.plan.dialogues import dialogue_suite, dialogue_suites
 from ltm_bench.plan.suites import Suite, read_suite, suites
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import spell_span
@@ -103,8 +104,15 @@ def _span_of(folder: str) -> dict[str, Any]:
     return {"span": spans[0]} if len(spans) == 1 else {}
 
 
-def find_suite(name: str) -> Suite:
-    """Return a suite by name. Raises ConfigError with the nearest name."""
+def find_suite(name: str, *, data: str | None = None, most: int | None = None, seed: int = 0) -> Suite:
+    """Return a suite by name. Raises ConfigError with the nearest name.
+
+    Args:
+        name: The suite's.
+        data: For suites of public sets, their file; None to look where `datasets fetch` puts it.
+        most: For those, the number of questions; None for all.
+        seed: For those, decides which questions.
+    """
     if name.startswith(GOODAI):
         theirs = _definitions(name.removeprefix(GOODAI))
         return Suite(
@@ -115,7 +123,12 @@ def find_suite(name: str) -> Suite:
         )
     known = suites(config_folders())
     if name not in known:
-        raise ConfigError(f"--suite {name}: there is none{nearest(name, known)} (known: {', '.join(known)})")
+        if (public := dialogue_suite(name, data, most, seed)) is not None:
+            return public
+        near = nearest(name, [*known, *dialogue_suites()])
+        raise ConfigError(
+            f"--suite {name}: there is none{near} (known: {', '.join(known)}; see also datasets list)"
+        )
     return read_suite(known[name])
 
 

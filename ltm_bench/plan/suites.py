@@ -35,6 +35,10 @@ class Suite(BaseModel):
     start: datetime = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
     """The benchmark's time of the first message."""
     isolated: bool = False
+    public: bool = False
+    """Whether its examples are histories of a public set: `--examples` counts their questions, and agents that can
+    observe are not asked to answer what is told.
+    """
     span: str = SPAN
     """The span of its runs, unless another one is asked for."""
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)

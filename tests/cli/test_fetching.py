@@ -121,3 +121,22 @@ def test_a_task_of_infinitebench_that_there_is_none_of_is_named(command: "Comman
     done = command("infinitebench", "fetch", "longbook_qa_end")
     assert done.exit_code == 1
     assert "did you mean 'longbook_qa_eng'" in done.err
+
+
+def test_a_public_set_is_fetched_once_after_its_licence_was_said(serve: Serve, command: "Command") -> None:
+    url = serve(b'[{"question_id": "q1"}]')
+    words = ("datasets", "fetch", "longmemeval-oracle", "--url", url)
+    done = command(*words)
+    assert done.exit_code == 0, done.err
+    assert done.out.index("licence  MIT") < done.out.index("use it with")
+    assert Path("data/longmemeval/longmemeval_oracle.json").is_file()
+    assert "longmemeval_oracle.json" in Path("data/longmemeval/SHA256SUMS").read_text("utf-8")
+    assert "is there already" in command(*words).out
+
+
+def test_a_public_set_with_another_checksum_is_not_kept(serve: Serve, command: "Command") -> None:
+    url = serve(b"[]")
+    done = command("datasets", "fetch", "locomo", "--url", url, "--into", "elsewhere")
+    assert done.exit_code == 1
+    assert "the published one is 79fa87e9" in done.err
+    assert list(Path("elsewhere").iterdir()) == []

@@ -116,7 +116,7 @@ def test_answers_are_scored_as_published_and_strictly(
     assert strict(said, gold, category) == pytest.approx(ours)
 
 
-@given(said=st.text(), gold=st.text(min_size=1), category=st.sampled_from("12345"))
+@given(said=st.text(max_size=60), gold=st.text(min_size=1, max_size=20), category=st.sampled_from("12345"))
 def test_no_answer_makes_a_scorer_fail(said: str, gold: str, category: str) -> None:
     assert 0 <= official(said, gold, category) <= 1
     assert 0 <= strict(said, gold, category) <= 1

@@ -53,6 +53,7 @@ def test_lines_give_their_values_and_a_bad_line_is_skipped(tmp_path: Path, packe
         ("[1, 2", "record 2 is not JSON"),
         ("[1, ", "without a closing bracket"),
         ("[" * 100_000, "nested too deeply"),
+        ("[" + "1" * 5000 + ", 2]", "record 1 cannot be read"),
     ],
 )
 def test_a_broken_list_is_refused_with_the_place(tmp_path: Path, content: str, complaint: str) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltm_bench.cli.options import Json, examples_of, group
+from ltm_bench.cli.options import Json, MaxCost, examples_of, group
 from ltm_bench.core.limits import json_of
 
 if TYPE_CHECKING:
-    from ltm_bench.datasets.counting_stars.figures import Answer, Figures
+    from ltm_bench.datasets.answers import Answer
+    from ltm_bench.datasets.counting_stars.figures import Answer as Counted
+    from ltm_bench.datasets.counting_stars.figures import Figures
     from ltm_bench.datasets.marks import Sheet
 
 _score = group("Score prediction files of other benchmarks, in their own formats.")
@@ -106,7 +109,18 @@ def _row_of_file(path: Path) -> dict[str, Any]:
 
 _Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE...", help="Prediction files, JSON or JSON lines, gzipped or not."),
+    typer.Argument(
+        metavar="FILE|RUN...", help="Prediction files, JSON or JSON lines, gzipped or not; or runs of ours."
+    ),
+]
+_Judge = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        metavar="NAME",
+        envvar="LTM_BENCH_JUDGE",
+        help="An agent that judges what has no label; its answers are kept beside the file.",
+    ),
 ]
 
 
@@ -149,7 +163,7 @@ def score_locomo(
     from ltm_bench.datasets.locomo.scoring import Keys, score_file
 
     keys = Keys(data, errors, _complain)
-    sheets = [score_file(path, keys, _complain) for path in files]
+    sheets = [score_file(path, keys, _complain, answers=_answers_of(path)) for path in files]
     accepted = score_file(wrong, keys, _complain) if wrong else None
     print_sheets(sheets, as_json=as_json, types=CATEGORIES, notes=_false_accepts(sheets, wrong, accepted))
 
@@ -160,14 +174,23 @@ def score_locomo(
 def score_longmemeval(
     files: _Files,
     data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
+    judge: _Judge = None,
+    max_cost: MaxCost = None,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files of LongMemEval: the stored labels by type, averaged, and of abstentions."""
+    """Score prediction files of LongMemEval: a judge's labels by type, averaged, and of abstentions."""
+    from ltm_bench.cli.judging import asked
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.longmemeval.scoring import questions_of, score_file
+    from ltm_bench.core.budget import Budget
+    from ltm_bench.datasets.answers import read_answers
+    from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
 
     questions = questions_of(data, _complain)
-    sheets = [score_file(path, questions, _complain) for path in files]
+    sheets, budget = [], Budget(max_cost)
+    for path in files:
+        answers = _answers_of(path) or read_answers(path, _complain)
+        labels = asked(judge, path, data, budget, partial(judged, answers, questions), _complain)
+        sheets.append(score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge))
     print_sheets(sheets, as_json=as_json, notes=_false_accepts(sheets, None, None))
 
 
@@ -175,14 +198,23 @@ def score_longmemeval(
 def score_beam(
     files: _Files,
     data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
+    judge: _Judge = None,
+    max_cost: MaxCost = None,
     as_json: Json = False,
 ) -> None:
-    """Score judged files of BEAM, as its program does and as its paper says, by ability."""
+    """Score prediction files of BEAM by a judge's scores, as its program does and as its paper says, by ability."""
+    from ltm_bench.cli.judging import asked
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.beam.scoring import questions_of, score_file
+    from ltm_bench.core.budget import Budget
+    from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
 
     questions = questions_of(data, _complain)
-    print_sheets([score_file(path, questions, _complain) for path in files], as_json=as_json)
+    sheets, budget = [], Budget(max_cost)
+    for path in files:
+        grade = partial(judged, path, questions, on_bad=_complain)
+        heard = asked(judge, path, data, budget, grade, _complain)
+        sheets.append(score_file(path, questions, _complain, heard=heard, judge=judge))
+    print_sheets(sheets, as_json=as_json, notes=_false_accepts(sheets, None, None))
 
 
 @_score.command(
@@ -199,12 +231,27 @@ def score_factconsolidation(
     from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
 
     questions = questions_of(data, _complain)
-    print_sheets([score_file(path, questions, _complain) for path in files], as_json=as_json)
+    sheets = [score_file(path, questions, _complain, answers=_answers_of(path)) for path in files]
+    print_sheets(sheets, as_json=as_json)
+
+
+def _answers_of(path: Path) -> list[Answer] | None:
+    """Return what an agent said in a run of ours; None for a file."""
+    if not path.is_dir():
+        return None
+    from ltm_bench.core.errors import ConfigError
+    from ltm_bench.datasets.answers import said_in_run
+    from ltm_bench.log.reader import read_questions
+
+    found = said_in_run(read_questions(path))
+    if not found:
+        raise ConfigError(f"{path}: no question of that run is of a public set")
+    return found
 
 
 def _false_accepts(sheets: Sequence[Sheet], wrong: Path | None, accepted: Sheet | None) -> Iterator[str]:
     """Yield how often the judge passes wrong answers, where any score is a judge's."""
-    if not any("judge" in sheet.columns for sheet in sheets):
+    if not any({"judge", "paper"} & set(sheet.columns) for sheet in sheets):
         return
     votes = [mark.scores["judge"] for mark in accepted.overall if "judge" in mark.scores] if accepted else []
     if votes:
@@ -232,16 +279,16 @@ def _rows_of_run(run: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _answers(run: Path) -> Iterator[Answer]:
+def _answers(run: Path) -> Iterator[Counted]:
     """Yield what an agent said of Counting-Stars in a run."""
     from ltm_bench.api import load_run
-    from ltm_bench.datasets.counting_stars.figures import Answer
+    from ltm_bench.datasets.counting_stars.figures import Answer as Counted
 
     for example in load_run(run).examples:
         for question in example.questions:
             if question.scorer.startswith("StarCounts") and question.reply is not None:
                 counts = json_of(question.expected)["counts"]
-                yield Answer(example.scenario, question.reply, counts, example.span, question.parts)
+                yield Counted(example.scenario, question.reply, counts, example.span, question.parts)
 
 
 def _row(path: Path, test: str, figures: Figures) -> dict[str, Any]:

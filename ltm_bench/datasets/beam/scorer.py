@@ -8,7 +8,7 @@ whole numbers, so that 0.5 counts 0 everywhere but in the order of events, and i
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from ltm_bench.core.limits import json_of
@@ -87,21 +87,25 @@ def _tau_b(first: Sequence[int], second: Sequence[int]) -> float:
     return (together - apart) / among if among else math.nan
 
 
-def aligned(events: Sequence[str], lines: Sequence[str], same: Callable[[str, str], bool]) -> list[str]:
-    """Return the lines, each replaced by the first event not yet taken that it means.
+def aligned(events: Sequence[str], lines: Sequence[str]) -> Generator[tuple[str, str], bool, list[str]]:
+    """Replace each line by the first event not yet taken that it means.
+
+    Yields an event and a line, and takes whether they mean the same. Returns the lines.
 
     Args:
         events: The right events.
         lines: The lines of an answer.
-        same: Whether an event and a line mean the same.
     """
     taken: set[int] = set()
     found = []
     for line in lines:
-        place = next((i for i, event in enumerate(events) if i not in taken and same(event, line)), None)
-        if place is not None:
-            taken.add(place)
-        found.append(line if place is None else events[place])
+        meant = line
+        for place, event in enumerate(events):
+            if place not in taken and (yield event, line):
+                taken.add(place)
+                meant = event
+                break
+        found.append(meant)
     return found
 
 

@@ -9,13 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
-from ltm_bench.datasets.beam.scorer import MODES, ORDER, rubric_score, score_of
+from ltm_bench.datasets.beam.scorer import (
+    MODES,
+    ORDER,
+    Mode,
+    aligned,
+    event_order,
+    prompt,
+    read_score,
+    rubric_score,
+    same_prompt,
+    score_of,
+)
 from ltm_bench.datasets.dialogue import OnBad, Question
 from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.marks import Mark, Sheet
 from ltm_bench.datasets.streaming import read_value
 
@@ -68,10 +80,84 @@ def _squeezed(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def score_file(path: Path, questions: Mapping[str, Question], on_bad: OnBad) -> Sheet:
-    """Return the marks of a judged file. Raises ConfigError if nothing in it is judged."""
+class Judged(NamedTuple):
+    """What a judge says of an answer."""
+
+    items: Mapping[Mode, Sequence[float]]
+    """Its score of each item of the rubric, in either mode."""
+    order: float | None
+    """τ × F1 for the order of events; None for other abilities."""
+
+
+async def judged(
+    path: Path, questions: Mapping[str, Question], ask: Ask, *, on_bad: OnBad
+) -> dict[str, Judged]:
+    """Return what a judge says of the answers without stored scores, by question; those it fails on are left out.
+
+    Args:
+        path: A prediction file.
+        questions: Those of the data.
+        ask: The judge.
+        on_bad: Is told of answers that cannot be read.
+    """
+
+    async def one(name: str, said: str) -> tuple[str, Judged | None]:
+        question = questions[name]
+        items = {}
+        for mode in MODES:
+            heard = [await ask(prompt(question, item, said, mode)) for item in question.rubric]
+            scores = [read_score(each) for each in heard if each is not None]
+            found = [score for score in scores if score is not None]
+            if len(found) < len(question.rubric):
+                on_bad(f"{path}: {name}: not judged: the judge failed, or gave no score")
+                return name, None
+            items[mode] = found
+        order = await _told_order(question, said, ask) if question.type == ORDER else None
+        return name, Judged(items, order)
+
+    asked = [
+        one(name, str(row["llm_response"]))
+        for name, _, _, row in rows_of(path, questions)
+        if name in questions and row.get("llm_response") is not None and _stored(row) is None
+    ]
+    return {name: found for name, found in await together(asked) if found is not None}
+
+
+async def _told_order(question: Question, said: str, ask: Ask) -> float:
+    """Return τ × F1 of the lines of an answer, as the published program splits them: at line ends, and nothing else."""
+    matching = aligned(question.rubric, said.split("\n"))
+    same: bool | None = None
+    while True:
+        try:
+            event, line = next(matching) if same is None else matching.send(same)
+        except StopIteration as done:
+            return event_order(question.rubric, done.value).score
+        same = "yes" in (await ask(same_prompt(event, line)) or "").lower()
+
+
+def score_file(
+    path: Path,
+    questions: Mapping[str, Question],
+    on_bad: OnBad,
+    *,
+    heard: Mapping[str, Judged] | None = None,
+    judge: str | None = None,
+) -> Sheet:
+    """Return the marks of a judged file. Raises ConfigError if nothing in it is judged.
+
+    Args:
+        path: The file.
+        questions: Those of the data; {} if it is not at hand.
+        on_bad: Is told of each answer that is not judged.
+        heard: What a judge says of answers without stored scores.
+        judge: That judge's name.
+    """
     marks: dict[str, Mark] = {}
     for name, ability, conversation, row in rows_of(path, questions):
+        if heard is not None and name in heard:
+            items, order = heard[name]
+            marks[name] = mark_of(name, ability, conversation, items, order, questions.get(name))
+            continue
         scores = _stored(row)
         if scores is None:
             on_bad(f"{path}: {name}: skipped: no judge's scores are stored with it")
@@ -82,7 +168,8 @@ def score_file(path: Path, questions: Mapping[str, Question], on_bad: OnBad) -> 
                 f"{path}: {name}: skipped: {len(scores)} scores for a rubric of {len(question.rubric)} items"
             )
             continue
-        marks[name] = mark_of(name, ability, conversation, scores, _order(row), question)
+        both = dict.fromkeys(MODES, scores)
+        marks[name] = mark_of(name, ability, conversation, both, _order(row), question)
     if not marks:
         raise ConfigError(f"{path}: no judge's scores are stored in it; name a judge with --judge")
     types = {mark.type for mark in marks.values()}
@@ -94,14 +181,14 @@ def score_file(path: Path, questions: Mapping[str, Question], on_bad: OnBad) -> 
         and each.id not in marks
         and each.id.rpartition("/")[0].rpartition("/")[0] in homes
     )
-    return Sheet(path, ("official", "paper"), tuple(marks.values()), missing)
+    return Sheet(path, MODES, tuple(marks.values()), missing, judge=judge)
 
 
 def mark_of(
     name: str,
     ability: str,
     conversation: str,
-    scores: Sequence[float],
+    items: Mapping[Mode, Sequence[float]],
     order: float | None,
     question: Question | None,
 ) -> Mark:
@@ -111,11 +198,11 @@ def mark_of(
         name: The question's id.
         ability: The question's ability.
         conversation: What it asks about.
-        scores: What the judge gave for each rubric item.
+        items: What the judge gave for each rubric item, by mode.
         order: τ × F1 for the order of events, which then is the score; None where it was not worked out.
         question: The question, where the data is at hand: some keys contradict themselves.
     """
-    by_mode = {mode: rubric_score(scores, ability, mode) for mode in MODES}
+    by_mode = {mode: rubric_score(items[mode], ability, mode) for mode in MODES}
     if ability == ORDER and order is not None:
         by_mode = dict.fromkeys(MODES, order)
     return Mark(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
@@ -23,7 +23,13 @@ def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, Question]:
     return {question.id: question for history in found for question in history.questions}
 
 
-def score_file(path: Path, questions: Mapping[str, Question], on_bad: OnBad) -> Sheet:
+def score_file(
+    path: Path,
+    questions: Mapping[str, Question],
+    on_bad: OnBad,
+    *,
+    answers: Sequence[Answer] | None = None,
+) -> Sheet:
     """Return the marks of a file. Raises ConfigError if nothing in it can be scored.
 
     The set and the place of a question are taken from the row (`qa_pair_id`, `subset`, `index`, `query_id`), otherwise
@@ -31,7 +37,7 @@ def score_file(path: Path, questions: Mapping[str, Question], on_bad: OnBad) -> 
     """
     marks: dict[str, Mark] = {}
     seen: set[str] = set()
-    for answer in read_answers(path, on_bad):
+    for answer in read_answers(path, on_bad) if answers is None else answers:
         subset = _set(answer, path)
         name = f"{subset}/{_place(answer)}"
         question = questions.get(name)

@@ -64,12 +64,19 @@ def _audited(path: Path) -> list[str]:
         raise ConfigError(f"{path}: not an audit's list of question_id and error_type: {error!r}") from error
 
 
-def score_file(path: Path, keys: Keys, on_bad: OnBad) -> Sheet:
-    """Return the marks of a file. Raises ConfigError if it holds no answer that can be scored."""
+def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answer] | None = None) -> Sheet:
+    """Return the marks of a file. Raises ConfigError if it holds no answer that can be scored.
+
+    Args:
+        path: The file.
+        keys: The questions, and which of their keys are wrong.
+        on_bad: Is told of each answer that cannot be scored.
+        answers: What it holds, where it has been read.
+    """
     marks: dict[str, Mark] = {}
     asked = Counter[str]()
     judge = None
-    for answer in read_answers(path, on_bad):
+    for answer in read_answers(path, on_bad) if answers is None else answers:
         history, names = keys.ids_of(answer)
         asked[names[0]] += 1
         name = names[min(asked[names[0]], len(names)) - 1]

@@ -5,15 +5,16 @@ A file holds `question_id` and `hypothesis`, and, once judged, `autoeval_label` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.answers import majority, read_answers
+from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import OnBad, Question
 from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
-from ltm_bench.datasets.longmemeval.scorer import strict
+from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
 from ltm_bench.datasets.marks import Mark, Sheet
 from ltm_bench.datasets.streaming import read_elements
 
@@ -31,17 +32,46 @@ def _questions(data: Path, on_bad: OnBad) -> Iterator[Question]:
             on_bad(f"{data}: record {number}: skipped: {type(error).__name__}: {error}")
 
 
-def score_file(path: Path, questions: dict[str, Question], on_bad: OnBad) -> Sheet:
+async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], ask: Ask) -> dict[str, bool]:
+    """Return what a judge says of the answers that have no label yet, by question.
+
+    Args:
+        answers: Of a file.
+        questions: Those of the data.
+        ask: The judge.
+    """
+
+    async def one(answer: Answer, question: Question) -> tuple[str, bool | None]:
+        said = await ask(prompt(question, answer.said))
+        return question.id, None if said is None else read(said)
+
+    open_ones = [(answer, questions.get(answer.id or "")) for answer in answers if not answer.votes]
+    asked = [one(answer, question) for answer, question in open_ones if question is not None]
+    return {name: label for name, label in await together(asked) if label is not None}
+
+
+def score_file(
+    path: Path,
+    questions: Mapping[str, Question],
+    on_bad: OnBad,
+    *,
+    answers: Sequence[Answer] | None = None,
+    labels: Mapping[str, bool] | None = None,
+    judge: str | None = None,
+) -> Sheet:
     """Return the marks of a file. Raises ConfigError if nothing in it can be scored.
 
     Args:
         path: The file.
         questions: Those of the data; {} to take types and gold answers from the file, where it has them.
         on_bad: Is told of each answer that cannot be scored.
+        answers: What it holds, where it has been read.
+        labels: What a judge says of answers without a label in the file.
+        judge: That judge's name.
     """
     marks: dict[str, Mark] = {}
-    judge = None
-    for answer in read_answers(path, on_bad):
+    labels = labels or {}
+    for answer in read_answers(path, on_bad) if answers is None else answers:
         if answer.id is None:
             on_bad(f"{path}: an answer without question_id is skipped: {answer.said[:60]!r}")
             continue
@@ -56,7 +86,8 @@ def score_file(path: Path, questions: dict[str, Question], on_bad: OnBad) -> She
         gold = question.gold if question else () if answer.gold is None else (str(answer.gold),)
         unanswerable = ABSTENTION in answer.id
         scores: dict[str, float] = {}
-        if (vote := majority(answer.votes)) is not None:
+        votes = answer.votes or ((labels[answer.id],) if answer.id in labels else ())
+        if (vote := majority(votes)) is not None:
             scores["judge"] = vote
         if (own := strict(answer.said, gold, kind, unanswerable=unanswerable)) is not None:
             scores["strict"] = own

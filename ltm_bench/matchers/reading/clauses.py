@@ -18,9 +18,15 @@ _OPENERS = frozenset(
     "and or nor but though although while whereas however since because so then therefore thus hence until unless if "
     "when whether yet that's".split()
 )
+_BEFORE_OPENER = {"but": ("anything", "everything", "all", "nothing"), "while": ("a", "little", "long")}
+"""Words after which an opener opens nothing: `anything but red`, `for a while`."""
 JOINS = frozenset("and or nor then & , / 、 ，".split())
 _STRONG = frozenset("; ( ) [ ] - 。 ； （ ）".split())
 _STRESS = ("very", "really")
+
+
+_HEAP = 30
+"""Things that are named without a separator between them before another part begins; this keeps reading linear."""
 
 
 @dataclass(slots=True)
@@ -54,6 +60,8 @@ def sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[Part], str,
         kind, text, start, stop = tokens[i]
         if i in heard:
             end, named = heard[i]
+            if len(parts[-1].named) >= _HEAP:
+                parts.append(Part(""))
             parts[-1].named.append((len(parts[-1].said), named, start, tokens[end - 1][3]))
             parts[-1].said.append("")
             i = end
@@ -74,9 +82,9 @@ def sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[Part], str,
                     parts.append(Part("or"))
             else:
                 parts.append(Part(text))
-        elif text == "but" and parts[-1].said[-1:] in (["anything"], ["everything"], ["all"], ["nothing"]):
+        elif (parts[-1].said[-1:] or [""])[0] in _BEFORE_OPENER.get(text, ()):
             parts[-1].said.append(text)
-        elif text in _OPENERS and (parts[-1].named or text not in ("so", "then", "since", "if")):
+        elif text in _OPENERS and (parts[-1].named or text not in ("so", "then", "since", "if", "whether")):
             parts.append(Part(text, [spelt(text)]))
         elif text not in _STRESS:
             parts[-1].said.append(spelt(text.rstrip(".")))

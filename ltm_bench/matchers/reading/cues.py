@@ -98,7 +98,7 @@ _TABLE: dict[tuple[Effect, Reach], str] = {
     (Effect.REPLACED, Reach.BEFORE): (
         "fell through|fell out|any more|anymore|no longer|is off|is gone|was cancelled|was canceled|got cancelled|"
         "is cancelled|was dropped|was scrapped|was discarded|was abandoned|is outdated|is obsolete|is history|"
-        "came first|was first|was the first|was before|before that|before it|for a while|for a time|at first|until|"
+        "came first|was first|was the first|was before|before that|before it|for a while|for a time|at first|"
         "was overwritten|was superseded|is superseded|is the old|was the old|was ruled out|"
         "didn't work out|no longer holds|no longer hold|no longer applies|no longer valid|"
         "no longer counts|not going by|"
@@ -159,7 +159,7 @@ _TABLE: dict[tuple[Effect, Reach], str] = {
     (
         Effect.CONCLUDES,
         Reach.BEFORE,
-    ): "it is|it was|is the answer|is correct|is right|is the one|is my answer|it must be",
+    ): "it is|is the answer|is correct|is right|is the one|is my answer|it must be",
     (Effect.CORRECTS, Reach.AFTER): (
         "no wait|wait|scratch that|strike that|correction|i mean|i meant|on second thought|on second thoughts|"
         "let me correct|my mistake|i misspoke|hold on|let me rephrase|oops|sorry i meant|or rather|rather it's|"
@@ -180,7 +180,7 @@ KEEPS = frozenset(
     "not only|not just|not merely|not simply|not to mention|not forget|don't forget|never forget|not surprisingly|"
     "no doubt|no question|no problem|no worries|not a problem|don't worry|do not worry|not least|no need|"
     "haven't forgotten|have not forgotten|didn't forget|did not forget|can't go wrong|couldn't be|not sure|not certain|"
-    "not 100|not entirely|not completely|not totally|not absolutely|not quite|not wrong|not mistaken|"
+    "not 100|not entirely|not completely|not totally|not absolutely|not wrong|not mistaken|"
     "don't have any doubt|do not have any doubt|no doubts".split("|")
 )
 """Phrases that begin like a denial and are none."""
@@ -212,18 +212,8 @@ def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Iterator
         kept = next((n for n in range(_LONGEST, 1, -1) if tuple(said[i : i + n]) in _KEEPS), 0)
         if kept:
             for parts, effect, reach in _CUES.get(said[i], ()):
-                if len(parts) > kept and tuple(said[i : i + len(parts)]) == parts:
+                if len(parts) >= kept and tuple(said[i : i + len(parts)]) == parts:
                     yield Cue(effect, reach, i, i + len(parts), parts)
-            hedges = said[i] == "not" and said[i + 1] in (
-                "sure",
-                "certain",
-                "100",
-                "entirely",
-                "completely",
-                "quite",
-            )
-            if hedges:
-                yield Cue(Effect.HEDGES, Reach.ALL, i, i + kept, tuple(said[i : i + kept]))
             i += kept
             continue
         size = 0

@@ -36,6 +36,10 @@ _SPELT = re.compile(
 _MINUS = re.compile(r"(?:(?<![\w)])[-−]|\bminus)\s*$")
 
 
+_NEAR = 20
+"""Characters before a number in which its sign or an equals sign is looked for."""
+
+
 def told_numbers(reply: str) -> Iterator[int]:
     """Yield the numbers that a reply tells, in order, in figures or in words.
 
@@ -102,4 +106,5 @@ def _announces(reading: Reading, mention: Mention) -> bool:
 
 def _before(reading: Reading, mention: Mention) -> str:
     piece = reading.pieces[mention.piece]
-    return piece.text[: max(0, mention.start - piece.start)].rstrip()
+    end = max(0, mention.start - piece.start)
+    return piece.text[max(0, end - _NEAR) : end].rstrip()

@@ -33,10 +33,12 @@ _EVENT = re.compile(
 )
 
 
-_TERM = rf"(?:{_SIGN})?\d+(?:\.\d+)?\s*(?:{_UNIT}\b)?"
-_SUM = re.compile(rf"{_TERM}\s*(?:[+−]|\s[-–]\s)\s*{_TERM}")
-_RESULT = re.compile(rf"{_TERM}(?:\s*[-+−–]\s*{_TERM})+\s*(?==)")
-_WORKING = re.compile(r"\([^()]{0,80}\d\s*[+−][^()]{0,80}\)")
+_TERM = rf"(?:{_SIGN})?\d{{1,9}}(?:\.\d{{1,9}})?(?:\s{{0,2}}{_UNIT}\b)?"
+_SUM = re.compile(rf"{_TERM}\s{{0,2}}(?:[+−]|\s[-–]\s)\s{{0,2}}{_TERM}")
+_RESULT = re.compile(rf"{_TERM}(?:\s{{0,2}}[-+−–]\s{{0,2}}{_TERM}){{1,20}}\s{{0,2}}(?==)")
+_WORKING = re.compile(r"\([^()]{0,80}\d\s{0,2}[+−][^()]{0,80}\)")
+_LONGEST = 1000
+"""Characters of a sentence that are read, from its end: everything in it is compared with everything near it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
 
     What names an axis is no direction. A sum counts with its result: what comes after its last `=`.
     """
+    begin = max(begin, end - _LONGEST)
     text = piece.text[begin:end]
     if piece.form is Form.JSON and piece.path:  # `{"south": 8}`
         text = f"{piece.path[-1].replace('_', ' ')} : {text}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from ltm_bench.matchers.reading.clauses import JOINS, Part, sentences
 from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
@@ -38,6 +39,7 @@ _QUESTION_WORDS = frozenset(
 _INTO = frozenset("to into with by for towards".split())
 _PASSIVE = frozenset("was were been got get gets being is are be".split())
 _MOST = 2000
+_NEARBY = 20
 
 
 def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Mention, ...]:
@@ -63,7 +65,7 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
                 for part in parts
                 for c in cues(part.said)
             ):
-                found = [replace(m, choice=True) if m.sentence >= sentence - 1 else m for m in found]
+                _leave_open(found, sentence)
             corrected = next(
                 (
                     k
@@ -81,20 +83,24 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     return tuple(_emphasised(found, reading))
 
 
-def _corrects(part: Part) -> bool:
-    """Whether a part takes back what came before it: `wait`, `scratch that`, or a dash and `no`."""
-    if part.opener == "-" and part.said == ["no"]:
-        return True
-    return any(cue.effect is Effect.CORRECTS for cue in cues(part.said))
+def _leave_open(found: list[Mention], sentence: int) -> None:
+    """Mark what `one of these` speaks of: what was named in the last two sentences, or in those of two values."""
+    last = found[-1]
+    other = next((m for m in reversed(found[-_NEARBY:]) if m.value != last.value), last)
+    since = min(sentence - 1, other.sentence)
+    for i in range(len(found) - 1, -1, -1):
+        if found[i].sentence < since or (found[i].choice and i + 1 < len(found)):
+            return
+        found[i] = replace(found[i], choice=True)
 
 
 def _take_back(found: list[Mention], sentence: int, within: int) -> None:
     """Mark what was named before a correction as replaced: earlier sentences, and so many mentions of this one."""
-    for i, m in enumerate(found):
-        if m.sentence == sentence:
-            within -= 1
-        if m.sentence < sentence or (m.sentence == sentence and within >= 0):
-            found[i] = replace(m, time=Time.REPLACED, lead=False, final=False, taken_back=True)
+    own = sum(1 for _ in takewhile(lambda m: m.sentence == sentence, reversed(found)))
+    for i in range(len(found) - own + min(own, within) - 1, -1, -1):
+        if found[i].taken_back:
+            return  # and so is all before it
+        found[i] = replace(found[i], time=Time.REPLACED, lead=False, final=False, taken_back=True)
 
 
 def _meant(
@@ -122,6 +128,9 @@ def _meant(
             replace(m, sentence=sentence, piece=number, within=within)
             for m in _part(part, k, piece, asked, above)
         ]
+        if part.opener == "until" and whole and whole[-1]:  # `red until you said blue`
+            whole[-1] = [m if m.denied else replace(m, time=Time.REPLACED) for m in whole[-1]]
+            own = [replace(m, time=Time.NOW, next=True) if m.time is Time.REPLACED else m for m in own]
         if past:  # `it was first red, then blue`: what came next is past as well
             own = [replace(m, time=Time.PAST) if m.next and m.time is Time.NOW else m for m in own]
         effects = {cue.effect for cue in cues(part.said, asked)}
@@ -138,6 +147,7 @@ def _meant(
                     time=m.time if m.next else model.time,
                     force=model.force,
                     final=model.final,
+                    choice=m.choice or model.choice,
                 )
                 for m in own
             ]
@@ -155,6 +165,8 @@ def _meant(
         if part.opener == "or" and own and last:
             own = [replace(m, choice=True) for m in own]
             for j in range(len(whole) - 1, -1, -1):
+                if whole[j] and all(m.choice for m in whole[j]):
+                    break  # by an `or` before, together with what came before it
                 whole[j] = [replace(m, choice=True) for m in whole[j]]
                 if parts[j].opener not in JOINS or not parts[j].bare():
                     break
@@ -164,14 +176,16 @@ def _meant(
                 whole[-1] = [replace(m, time=former.time) if m.time is Time.PLAIN else m for m in whole[-1]]
         whole.append(own)
         last = own
-    lead = None
-    if ending != "?":
-        lead = leading if (leading := _leads(parts, whole, asked)) is not None else _announced(parts)
+    lead, announced = (_leads(parts, whole, asked), _announced(parts)) if ending != "?" else (None, None)
     for k, own in enumerate(whole):
         for m in own:
             stance = m if force is Force.FLAT or m.force is not Force.FLAT else replace(m, force=force)
+            stands = stance.asserted and m.time is not Time.PAST
             yield replace(
-                stance, on_topic=on_topic, lead=k == lead and stance.asserted and m.time is not Time.PAST
+                stance,
+                on_topic=on_topic,
+                lead=k == lead and stands,
+                final=m.final or (k == announced and stands),
             )
 
 
@@ -270,11 +284,11 @@ def _ahead(mention: Mention, part: Part, cue: Cue, into: int, place: int, after:
             )  # `it can't be anything but red`
             denied = not double and (mention.denied or ":" not in part.said[cue.end : place])
             return replace(mention, denied=denied)
-        case Effect.REPLACED if into < cue.begin and _CLAUSE.isdisjoint(part.said[cue.end : place]):
+        case Effect.REPLACED if into < cue.end and _CLAUSE.isdisjoint(part.said[cue.end : place]):
             return replace(mention, time=Time.REPLACED)
-        case Effect.CHANGES if into < cue.begin and not _INTO.isdisjoint(part.said[place + 1 : after + 1]):
+        case Effect.CHANGES if into < cue.end and not _INTO.isdisjoint(part.said[place + 1 : after + 1]):
             return replace(mention, time=Time.REPLACED)  # `changed red to …`
-        case Effect.OUSTS if into < cue.begin and not _is_passive(part, cue):
+        case Effect.OUSTS if into < cue.end and not _is_passive(part, cue):
             return replace(mention, time=Time.REPLACED)
         case Effect.CONDITIONS:
             return replace(mention, force=Force.CONDITIONAL)

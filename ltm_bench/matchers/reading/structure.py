@@ -70,6 +70,8 @@ _BOLD = re.compile(
     r"\*\*(?=\S)(.{1,400}?)\*\*|__(?=\S)(.{1,400}?)__|<(?:b|strong)>(.{1,400}?)</(?:b|strong)>"
 )
 _MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|br|p)\s*/?>|\\(?=[\[\]()*_|])")
+_TITLE = 200
+"""Characters of a heading, a label, a column or a key that pieces below it are told."""
 _LABEL = re.compile(r"[^.!?]{1,60}:\s*$")
 _WHOLLY_BOLD = re.compile(r"\s*(?:\d{1,3}[.)]\s*)?(?:\*\*|__)[^*_]{1,80}(?:\*\*|__)[:.]?\s*$")
 
@@ -109,21 +111,21 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             continue
         if heading := _HEADING.match(line):
             title = piece_of(heading[1], at + heading.start(1), Form.HEADING, (), number)
-            headings, columns, label, indented = [title.text.strip(" :")], [], None, []
+            headings, columns, label, indented = [_titled(title)], [], None, []
             yield title
             continue
-        if line.count("|") >= 2 or (columns and "|" in line):
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if line.count("|") >= 2 or ("|" in line and (columns or _is_header(text, position, stop))):
+            cells = list(_cells(line))
             if not columns:
-                columns = [_bare(cell) for cell in cells]
+                columns = [_bare(cell)[:_TITLE] for cell, _ in cells]
                 if _is_header(text, position, stop):
                     continue
                 columns = ["" for _ in cells]
-            row = _bare(cells[0]) if len(cells) > 1 else ""
-            for i, cell in enumerate(cells):
+            row = _bare(cells[0][0])[:_TITLE] if len(cells) > 1 else ""
+            for i, (cell, offset) in enumerate(cells):
                 column = columns[i] if i < len(columns) else ""
                 above = (*headings, *((row,) if i and row else ()), *((column,) if column else ()))
-                yield piece_of(cell, at, Form.CELL, above, number)
+                yield piece_of(cell, at + offset, Form.CELL, above, number)
             continue
         columns = []
         if quote := _QUOTE.match(line):
@@ -133,7 +135,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
         depth = len(line) - len(line.lstrip())
         if _WHOLLY_BOLD.fullmatch(line) and not bullet:
             own = piece_of(line, at, Form.HEADING, (), number)
-            headings, label, indented = [own.text.strip(" :.")], None, []
+            headings, label, indented = [_titled(own).rstrip(" :.")], None, []
             yield own
             continue
         if bullet:
@@ -141,7 +143,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
                 indented.pop()
             above = (*headings, *((label,) if label else ()), *(name for _, name in indented))
             own = piece_of(line[bullet.end() :], at + bullet.end(), Form.BULLET, above, number)
-            indented.append((depth, own.text.strip(" :")))
+            indented.append((depth, _titled(own)))
             yield own
             continue
         while indented and indented[-1][0] >= depth:
@@ -150,7 +152,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             label = None
         own = piece_of(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
         if _LABEL.search(own.text):
-            label = own.text.strip(" :")
+            label = _titled(own)
         yield own
 
 
@@ -163,6 +165,21 @@ def piece_of(raw: str, start: int, form: Form, path: tuple[str, ...], line: int)
     bold = tuple(each.span() for each in _BOLD.finditer(text))
     text = _MARKS.sub(lambda mark: " " * len(mark[0]), text)
     return Piece(text, start, form, path, line, struck, bold)
+
+
+def _cells(line: str) -> Iterator[tuple[str, int]]:
+    """Yield the cells of a row, and where each begins in its line."""
+    row = line.strip()
+    inner = row.strip("|")
+    start = line.find(row) + row.find(inner)
+    for cell in inner.split("|"):
+        yield cell.strip(), start + len(cell) - len(cell.lstrip())
+        start += len(cell) + 1
+
+
+def _titled(piece: Piece) -> str:
+    """Return the title that a piece gives to those below it."""
+    return piece.text[:_TITLE].strip(" :")
 
 
 def _bare(cell: str) -> str:
@@ -188,7 +205,9 @@ def _leaves(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
     while waiting and given < _MOST_LEAVES:
         path, each = waiting.pop()
         if isinstance(each, Mapping):
-            waiting.extend(((*path, flat(str(key))), inner) for key, inner in reversed(list(each.items())))
+            waiting.extend(
+                ((*path, flat(str(key)[:_TITLE])), inner) for key, inner in reversed(list(each.items()))
+            )
         elif isinstance(each, list):
             waiting.extend((path, inner) for inner in reversed(each))
         else:

@@ -1,0 +1,137 @@
+"""Public sets of dialogues: what there is, where it is to be had, what a file holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ltm_bench.cli.options import Json, examples_of, group
+
+_datasets = group("Public sets of dialogues: what there is, where it is to be had, what a file holds.")
+
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the set; see datasets list.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    app.add_typer(_datasets, name="datasets")
+
+
+@_datasets.command("list", epilog=examples_of("datasets list"))
+def list_sets(as_json: Json = False) -> None:
+    """List the public sets; each is a suite of `run`, and so is NAME-woven."""
+    from rich import box
+    from rich.table import Table
+
+    from ltm_bench.cli.console import out
+    from ltm_bench.datasets.public import public_sets
+
+    rows = [
+        {"name": each.name, "about": each.about, "licence": each.licence, "here": each.place.exists()}
+        for each in public_sets().values()
+    ]
+    if as_json:
+        out().print_json(json.dumps(rows))
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("name", no_wrap=True)
+    for column in ("about", "licence", "here"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(
+            str(row["name"]), str(row["about"]), str(row["licence"]), "yes" if row["here"] else "no"
+        )
+    out().print(table)
+
+
+@_datasets.command("fetch", epilog=examples_of("datasets fetch longmemeval-s", "run --suite longmemeval-s"))
+def fetch(
+    name: _Name,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            envvar="LTM_BENCH_INTO",
+            help="Where to put it; where run looks for it if left out.",
+        ),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the file.")
+    ] = None,
+) -> None:
+    """Download a public set: says its licence and its checksum first, and keeps nothing that differs from it."""
+    from ltm_bench.cli.console import out
+    from ltm_bench.cli.downloading import downloads
+    from ltm_bench.core.errors import ConfigError
+    from ltm_bench.datasets.fetching import fetch_file
+    from ltm_bench.datasets.public import public_set
+
+    each = public_set(name)
+    if not each.fetched and url is None:
+        raise ConfigError(
+            f"{name} cannot be fetched: get it from {each.url}, and name it with run --suite {name} --data PATH"
+        )
+    out().print(f"from     {url or each.url}")
+    out().print(f"licence  {each.licence}")
+    out().print(f"SHA-256  {each.sha256 or 'not published; kept from the first download on'}")
+    with downloads() as on_progress:
+        path = (into or each.place.parent) / each.place.name
+        found = fetch_file(url or each.url, path, on_progress, sha256=each.sha256)
+    if not found.new:
+        out().print(f"{found.path} is there already")
+    out().print(f"use it with: ltm-bench run --suite {name}" + (f" --data {found.path}" if into else ""))
+
+
+@_datasets.command(
+    "show", epilog=examples_of("datasets show locomo", "datasets show beam-100k --data chats/100K")
+)
+def show(
+    name: _Name,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            envvar="LTM_BENCH_DATA",
+            help="Its file or folder; where fetch puts it if left out.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a public set, and what its file holds: histories, questions by type, wrong keys, bad records, its hash."""
+    from ltm_bench.cli.console import err, out
+    from ltm_bench.core.errors import ConfigError
+    from ltm_bench.datasets.dialogue import content_hash
+    from ltm_bench.datasets.public import contents, public_set
+
+    each = public_set(name)
+    shown: dict[str, Any] = {
+        "name": each.name,
+        "about": each.about,
+        "licence": each.licence,
+        "from": each.url,
+        "file": str(data or each.place),
+    }
+    path = data or each.place
+    if data is not None and not data.exists():
+        raise ConfigError(f"--data {data}: there is no such file or folder")
+    if path.exists():
+        held = contents(each, path, err().print)
+        shown |= {**held._asdict(), "sha256": content_hash(path)}
+        if each.sha256:
+            shown["as published"] = shown["sha256"] == each.sha256
+    else:
+        shown["here"] = False
+    if as_json:
+        out().print_json(json.dumps(shown))
+        return
+    width = max(map(len, shown))
+    for key, value in shown.items():
+        if isinstance(value, dict):
+            out().print(f"{key:<{width}}  {sum(v if isinstance(v, int) else 1 for v in value.values()):,}")
+            for inner, count in value.items():
+                out().print(f"{'':<{width}}    {inner}: {count}")
+        else:
+            out().print(f"{key:<{width}}  {f'{value:,}' if type(value) is int else value}")

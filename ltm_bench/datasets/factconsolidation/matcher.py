@@ -1,0 +1,49 @@
+"""`newest_fact`: the reply names the newest of contradictory facts, as FactConsolidation's program reads it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.datasets.factconsolidation.scorer import official, strict
+from ltm_bench.matchers.reading import READ, abstains
+
+
+@dataclass(frozen=True, slots=True)
+class NewestFact(Matcher):
+    """Right if an accepted answer is part of the reply; strictly, as whole words in a short reply."""
+
+    golds: tuple[str, ...]
+    id: str = ""
+    """The question's, for those who compare runs with prediction files."""
+    mode: str = "official"
+    """`official` or `strict`."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge as the published program does, or strictly."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        if (strict if self.mode == "strict" else official)(reply[:READ], self.golds):
+            return Verdict(Outcome.CORRECT, 1.0, f"the newest fact stands in the reply ({self.mode})")
+        if abstains(reply):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        return Verdict(Outcome.WRONG, 0.0, "the newest fact does not stand in the reply")
+
+    def right(self) -> Sequence[str]:
+        """Return the accepted answers, the first also in a sentence."""
+        return (*self.golds, f"It is {self.golds[0]}.")
+
+    def wrong(self) -> Sequence[str]:
+        """Return something else, an abstention, and nothing."""
+        return ("Xylophones", "I do not know.", "")
+
+
+def newest_fact(golds: Sequence[str], *, id: str = "", mode: str = "official") -> NewestFact:
+    """Expect one of these answers."""
+    return NewestFact(tuple(golds), id, mode)
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    newest_fact(["Bo Li", "Li"]),
+    newest_fact(["Washington, D.C."], mode="strict"),
+)
+"""What the tests that guard every matcher are run with."""

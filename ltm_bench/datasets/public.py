@@ -1,0 +1,243 @@
+"""Public sets of dialogues that can be run: each dataset's folder says in `sets.py` which ones it has, and how."""
+
+from __future__ import annotations
+
+import atexit
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import NamedTuple
+
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.messages import Matcher
+from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question
+from ltm_bench.datasets.errata import errata
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicSet:
+    """A public set of dialogues."""
+
+    name: str
+    dataset: str
+    """The folder that reads it."""
+    about: str
+    licence: str
+    url: str
+    """Where its authors publish it: a file, if `fetched`, otherwise a page."""
+    file: str
+    """What the file, or the folder, is usually called."""
+    sha256: str = ""
+    """Of the file, where it is known."""
+    fetched: bool = False
+    """Whether `datasets fetch` can download it."""
+    instruction: str = ""
+    """How questions are to be answered; said once, before the first session."""
+    histories: Callable[[Path, OnBad], Histories]
+    keeps: Callable[[History], bool] = lambda history: True
+    """Which histories of the file belong to it."""
+    expect: Callable[[Question, str], Matcher]
+    """The matcher of a question, for a mode of scoring: `official` or `strict`."""
+
+    suspect: Callable[[Question], bool] = lambda question: False
+    """Whether a key contradicts itself, beside those that are known to be wrong."""
+
+    @property
+    def place(self) -> Path:
+        """Where it is looked for if nobody says where it is."""
+        return Path("data") / self.dataset / self.file
+
+    def read(self, path: Path, on_bad: OnBad) -> Histories:
+        """Yield its histories in a file. Raises ConfigError."""
+        for history in self.histories(path, on_bad):
+            if history.questions and self.keeps(history):
+                yield history
+
+
+@cache
+def public_sets() -> Mapping[str, PublicSet]:
+    """Return all public sets by name."""
+    from ltm_bench import datasets
+
+    found: dict[str, PublicSet] = {}
+    for dataset in iter_modules(datasets.__path__):
+        folder = Path(datasets.__path__[0]) / dataset.name
+        if dataset.ispkg and (folder / "sets.py").is_file():
+            for each in import_module(f"{datasets.__name__}.{dataset.name}.sets").SETS:
+                found[each.name] = each
+    return found
+
+
+def public_set(name: str) -> PublicSet:
+    """Return a public set. Raises ConfigError, with the nearest name, where there is none."""
+    known = public_sets()
+    if name not in known:
+        raise ConfigError(
+            f"{name}: there is no such public set{nearest(name, known)} (known: {', '.join(known)})"
+        )
+    return known[name]
+
+
+class Chosen:
+    """Questions of a file that are asked, and the number of histories that they are about."""
+
+    def __init__(self, questions: Collection[str], histories: int) -> None:
+        self.questions = questions
+        """Their ids; empty for all."""
+        self.histories = histories
+
+
+def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnBad) -> Chosen:
+    """Return which questions are asked: all, or a seeded subset in which every type has its share.
+
+    Args:
+        each: The set.
+        path: Its file.
+        most: Number of questions; None for all. Of those that cannot be answered at least one is asked, and one of each
+            type, if there are enough.
+        seed: Of the run.
+        on_bad: Is told of bad records.
+
+    Raises:
+        ConfigError: If the file cannot be read, or holds no question of the set.
+    """
+    strata: dict[str, list[str]] = {}
+    unanswerable: list[str] = []
+    home: dict[str, str] = {}
+    for history in each.read(path, on_bad):
+        for question in history.questions:
+            pool = unanswerable if question.unanswerable else strata.setdefault(question.type, [])
+            pool.append(question.id)
+            home[question.id] = history.id
+    if not home:
+        raise ConfigError(f"{path}: there is no question of {each.name} in it")
+    if most is None or most >= len(home):
+        return Chosen((), len(set(home.values())))
+    dice = Dice(f"{seed}/{each.name}/questions")
+    apart = max(1, round(most * len(unanswerable) / len(home))) if unanswerable else 0
+    picked = set(dice.shuffled(unanswerable)[:apart])
+    for size, ids in zip(
+        _shares(list(map(len, strata.values())), most - apart), strata.values(), strict=True
+    ):
+        picked.update(dice.shuffled(ids)[:size])
+    kept = [name for name in home if name in picked]
+    return Chosen(kept, len({home[name] for name in kept}))
+
+
+def _shares(sizes: Sequence[int], total: int) -> list[int]:
+    """Divide a total by sizes (largest remainders); everybody gets one, if there are enough."""
+    least = 1 if total >= len(sizes) else 0
+    exact = [max(least, total * size / max(1, sum(sizes))) for size in sizes]
+    shares = [int(each) for each in exact]
+    for i in sorted(range(len(sizes)), key=lambda i: (shares[i] - exact[i], i)):
+        if sum(shares) < total:
+            shares[i] += 1
+    while sum(shares) > total:  # those that got one took it from the largest
+        shares[shares.index(max(shares))] -= 1
+    return shares
+
+
+class Contents(NamedTuple):
+    """What a file holds of a set."""
+
+    histories: int
+    sessions: int
+    utterances: int
+    characters: int
+    questions: Mapping[str, int]
+    """By type."""
+    unanswerable: int
+    wrong_keys: Mapping[str, str]
+    """Why they are wrong, by the question's id."""
+    skipped: int
+    """Records that could not be read."""
+
+
+def contents(each: PublicSet, path: Path, on_bad: OnBad) -> Contents:
+    """Read a set's file from beginning to end, and say what it holds. Raises ConfigError."""
+    known = errata(each.dataset)
+    bad = 0
+    histories = sessions = utterances = characters = unanswerable = 0
+    types: Counter[str] = Counter()
+    wrong: dict[str, str] = {}
+
+    def count(line: str) -> None:
+        nonlocal bad
+        bad += 1
+        on_bad(line)
+
+    for history in each.read(path, count):
+        histories += 1
+        sessions += len(history.sessions)
+        for session in history.sessions:
+            utterances += len(session.utterances)
+            characters += sum(len(said.text) for said in session.utterances)
+        for question in history.questions:
+            types[question.type] += 1
+            unanswerable += question.unanswerable
+            if question.id in known:
+                wrong[question.id] = known[question.id].why
+            elif each.suspect(question):
+                wrong[question.id] = "its gold answer contradicts its rubric"
+    return Contents(
+        histories, sessions, utterances, characters, dict(sorted(types.items())), unanswerable, wrong, bad
+    )
+
+
+class _Cursor:
+    """Reads a file's histories in order, and begins again where an earlier one is wanted."""
+
+    def __init__(self, each: PublicSet, path: Path, chosen: frozenset[str]) -> None:
+        self._open: Callable[[], Histories] = lambda: (
+            history
+            for history in each.read(path, lambda _: None)
+            if not chosen or any(question.id in chosen for question in history.questions)
+        )
+        self._rest: Histories = self._open()
+        self._next = 0
+        self._last: tuple[int, History] | None = None
+
+    def history(self, index: int) -> History | None:
+        if self._last is not None and self._last[0] == index:
+            return self._last[1]
+        if index < self._next:
+            self._rest, self._next = self._open(), 0
+        for history in self._rest:
+            self._next += 1
+            if self._next == index + 1:
+                self._last = (index, history)
+                return history
+        return None
+
+
+@cache
+def _cursor(name: str, path: Path, digest: str, chosen: frozenset[str]) -> _Cursor:
+    return _Cursor(public_set(name), path, chosen)
+
+
+atexit.register(_cursor.cache_clear)  # a file that is half read is closed before the interpreter goes
+
+
+def nth_history(name: str, path: Path, digest: str, chosen: Collection[str], index: int) -> History:
+    """Return a history with those of its questions that are chosen. Raises ValueError if there are not so many.
+
+    Args:
+        name: The set's.
+        path: Its file.
+        digest: Of the file, so that one that has changed is read again.
+        chosen: Ids of questions; empty for all.
+        index: From 0, among the histories that a chosen question is about.
+    """
+    wanted = frozenset(chosen)
+    history = _cursor(name, path, digest, wanted).history(index)
+    if history is None:
+        raise ValueError(
+            f"data = {str(path)!r}: there is no history number {index} in it; ask fewer examples"
+        )
+    kept = tuple(q for q in history.questions if not wanted or q.id in wanted)
+    return History(history.id, history.sessions, kept)

@@ -1,0 +1,84 @@
+"""Puts the questions of published scorers to a judge, and keeps its answers, so that no question is paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import BudgetReached
+from ltm_bench.core.keys import scrubbed, without_values
+from ltm_bench.core.limits import json_of
+from ltm_bench.core.messages import Message
+from ltm_bench.judge.asking import AT, CONCURRENT
+from ltm_bench.judge.judges import Judge
+
+
+class Grader:
+    """A judge with a file of its answers.
+
+    Args:
+        judge: Whom to ask.
+        store: The file, JSON lines, which is appended to.
+        budget: What may be spent.
+        on_bad: Is told of each question that the judge failed to answer.
+    """
+
+    def __init__(self, judge: Judge, store: Path, budget: Budget, on_bad: Callable[[str], None]) -> None:
+        self.judge = judge
+        self._store = store
+        self._budget = budget
+        self._on_bad = on_bad
+        self._places = asyncio.Semaphore(CONCURRENT)
+        self._who = hashlib.sha256(
+            json.dumps(judge.description, sort_keys=True, default=str).encode()
+        ).hexdigest()
+        self._known: dict[str, str] = {}
+        if store.exists():
+            for line in store.read_text("utf-8").splitlines():
+                try:
+                    entry = json_of(line)
+                    self._known[entry["key"]] = entry["answer"]
+                except (ValueError, LookupError, TypeError):
+                    continue  # cut short while it was written: asked again
+
+    async def ask(self, text: str) -> str | None:
+        """Return the judge's answer; None if it fails. Raises BudgetReached."""
+        key = hashlib.sha256(f"{self._who}\n{text}".encode()).hexdigest()[:24]
+        async with self._places:
+            if key not in self._known:
+                answer = await self._say(text)
+                if answer is None:
+                    return None
+                self._known[key] = answer
+                with self._store.open("a", encoding="utf-8") as file:
+                    entry = {"key": key, "judge": self.judge.name, "asked": text, "answer": answer}
+                    file.write(json.dumps(entry) + "\n")
+        return self._known[key]
+
+    async def _say(self, text: str) -> str | None:
+        message = Message(text, AT, 0)
+        with tempfile.TemporaryDirectory() as home:
+            agent = None
+            try:
+                agent = self.judge.make()
+                with self._budget.paying(agent, message) as payment:
+                    await agent.open(Path(home))
+                    payment.calling()
+                    reply = await agent.reply(message)
+                    payment.settle(reply.usage)
+            except BudgetReached:
+                raise
+            except Exception as error:  # a judge is anybody's adapter
+                self._on_bad(
+                    f"{self.judge.name} failed: {scrubbed(f'{type(error).__name__}: {error}')}"[:300]
+                )
+                return None
+            finally:
+                if agent is not None:
+                    await agent.close()
+        return without_values(reply.text)

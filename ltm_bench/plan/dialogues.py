@@ -1,0 +1,77 @@
+"""Suites of public sets of dialogues: `locomo`, `longmemeval-s`, …, and the same woven into a live conversation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.public import Chosen, choose, public_set, public_sets
+from ltm_bench.plan.suites import Suite
+
+WOVEN = "-woven"
+"""What the name of a suite ends with in which the sessions come between filler."""
+
+_START = datetime(2020, 1, 1, 9, tzinfo=UTC)
+"""Before the earliest session of any set, so that the clock can show their dates."""
+
+
+def dialogue_suites() -> Mapping[str, str]:
+    """Return the names of these suites, each with a line about it."""
+    return {
+        name + mode: f"{each.about}{how}"
+        for name, each in public_sets().items()
+        for mode, how in (("", ""), (WOVEN, "; in one conversation, with filler between"))
+    }
+
+
+def dialogue_suite(name: str, data: str | None, most: int | None, seed: int) -> Suite | None:
+    """Return such a suite; None for any other name.
+
+    Args:
+        name: The suite's.
+        data: The set's file or folder; None to look where `datasets fetch` puts it.
+        most: Number of questions; None for all.
+        seed: Decides which ones.
+
+    Raises:
+        ConfigError: If the data is not there, or cannot be read.
+    """
+    if name not in dialogue_suites():
+        return None
+    base = name.removesuffix(WOVEN)
+    each = public_set(base)
+    path = Path(data) if data is not None else each.place
+    if not path.exists():
+        raise ConfigError(
+            f"--suite {name}: {'there is no ' + str(path) if data else 'name its data with --data'}; "
+            f"`ltm-bench datasets show {base}` says where it is to be had"
+        )
+    chosen = _chosen(base, path, most, seed)
+    return Suite(
+        about=dialogue_suites()[name],
+        start=_START,
+        isolated=not name.endswith(WOVEN),
+        public=True,
+        scenarios={
+            base: {
+                "scenario": "dialogue",
+                "set": base,
+                "data": str(path),
+                "scorer": "official",
+                "chosen": " ".join(chosen.questions),
+                "examples": chosen.histories,
+            }
+        },
+    )
+
+
+@cache
+def _chosen(name: str, path: Path, most: int | None, seed: int) -> Chosen:
+    def complain(line: str) -> None:
+        warnings.warn(line, stacklevel=2)
+
+    return choose(public_set(name), path, most, seed, complain)

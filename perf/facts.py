@@ -1,0 +1,85 @@
+"""What simple readers score on FactConsolidation, set by set: who takes the first mention, the last, or the gold.
+
+    python -m perf.facts Conflict_Resolution.json [--json]
+
+Such a reader finds the facts that share most words with a question, and quotes the first or the last of them. It knows
+no hops, so it tells how much of a set is a matter of order alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from ltm_bench.datasets.dialogue import History, Question
+from ltm_bench.datasets.factconsolidation.files import histories
+from ltm_bench.datasets.factconsolidation.scorer import official, strict
+
+_STOP = frozenset(
+    "the a an of in is was are by to which what who where did does with and name on for".split()
+)
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text that say what it is about."""
+    return frozenset(word for word in re.findall(r"\w+", text.lower()) if word not in _STOP)
+
+
+class Reader:
+    """Finds the facts of a history that a question is about."""
+
+    def __init__(self, history: History) -> None:
+        self.facts = [said.text.partition(". ")[2] for said in history.sessions[0].utterances]
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for place, fact in enumerate(self.facts):
+            for word in words(fact):
+                self._places[word].append(place)
+
+    def about(self, question: Question) -> Sequence[int]:
+        """Return the places of the facts that share most words with a question; rare words count more."""
+        weights: dict[int, float] = defaultdict(float)
+        for word in words(question.text):
+            for place in self._places.get(word, ()):
+                weights[place] += 1 / len(self._places[word])
+        best = max(weights.values(), default=0.0)
+        return [place for place, weight in sorted(weights.items()) if weight > best * 0.999]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    args = parser.parse_args()
+    found: dict[str, dict[str, float]] = {}
+    for history in histories(args.file, lambda line: print(line, file=sys.stderr)):
+        reader, scores = Reader(history), defaultdict[str, list[float]](list)
+        for question in history.questions:
+            places = reader.about(question)
+            said = {
+                "gold": question.gold[0],
+                "first mention": reader.facts[places[0]] if places else "",
+                "last mention": reader.facts[places[-1]] if places else "",
+            }
+            for name, reply in said.items():
+                scores[name].append(official(reply, question.gold))
+                scores[f"{name}, strict"].append(strict(reply, question.gold))
+        found[history.id] = {name: sum(each) / len(each) for name, each in scores.items()}
+    if args.json:
+        print(json.dumps(found))
+        return
+    names = ["gold", "first mention", "last mention"]
+    print(f"{'set':<9}" + "".join(f"{name:>15}" for name in names))
+    for name, means in found.items():
+        print(f"{name:<9}" + "".join(f"{means[each]:>15.2f}" for each in names))
+
+
+if __name__ == "__main__":
+    main()

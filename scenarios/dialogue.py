@@ -1,0 +1,133 @@
+"""Dialogue: a history of a public set (LoCoMo, LongMemEval, BEAM, FactConsolidation), then the questions about it.
+
+The sessions come with their dates, in the text and on the clock. `data` is the set's file; without it, facts like those
+of FactConsolidation are made from the seed. Which questions are asked, `chosen` says by their ids; all if it is empty.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from ltm_bench import Ask, Dice, Script, Tell, scenario
+from ltm_bench.core.clock import stamp
+from ltm_bench.datasets.dialogue import History, Question, Session, Utterance
+from ltm_bench.datasets.public import nth_history, public_set
+
+WORDS = json.loads(Path(__file__).with_name("dialogue.json").read_text("utf-8"))
+"""Roles, and who could hold them."""
+
+MADE = "factconsolidation-sh-6k"
+"""The set in whose form facts are made."""
+
+CHANGES = 3
+"""How often each fact is told; the last time counts."""
+
+BEGIN = (
+    "I am going to show you a record in parts. Please take note of what it says; questions come at the end."
+)
+FORGET = "That was all of that record. If something like it comes up again, it is about something else."
+SPEAKERS = {"user": "User", "assistant": "Assistant"}
+
+
+@scenario(skills={"recall", "conflict", "long read"}, topics={"long material"}, forget=FORGET)
+def dialogue(
+    dice: Dice,
+    *,
+    set: str = MADE,
+    data: str = "",
+    digest: str = "",
+    chosen: str = "",
+    scorer: str = "strict",
+    part: int = 8000,
+) -> Script:
+    """Tell the sessions of a history, then ask its questions.
+
+    Args:
+        dice: The example's; its index is that of the history.
+        set: The public set.
+        data: Its file or folder.
+        digest: The first 16 hex digits of the SHA-256 of `data`.
+        chosen: Ids of the questions that are asked, separated by spaces; empty for all.
+        scorer: `official` or `strict`.
+        part: Most characters of a session that are told at once.
+    """
+    if scorer not in ("official", "strict"):
+        raise ValueError(f"scorer = {scorer!r}: it is official or strict")
+    if part < 200:
+        raise ValueError(f"part = {part}: it is 200 or more")
+    if not data and set != MADE:
+        raise ValueError(
+            f"set = {set!r}: name its file with data; only facts like those of {MADE} can be made"
+        )
+    which = public_set(set)
+    history = nth_history(set, Path(data), digest, chosen.split(), dice.index) if data else _made(dice)
+    told = [(session, text) for session in history.sessions for text in _parts(session, part)]
+    # Once, and not with every question: an agent that looks for what resembles a question would find the others.
+    reply = yield Tell(f"{BEGIN} {which.instruction}".rstrip(), at=0.0)
+    clock = _Dates(history.sessions, reply.at)
+    for place, (session, text) in enumerate(told, start=1):
+        reply = yield Tell(text, at=place / (len(told) + 1), after=clock.wait(session.at, reply.at))
+    for place, question in enumerate(history.questions):
+        reply = yield Ask(
+            _asked(question),
+            expect=which.expect(question, scorer),
+            at=None if place else 1.0,
+            after=clock.wait(question.at, reply.at),
+        )
+
+
+def _made(dice: Dice) -> History:
+    """Return numbered facts about who holds which role, told several times, with questions about the last time."""
+    roles = dice.sample(WORDS["roles"], 6)
+    holders = dice.shuffled([f"{first} {last}" for first in WORDS["first"] for last in WORDS["last"]])
+    facts, newest = list[Utterance](), dict[str, str]()
+    for role in [role for _ in range(CHANGES) for role in dice.shuffled(roles)]:
+        newest[role] = holders.pop()
+        facts.append(Utterance("user", f"{len(facts)}. The {role} is {newest[role]}.", id=str(len(facts))))
+    questions = tuple(
+        Question(role, MADE, f"Who is the {role}?", (newest[role],)) for role in dice.shuffled(roles)
+    )
+    return History("made", (Session("made", None, tuple(facts)),), questions)
+
+
+class _Dates:
+    """The dates of a record on the benchmark's clock, which only moves forward: as they are, or all later."""
+
+    def __init__(self, sessions: tuple[Session, ...], now: datetime | None) -> None:
+        first = next((session.at for session in sessions if session.at is not None), None)
+        self._shift = max(timedelta(), now - first) if first is not None and now is not None else timedelta()
+
+    def wait(self, until: datetime | None, now: datetime | None) -> timedelta | None:
+        """Return how long to wait for a date; None for one that has passed, or that nobody knows."""
+        if until is None or now is None or until + self._shift <= now:
+            return None
+        return until + self._shift - now
+
+
+def _parts(session: Session, most: int) -> Iterator[str]:
+    """Yield a session in parts, each with its date; an utterance longer than a part is cut."""
+    head = f"[{stamp(session.at)}]\n" if session.at is not None else ""
+    lines: list[str] = []
+    for utterance in session.utterances:
+        for line in _lines(utterance, most):
+            if lines and sum(map(len, lines)) + len(line) > most:
+                yield head + "\n".join(lines)
+                lines = []
+            lines.append(line)
+    if lines:
+        yield head + "\n".join(lines)
+
+
+def _lines(utterance: Utterance, most: int) -> Iterator[str]:
+    if utterance.speaker is None and utterance.id and utterance.text.startswith(f"{utterance.id}."):
+        yield utterance.text  # a numbered fact, which nobody says
+        return
+    text = f"{utterance.speaker or SPEAKERS[utterance.role]}: {utterance.text}"
+    for start in range(0, len(text), most):
+        yield text[start : start + most]
+
+
+def _asked(question: Question) -> str:
+    when = f"[{stamp(question.at)}]\n" if question.at is not None else ""
+    return f"{when}{question.text}"

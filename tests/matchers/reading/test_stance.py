@@ -1,0 +1,185 @@
+"""How what a reply names is meant: denied, replaced, past, present, guessed, concluded. One row for each kind of cue."""
+
+import time
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, Time, mentions, read
+from ltm_bench.matchers.reading.cues import _TABLE, Effect, Reach
+
+COLOURS = Lexicon.of(("red", "blue", "green", "yellow"))
+
+IS: Mapping[str, Callable[[Mention], bool]] = {
+    "denied": lambda m: m.denied,
+    "replaced": lambda m: m.time is Time.REPLACED,
+    "past": lambda m: m.time is Time.PAST,
+    "now": lambda m: m.time is Time.NOW,
+    "next": lambda m: m.next,
+    "hedged": lambda m: m.force is Force.HEDGED,
+    "conceded": lambda m: m.force is Force.CONCEDED,
+    "conditional": lambda m: m.force is Force.CONDITIONAL,
+    "example": lambda m: m.force is Force.EXAMPLE,
+    "question": lambda m: m.force is Force.QUESTION,
+    "taken back": lambda m: m.taken_back,
+    "choice": lambda m: m.choice,
+    "final": lambda m: m.final,
+    "lead": lambda m: m.lead,
+}
+
+
+def named(reply: str) -> tuple[Mention, ...]:
+    return mentions(read(reply), COLOURS)
+
+
+def meant(reply: str) -> str:
+    """Say how each thing is meant: `red: replaced, blue: now final`."""
+    return ", ".join(
+        f"{m.value}: {' '.join(name for name, holds in IS.items() if holds(m)) or 'said'}"
+        for m in named(reply)
+    )
+
+
+TABLE = [
+    # What is said plainly
+    ("You will find it in the red box.", "red: said"),
+    ("Red.", "red: lead"),
+    ("It is **red** that I have down, after much thought about blue.", "red: lead, blue: replaced"),
+    # Denied
+    ("It's red, not blue.", "red: lead, blue: denied"),
+    ("Neither red nor blue.", "red: denied, blue: denied"),
+    ("Everything but red.", "red: denied"),
+    ("It can't be anything but red.", "red: said"),
+    ("Not only red but also blue.", "red: said, blue: said"),
+    ("Blue is wrong.", "blue: denied"),
+    ("Not blue, green or yellow, so red.", "blue: denied choice, green: denied choice, yellow: denied choice, red: final"),
+    ("~~red~~ blue", "red: denied, blue: said"),
+    ("❌ red ✅ blue", "red: denied, blue: final"),
+    ("I haven't forgotten red.", "red: said"),
+    # Replaced, and what took its place
+    ("It is no longer red; it's blue.", "red: replaced, blue: said"),
+    ("Instead of red you like blue.", "red: replaced, blue: said"),
+    ("It's blue, as opposed to red.", "blue: lead, red: replaced"),
+    ("Red fell through.", "red: replaced"),
+    ("Red for a while, and now blue.", "red: replaced, blue: now"),
+    ("Red (outdated), blue (current)", "red: replaced, blue: now"),
+    ("Red → blue → green", "red: replaced, blue: replaced, green: now next"),
+    ("You changed it from red to blue.", "red: replaced, blue: now next"),
+    ("You switched red for blue.", "red: replaced, blue: now next"),
+    ("Blue replaced red.", "blue: now, red: replaced"),
+    ("Red was replaced by blue.", "red: replaced, blue: now next"),
+    ("It was red until you said blue.", "red: replaced, blue: past next"),
+    ("Until yesterday it was red, now it is blue.", "red: past, blue: now"),
+    ("Red and blue were earlier.", "red: replaced, blue: replaced"),
+    ("Before: first red, then blue. Now: green", "red: replaced, blue: replaced, green: now"),
+    # Past and present
+    ("You told me red.", "red: past"),
+    ("You said red, then blue.", "red: past, blue: past next"),
+    ("It was red first, then blue, and finally green.", "red: replaced, blue: past next, green: now"),
+    ("Originally red, now blue.", "red: replaced, blue: now"),
+    ("These days you like blue.", "blue: now"),
+    # How it is put forward
+    ("I think it's red.", "red: hedged"),
+    ("I'm not totally certain, but it's red.", "red: hedged"),
+    ("It's red, right?", "red: hedged"),
+    ("Is it red?", "red: question"),
+    ("Red? No, blue.", "red: question, blue: lead"),
+    ("If you meant red, tell me.", "red: conditional"),
+    ("It's blue, although red is nice.", "blue: lead, red: conceded"),
+    ("It could be any colour, e.g. red.", "red: example"),
+    # A choice that is left open
+    ("Red or blue.", "red: choice, blue: choice"),
+    ("It's either red or blue.", "red: choice, blue: choice"),
+    ("It's between red and blue.", "red: choice, blue: choice"),
+    ("I'm not sure whether it's red or blue.", "red: conditional choice, blue: conditional choice"),
+    ("You like red. Or blue. I can't tell which.", "red: choice lead, blue: choice"),
+    # Concluded, and taken back
+    ("You said red, so it is blue.", "red: past, blue: final"),
+    ("Answer: red", "red: final lead"),
+    ("Blue comes to mind, but red is the answer.", "blue: said, red: final"),
+    ("So, first you said red, then blue.", "red: replaced, blue: past next"),
+    ("It is red. No wait, blue.", "red: replaced taken back, blue: said"),
+    ("Red... scratch that, blue.", "red: replaced taken back, blue: said"),
+    # What stands above it
+    ("Old: red\nNow: blue", "red: replaced, blue: now lead"),
+    ("## Previously\n- red\n- green\n\n## Answer\nblue", "red: replaced, green: replaced, blue: final lead"),
+    ("| | colour |\n|--|--|\n| old | red |\n| current | blue |", "red: replaced, blue: now lead"),
+    ('{"old": "red", "current": "blue"}', "red: replaced, blue: now lead"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "expected"), TABLE, ids=[reply for reply, _ in TABLE])
+def test_a_reply_means_what_it_says(reply: str, expected: str) -> None:
+    assert meant(reply) == expected
+
+
+def test_every_way_to_mean_something_has_its_row() -> None:
+    said = " ".join(expected for _, expected in TABLE)
+    assert [each for each in IS if each not in said] == []
+
+
+def test_where_something_is_named_is_where_it_stands_in_the_reply() -> None:
+    reading = read("Not **Blue**.\n\n| a | RED |\n|---|---|\n| b | Green |\n- yellow")
+    found = mentions(reading, COLOURS)
+    assert [reading.text[m.start : m.end].lower() for m in found] == [m.value for m in found]
+    assert [m.value for m in found] == ["blue", "green", "yellow"], "a table's header is no answer"
+
+
+def test_the_question_s_own_words_are_no_cues() -> None:
+    reply = read("She will look first in the red box.")
+    assert mentions(reply, COLOURS)[0].time is Time.REPLACED
+    assert mentions(reply, COLOURS, "Where will she look first?")[0].time is Time.PLAIN
+
+
+FRAMES = {
+    (Effect.DENIES, Reach.AFTER): ("It is blue, {} red.", "denied"),
+    (Effect.DENIES, Reach.BEFORE): ("It is blue; red {}.", "denied"),
+    (Effect.REPLACED, Reach.AFTER): ("It is blue, {} red.", "replaced"),
+    (Effect.REPLACED, Reach.ALL): ("It is blue; {} red.", "replaced"),
+    (Effect.REPLACED, Reach.BEFORE): ("It is blue; red {}.", "replaced"),
+    (Effect.PAST, Reach.ALL): ("You {} red.", "past"),
+    (Effect.PRESENT, Reach.ALL): ("It {} red.", "now"),
+    (Effect.NEXT, Reach.ALL): ("It was blue and {} red.", "next"),
+    (Effect.CHANGES, Reach.AFTER): ("You {} it from blue to red.", "now"),
+    (Effect.OUSTS, Reach.AFTER): ("Red {} blue.", "now"),
+    (Effect.HEDGES, Reach.ALL): ("{} it is red.", "hedged"),
+    (Effect.CONDITIONS, Reach.AFTER): ("It is blue, {} you meant red.", "conditional"),
+    (Effect.CONCEDES, Reach.AFTER): ("It is blue, {} red is nice.", "conceded"),
+    (Effect.EXEMPLIFIES, Reach.AFTER): ("It could be anything, {} red.", "example"),
+    (Effect.CONCLUDES, Reach.AFTER): ("You said blue, {} red.", "final"),
+    (Effect.CONCLUDES, Reach.BEFORE): ("Red {}.", "final"),
+    (Effect.CORRECTS, Reach.AFTER): ("Red. {}, blue.", "taken back"),
+    (Effect.CHOICE, Reach.AFTER): ("It is {} red and blue.", "choice"),
+    (Effect.CHOICE, Reach.BEFORE): ("Red, blue, {}.", "choice"),
+}
+"""For each kind of cue, a sentence in which it says this of `red`."""
+
+
+@pytest.mark.parametrize("kind", _TABLE, ids=lambda kind: f"{kind[0].name} {kind[1].name}")
+def test_every_phrase_of_every_cue_does_what_its_kind_does(kind: tuple[Effect, Reach]) -> None:
+    frame, expected = FRAMES[kind]
+    silent = []
+    for phrase in _TABLE[kind].split("|"):
+        reply = frame.format("e.g." if phrase == "e.g" else phrase)
+        if not any(IS[expected](m) for m in named(reply) if m.value == "red"):
+            silent.append(reply)
+    assert silent == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("head", "repeated"),
+    [("", each) for each in ("red. ", "red ", "red, ", "red or ", "red → ", "not red ", "no wait. ", "**red** ", "- red\n", "red, (old), ", "red and blue or ", "was ", "if ", "red: ", "red/")]
+    + [("red. " * 500, "no wait. "), ("red. " * 500, "one of them. "), ("red " * 1900, "one of them. "), (f"# {'old ' * 2000}\n", "- red\n")],
+)  # fmt: skip
+def test_twice_the_reply_takes_about_twice_the_time(head: str, repeated: str) -> None:
+    def took(size: int) -> float:
+        reading = read(head + repeated * (size // len(repeated)))
+        best = 9e9
+        for _ in range(2):
+            before = time.process_time()
+            mentions(reading, COLOURS)
+            best = min(best, time.process_time() - before)
+        return best
+
+    assert took(40_000) < 0.1 + 3 * took(20_000)

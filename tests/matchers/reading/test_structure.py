@@ -1,0 +1,158 @@
+"""Which parts of a reply are prose, headings, list entries, cells, quotations and JSON, and what stands above each."""
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ltm_bench.matchers.reading import READ, Form, flat, read
+from ltm_bench.matchers.reading.structure import Piece
+
+TABLE = """
+| Item    | Amount |
+|---------|-------:|
+| apples  | 2      |
+| milk    | **1**  |
+"""
+
+STRUCTURES = [
+    ("a line", "It is Red.", ["prose: it is red."]),
+    ("lines", "Red.\n\nAnything else?", ["prose: red.", "prose: anything else?"]),
+    (
+        "headings",
+        "## Answer\nRed\n### Why?\n- blue",
+        ["heading: answer", "answer > prose: red", "heading: why?", "why? > bullet: blue"],
+    ),
+    ("a bold line is a heading", "**Final answer:**\nRed", ["heading: final answer:", "final answer > prose: red"]),
+    ("a label above a list", "Before:\n- blue\n- green", ["prose: before:", "before > bullet: blue", "before > bullet: green"]),
+    ("a list ends the label", "Before:\n- blue\n\nNow: red", ["prose: before:", "before > bullet: blue", "prose: now: red"]),
+    (
+        "bullets with sub-points",
+        "1. To the Opera\n   - 3 km\n     * north\n2) To the Hall\n   - 2 km",
+        [
+            "bullet: to the opera",
+            "to the opera > bullet: 3 km",
+            "to the opera > 3 km > bullet: north",
+            "bullet: to the hall",
+            "to the hall > bullet: 2 km",
+        ],
+    ),
+    ("a line below a bullet", "- To the Opera\n  3 km", ["bullet: to the opera", "to the opera > prose: 3 km"]),
+    ("lettered entries", "a) red\nb) blue", ["bullet: red", "bullet: blue"]),
+    (
+        "a table with its header and row names",
+        TABLE,
+        ["item > cell: apples", "apples > amount > cell: 2", "item > cell: milk", "milk > amount > cell: 1"],
+    ),
+    (
+        "a table without outer bars",
+        "Item | Amount\n--- | ---\nmilk | 1",
+        ["item > cell: milk", "milk > amount > cell: 1"],
+    ),
+    ("a table without a header", "| milk | 1 |", ["cell: milk", "milk > cell: 1"]),
+    ("a bar is no table", "red | blue", ["prose: red | blue"]),
+    ("rules and fences", "---\n```text\nred\n```\n***", ["prose: red"]),
+    ("a quotation", "> You said blue.\nRed.", ["quote: you said blue.", "prose: red."]),
+    (
+        "JSON amid prose",
+        'Here: {"colour": "Red", "old": ["blue", null]}. Bye',
+        ["prose: here:", "colour > json: red", "old > json: blue", "old > json: null", "prose: . bye"],
+    ),
+    (
+        "JSON lines",
+        '{"item": "milk", "n": 2}\n{"item": "bread", "n": 1}',
+        ["item > json: milk", "n > json: 2", "item > json: bread", "n > json: 1"],
+    ),
+    ("JSON that is broken", '{"colour": "red"', ['prose: {"colour": "red"']),
+    ("nothing", " \n\n", []),
+]  # fmt: skip
+
+
+def shown(piece: Piece) -> str:
+    return " > ".join([*piece.path, f"{piece.form}: {' '.join(piece.text.split())}"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "pieces"), [row[1:] for row in STRUCTURES], ids=[row[0] for row in STRUCTURES]
+)
+def test_a_reply_falls_into_pieces(reply: str, pieces: list[str]) -> None:
+    assert list(map(shown, read(reply).pieces)) == pieces
+
+
+def test_every_form_has_its_row() -> None:
+    seen = {piece.form for _, reply, _ in STRUCTURES for piece in read(reply).pieces}
+    assert seen == set(Form)
+
+
+def test_what_is_bold_or_struck_out_is_remembered_and_its_marks_are_not_read() -> None:
+    (piece,) = read("It's **red**, __really__, not ~~blue~~ or <del>green</del>.").pieces
+    assert [piece.text[a:b].split() for a, b in piece.bold] == [["red"], ["really"]]
+    assert [piece.text[a:b].split() for a, b in piece.struck] == [["blue"], ["green"]]
+    assert piece.text.split() == ["it's", "red", ",", "really", ",", "not", "blue", "or", "green", "."]
+
+
+def test_underscores_and_stars_within_words_are_no_marks() -> None:
+    (piece,) = read("read_file, 2*3, and _emphasis_").pieces
+    assert piece.text.split() == ["read_file,", "2", "3,", "and", "emphasis"]
+
+
+def test_the_cells_of_a_row_share_its_line_and_each_knows_where_it_stands() -> None:
+    reading = read(TABLE)
+    first, second, third, fourth = (piece.line for piece in reading.pieces)
+    assert first == second < third == fourth
+    assert [reading.text[piece.start :][:6].split()[0] for piece in reading.pieces] == [
+        "apples",
+        "2",
+        "milk",
+        "**1**",
+    ]
+
+
+MARKDOWN = '- * # > | : . ~~ ** __ ` \n \n\n ``` --- |---|---| { } [ ] " 1. a) <del> </del> red É ’ — İ ß １ \u0301 \u2028 </think> \x00'.split(
+    " "
+)
+
+
+@given(
+    st.text()
+    | st.lists(st.sampled_from(MARKDOWN)).map("".join)
+    | st.lists(st.sampled_from(MARKDOWN)).map(" ".join)
+)
+@settings(max_examples=400, deadline=None)
+@example("| a | É |\n|---|---|\n|  b |c")
+@example("|| a ||b|")
+@example("e\u0301 **é**")
+def test_every_piece_stands_where_it_says(reply: str) -> None:
+    reading = read(reply)
+    assert len(reading.text) <= READ
+    for piece in reading.pieces:
+        if piece.form is Form.JSON:
+            assert reading.text[piece.start] in "{["
+            continue
+        stands = flat(reading.text[piece.start : piece.start + len(piece.text)])
+        assert len(stands) == len(piece.text)
+        assert all(a == b or b == " " for a, b in zip(stands, piece.text, strict=True)), (
+            "only marks are blanked out"
+        )
+        assert all(0 <= a < b <= len(piece.text) for a, b in (*piece.bold, *piece.struck))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "repeated",
+    ["(", "[", "{", '{"a":[', "**", "~~a", "__a ", "<b>", "```", "|", "| a ", "- a\n", "  - a\n", "a:\n", "# ", "> ", "\\", "1. ", "-", "\n", "| a |\n|---|\n", '{"a": 1}', '"', "a ", "ﷺ", "a\u0301"],
+)  # fmt: skip
+def test_twice_the_reply_takes_about_twice_the_time(repeated: str) -> None:
+    half = READ // 2 // len(repeated)
+
+    def took(times: int) -> float:
+        reply = repeated * times
+        best = 9e9
+        for n in range(3):
+            before = time.process_time()
+            read(reply + " " * n)  # another text: `read` remembers the last ones
+            best = min(best, time.process_time() - before)
+        return best
+
+    assert took(2 * half) < 0.05 + 3 * took(half)

@@ -1,0 +1,47 @@
+"""How text is read: the short way for most of it gives what the long one would."""
+
+import unicodedata
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ltm_bench.matchers.reading import READ, flat, plain, words
+from ltm_bench.matchers.reading.text import sentences
+
+STRAIGHT = str.maketrans("’‘ʼ“”„–—", "'''\"\"\"--")
+
+
+@given(st.text(max_size=60) | st.text("aÉ’‘ʼ“”„–—…½ﷺŉſİΣς\u0301\x00 ", max_size=12))
+@example("“It’s — well … fine”")
+@settings(deadline=None)
+def test_plain_text_has_neither_case_nor_accents_nor_curly_quotes(text: str) -> None:
+    decomposed = unicodedata.normalize("NFKD", text.translate(STRAIGHT))
+    assert plain(text) == "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+
+
+def test_plain_text_is_no_longer_than_what_is_read() -> None:
+    assert len(plain("ﷺ" * READ)) == len(plain("…" * READ)) == len(plain("a" * (READ + 1))) == READ
+
+
+@given(st.text(max_size=60) | st.text("aÉ’“—…½ﷺŉſİΣς\u0301 ", max_size=12))
+@example("“It’s — well … fine”")
+@settings(deadline=None)
+def test_flat_text_has_the_length_of_the_text(text: str) -> None:
+    assert len(flat(text)) == len(text)
+
+
+def test_words_are_in_british_spelling_and_a_hyphenated_word_is_one() -> None:
+    assert words("My favorite COLOR is “off-white”, isn’t it?") == [
+        "my", "favourite", "colour", "is", "off-white", "isn't", "it",
+    ]  # fmt: skip
+
+
+def test_what_was_thought_before_the_answer_is_not_read() -> None:
+    assert words("<think>Blue? Red?</think>\nRed.") == ["red"]
+    assert words("Red.</think>")[0] == "red", "nothing comes after the thoughts: they are the answer"
+
+
+def test_a_sentence_ends_at_its_full_stop_or_at_a_semicolon_but_not_within_a_number() -> None:
+    text = "it is 2.5 km north. then east; 红色。done"
+    found = [text[begin:end].strip() for begin, end in sentences(text)]
+    assert found == ["it is 2.5 km north.", "then east;", "红色。", "done"]
