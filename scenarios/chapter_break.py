@@ -13,14 +13,30 @@ from typing import NamedTuple
 from ltm_bench import Ask, Dice, Script, Tell, picks, scenario
 
 BEGIN = (
-    "I would like to read you a part of a book, a page now and then. Just listen; there will be a question at the end."
-    "\n\n{page}"
+    "I would like to read you part of a book, a page now and then. Just listen; there will be a question at the end."
+    "\n\n{page}",
+    "Let me read to you from a book, one page at a time. You need not say anything; I will ask you something after the "
+    "last page.\n\n{page}",
+    "I am reading a book aloud to practise for the radio. Please listen to the pages; a question comes when the "
+    "chapter "
+    "is over.\n\n{page}",
 )
-PAGE = "The book goes on:\n\n{page}"
-QUESTION = (
-    "That was the last page of the chapter of the book that I have read to you. Here are {count} beginnings of a "
-    "chapter, and only one of them is that of the next one.\n\n{options}\n\n"
-    "Which option is the true one? Answer with its number alone."
+PAGES = (
+    "The book goes on:\n\n{page}",
+    "The next page of the book:\n\n{page}",
+    "Back to the book that I am reading to you.\n\n{page}",
+    "Here is some more of the book.\n\n{page}",
+    "Time for another page of the book:\n\n{page}",
+    "I turn the page, and the book continues:\n\n{page}",
+)
+QUESTIONS = (
+    "That was the last page of the chapter. Here are {count} openings, and just one of them is how the next chapter of "
+    "the book begins.\n\n{options}\n\nWhich option is it? Answer with its number alone.",
+    "The chapter of the book ends there. Only one of these {count} passages fits everything that you have heard and "
+    "begins the next chapter.\n\n{options}\n\nWhich one? Write the number of that option and nothing else.",
+    "And that is the end of the chapter. How does the book go on? Of the {count} options, a single one agrees with "
+    "what "
+    "I have read to you.\n\n{options}\n\nPlease give me its number, without any explanation.",
 )
 FORGET = "That is all of this book. If I read to you from another one, it is another story."
 
@@ -80,7 +96,7 @@ def pages(text: str, most: int) -> list[str]:
     return found
 
 
-@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=FORGET)
+@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=FORGET, version=2)
 def chapter_break(
     dice: Dice, *, data: str = "", split: str = "ao3", page: int = 600, most_option: int = 1000
 ) -> Script:
@@ -91,27 +107,17 @@ def chapter_break(
     if page < 100 or most_option < 100:
         raise ValueError(f"page = {page}, most_option = {most_option}: 100 characters or more")
     stories = public(data, split) if data else shipped()
-    story = stories[_place(dice, len(stories))]
+    story = dice.card("story", stories)
     read = pages(story.text, page)
     for i, text in enumerate(read):
-        yield Tell((PAGE if i else BEGIN).format(page=text), at=i / len(read))
+        yield Tell(dice.choice(PAGES if i else BEGIN).format(page=text), at=i / len(read))
     options = dice.shuffled([story.right, *story.wrong])
     length = min(most_option, *map(len, options))  # equally long, so that none stands out
     shown = "\n\n".join(f"Option {i}: {_cut(text, length)}" for i, text in enumerate(options, start=1))
     yield Ask(
-        QUESTION.format(count=len(options), options=shown),
+        dice.choice(QUESTIONS).format(count=len(options), options=shown),
         expect=picks(options.index(story.right) + 1, of=len(options)),
         at=1.0,
-    )
-
-
-def _place(dice: Dice, count: int) -> int:
-    """Return which story an example reads: examples with one seed read different stories while there are enough."""
-    whole, _, index = dice.name.rpartition("/")
-    return (
-        Dice(whole).shuffled(range(count))[int(index) % count]
-        if index.isdecimal()
-        else dice.integer(0, count - 1)
     )
 
 

@@ -64,9 +64,13 @@ SUM = {
 }
 
 WHO = {
-    "en": ("hedgehog", "owl", "badger", "dormouse", "marten", "toad"),
-    "zh": ("刺猬", "猫头鹰", "獾", "睡鼠", "貂", "蟾蜍"),
-}
+    "en": (
+        "hedgehog", "owl", "badger", "dormouse", "marten", "toad", "beaver", "cricket", "donkey", "ferret", "goose",
+        "heron",
+    ),
+    "zh": ("刺猬", "猫头鹰", "獾", "睡鼠", "貂", "蟾蜍", "河狸", "蟋蟀", "毛驴", "雪貂", "大鹅", "苍鹭"),
+}  # fmt: skip
+"""Who counts: each example of a run has animals of its own."""
 
 THINGS = {
     ("en", "stars"): ("★", "stars"),
@@ -139,7 +143,7 @@ def _stars(dice: Dice, stars: int, counters: int) -> list[Star]:
     """
     found = []
     for i in range(stars * counters):
-        count = 7 * i + dice.integer(4, 8)
+        count = 7 * i + dice.card(f"count {i}", range(4, 9))  # examples count differently
         found.append(Star(count, count + dice.choice((-1, 1)), i % counters))
     return found
 
@@ -178,13 +182,18 @@ def _sky(dice: Dice, language: str, data: str, digest: str) -> Iterator[str]:
 
 
 FORGET = {
-    "en": "The little {who} has finished counting. Should it ever begin anew, only its new counts matter.",
-    "zh": "小{who}数完了。如果它以后再数，只有新数到的才算。",
+    "en": "The little animals have finished counting. Should one of them ever begin anew, only its new counts matter.",
+    "zh": "小动物们数完了。如果以后又有谁数数，只有新数到的才算。",
 }
 
 
 def _sayings(
-    stars: Sequence[Star], corrected: Collection[int], task: str, language: str, sign: str
+    stars: Sequence[Star],
+    corrected: Collection[int],
+    task: str,
+    language: str,
+    sign: str,
+    animals: Sequence[str],
 ) -> list[tuple[list[str], str]]:
     """Return of each star what is said of earlier ones just before, and its own sentence.
 
@@ -195,30 +204,31 @@ def _sayings(
         notes = [waiting.pop(star.who)] if star.who in waiting else []
         told = star.mistake if i in corrected else star.right
         sentence = SENTENCES[language, task].format(
-            count=told, mistake=star.mistake, who=WHO[language][star.who], sign=sign
+            count=told, mistake=star.mistake, who=animals[star.who], sign=sign
         )
         said.append((notes, sentence))
         if i in corrected:
-            waiting[star.who] = _note(star, language)
+            waiting[star.who] = _note(star, language, animals)
     return said
 
 
-def _note(star: Star, language: str) -> str:
-    return LATER[language, star.mistake - star.right].format(who=WHO[language][star.who])
+def _note(star: Star, language: str, animals: Sequence[str]) -> str:
+    return LATER[language, star.mistake - star.right].format(who=animals[star.who])
 
 
-def _last_notes(stars: Sequence[Star], corrected: Collection[int], language: str) -> list[str]:
+def _last_notes(
+    stars: Sequence[Star], corrected: Collection[int], language: str, animals: Sequence[str]
+) -> list[str]:
     """Return the corrections of counts that are the last ones of their animal."""
     last = {star.who: i for i, star in enumerate(stars)}
-    return [_note(stars[i], language) for i in sorted(last.values()) if i in corrected]
+    return [_note(stars[i], language, animals) for i in sorted(last.values()) if i in corrected]
 
 
 def _forget(parameters: Mapping[str, Any]) -> str:
-    language = parameters["language"]
-    return FORGET[language].format(who=WHO[language][0])
+    return FORGET[parameters["language"]]
 
 
-@scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"}, forget=_forget, version=2)
+@scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"}, forget=_forget, version=3)
 def counting_stars(
     dice: Dice,
     *,
@@ -243,21 +253,21 @@ def counting_stars(
     `late` counts are corrected when the next one comes; `total` asks for the sum as well; `data` is another sky.
     """
     _check(stars, order, task, language, columns, counters, late, things)
-    index = int(tail) if (tail := dice.name.rpartition("/")[2]).isdecimal() else 0
-    share = (index % columns + 1) / columns
+    share = (dice.index % columns + 1) / columns
     sign, name = THINGS[language, things]
+    animals = dice.hand("animals", WHO[language], counters)
     drawn = _stars(dice, stars, counters)
     if order == "shuffled":
         drawn = dice.shuffled(drawn)
     corrected = set(dice.sample(range(len(drawn)), late)) if late else set[int]()
-    said = _sayings(drawn, corrected, task, language, sign)
+    said = _sayings(drawn, corrected, task, language, sign, animals)
     mine = [(star, i in corrected) for i, star in enumerate(drawn) if star.who == 0]
     counts = [star.right for star, _ in mine]
     mistaken = [star.mistake if task == "reasoning" or later else None for star, later in mine]
     if not any(mistaken):
         mistaken = []
     foreign = [star.right for star in drawn if star.who]
-    who = WHO[language][0]
+    who = animals[0]
     ask = Ask(
         QUESTIONS[language, "reasoning" if late else task].format(who=who, things=name),
         expect=star_counts(counts, mistaken=mistaken, foreign=foreign),
@@ -271,12 +281,12 @@ def counting_stars(
                 yield Tell(note, at=at)
                 at = None
             yield Tell(sentence, at=at)
-        for note in _last_notes(drawn, corrected, language):
+        for note in _last_notes(drawn, corrected, language, animals):
             yield Tell(note, at=share * (len(said) - 0.5) / len(said))
         yield ask
     else:
         lines = ["\n".join((*notes, sentence)) for notes, sentence in said]
-        lines[-1] = "\n".join((lines[-1], *_last_notes(drawn, corrected, language)))
+        lines[-1] = "\n".join((lines[-1], *_last_notes(drawn, corrected, language, animals)))
         needles = zip(evenly(len(lines)), lines, strict=True)
         sky = _sky(dice.child("sky"), language, data, digest)
         yield from deliver(

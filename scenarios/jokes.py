@@ -17,6 +17,12 @@ TELL = (
     "A joke to cheer you up: {joke}",
     "This one made me laugh on the bus. {joke}",
     "You will groan at this joke: {joke}",
+    "Stop me if you know it: {joke}",
+    "From the back of a cereal box: {joke}",
+    "My father tells this joke every Christmas: {joke}",
+    "I have to share this joke with you. {joke}",
+    "Ready for a joke? {joke}",
+    "Somebody told this one at lunch: {joke}",
 )
 
 QUESTIONS = (

@@ -24,9 +24,10 @@ PLACES = (
 FIRST = (
     "I do not use my own name at {place}. To begin with, I am {name} there.",
     "Nobody knows my real name at {place}: I started out as {name}.",
-    "You will laugh, but at {place} I have taken a made-up name. The first one is {name}.",
+    "You will laugh, but at {place} I use made-up names. The first one is {name}.",
     "Let me tell you about my names at {place}. I begin as {name}.",
-    "For {place} I needed an alias, so at first I am {name}.",
+    "I am {name} at {place}, though that is not my real name.",
+    "I needed an alias for {place}, and the first that I took was {name}.",
 )
 
 NEXT = (
@@ -36,6 +37,9 @@ NEXT = (
     "Another change of name: at {place} I am now known as {name}.",
     "My badge for {place} says {name} now, so that is my name there.",
     "I grew tired of my name at {place}. It is {name} now.",
+    "Call me {name} at {place} from now on.",
+    "I am {name} now whenever I am at {place}.",
+    "Meet {name}: that is my new name at {place}.",
 )
 
 QUESTIONS = (

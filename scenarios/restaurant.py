@@ -13,36 +13,98 @@ from functools import lru_cache
 from ltm_bench import Ask, Dice, Script, Tell, names_only, notices, orders, scenario
 
 RULES = (
-    "Let us play restaurant for a while, between other things. Whenever a message of mine begins with “Waiter:”, you "
-    "are the guest, and answer as the guest, in a sentence or two. Order only what is on the menu, and if something is "
-    "not as it should be, say so."
+    "Let us play a scene in a restaurant, in between other things. Whenever a message of mine begins with “Waiter:”, "
+    "you "
+    "are the guest, and answer as the guest, in a sentence or two. Order one thing at a time, and only from the menu. "
+    "If "
+    "something is not as it should be, say so.",
+    "How about a little play? You are a guest in a restaurant, and I am the waiter. Messages of mine that begin with "
+    "“Waiter:” belong to the play; please answer them as the guest, briefly. Order a single drink or dish at a time, "
+    "from the menu alone, and complain if anything is wrong.",
+    "I would like to rehearse my new job as a waiter with you. When a message of mine begins with “Waiter:”, you play "
+    "the guest and reply in one or two sentences. Choose from the menu only, one thing at a time, and tell me if there "
+    "is anything amiss.",
 )
 
-DRINKS = ("apple juice", "mint tea", "sparkling water", "elderflower lemonade", "hot chocolate", "malt beer")
+DRINKS = (
+    "apple juice", "mint tea", "sparkling water", "elderflower lemonade", "hot chocolate", "malt beer",
+    "vanilla milkshake", "mango lassi", "pear cider", "blackcurrant cordial", "rhubarb spritzer", "double espresso",
+    "cold buttermilk", "peach nectar", "ginger kombucha", "cherry cola", "white wine", "mulled punch", "honey mead",
+    "banana smoothie", "oat latte", "bitter tonic", "coconut kefir", "almond horchata", "red sangria", "dry sherry",
+    "lime squash", "cucumber fizz", "quince liqueur", "plum schnapps",
+)  # fmt: skip
 
 DISHES = (
     "onion soup with toasted bread", "beetroot salad with walnuts", "grilled trout with almonds",
     "mushroom risotto with parsley", "lamb stew with white beans", "spinach dumplings with brown butter",
-    "roast duck with red cabbage", "pumpkin curry with rice", "plum tart with cinnamon",
+    "roast duck with red cabbage", "pumpkin curry with rice", "plum tart with cinnamon", "leek quiche with chives",
+    "beef goulash with paprika", "chicken pie with peas", "lentil burger with pickles", "potato gratin with thyme",
+    "fish chowder with dill", "vegetable moussaka with mint", "pork schnitzel with lemon", "prawn paella with saffron",
+    "tomato ravioli with sage", "cheese fondue with pears", "turkey enchiladas with sour cream",
+    "apple strudel with vanilla sauce", "rabbit terrine with mustard", "crab croquettes with capers",
+    "venison meatballs with cranberries", "sweetcorn fritters with chutney", "artichoke pizza with olives",
+    "veal kebab with cucumber", "barley porridge with figs", "buckwheat pancakes with maple syrup",
+    "oxtail ragout with polenta", "egg noodles with ginger", "rhubarb crumble with custard",
+    "chestnut pudding with cream", "anchovy sandwich with radishes", "tuna tacos with lime",
+    "smoked eel with horseradish", "poached cod with fennel", "braised ribs with honey",
+    "chocolate mousse with raspberries",
+    "chickpea couscous with raisins", "stuffed peppers with feta", "broad bean falafel with tahini",
+    "steamed mussels with garlic", "hazelnut waffles with cherries", "parsnip gnocchi with blue cheese",
 )  # fmt: skip
+"""No two of them share their noun, so that "the soup" is an order."""
 
 MENU = (
-    "Waiter: Good evening, and welcome! This is our menu. To drink, we have {drinks}. To eat, we have {dishes}. "
-    "I shall come for the dishes later. What may I bring you to drink?"
+    "Waiter: Good evening, and welcome! This is our menu. To drink, we have {drinks}. To eat, we have {dishes}. I will "
+    "come back for your choice of dish later. Which drink may I bring you?",
+    "Waiter: A table by the window, as you wished. Here is tonight's menu. Drinks: {drinks}. Dishes: {dishes}. There "
+    "is "
+    "no hurry about the food, but what would you like to drink?",
+    "Waiter: How nice to see you! Tonight there is {drinks} to drink, and the kitchen has {dishes}. Let us begin with "
+    "the drink: which one will it be?",
 )
 
-SERVED = "Waiter: Your {drink}, please. And what would you like to eat from our menu?"
-CHOSEN = "Waiter: I have taken the liberty of bringing you the {drink}. And what would you like to eat from our menu?"
-SOLD_OUT = (
-    "Waiter: I am so sorry, the {dish} has just been sold out. What else from our menu may I bring you?"
+SERVED = (
+    "Waiter: Here is your {drink}. And which dish would you like to eat from our menu?",
+    "Waiter: One {drink}, as ordered. May I take your order for the food now? One dish from our menu, please.",
+    "Waiter: Your {drink}. Have you had time to choose a dish from our menu?",
 )
-NO_ORDER = "Waiter: I would have recommended the {dish}, but that is sold out. What else from our menu may I bring you?"
-TAKEN = "Waiter: The {dish} it is. It will take a little while."
-DECIDED = "Waiter: Then let me decide for you, and bring you the {dish}. It will take a little while."
-MIXED_UP = "Waiter: Here you are, the {dish}. Enjoy your meal!"
+CHOSEN = (
+    "Waiter: I have taken the liberty of bringing you the {drink}. And which dish would you like to eat from our menu?",
+    "Waiter: You seemed to be thinking, so I have brought you the {drink}. Which dish from our menu may I bring you?",
+)
+SOLD_OUT = (
+    "Waiter: I am so sorry, we have just sold out of the {dish}. Which other dish from our menu may I bring you?",
+    "Waiter: What a pity: the kitchen has run out of the {dish}. Would you choose another dish from our menu?",
+    "Waiter: A large party has just had the last of the {dish}, I am afraid. Which dish from our menu would you like "
+    "instead?",
+)
+NO_ORDER = (
+    "Waiter: I would have recommended the {dish}, but the kitchen has run out. Which other dish from our menu may I "
+    "bring you?",
+    "Waiter: My favourite is the {dish}, but we have just sold out. Which other dish from our menu will it be?",
+)
+TAKEN = (
+    "Waiter: The {dish} it is. It will take a little while.",
+    "Waiter: The {dish}, a good choice. I will be back with it as soon as I can.",
+    "Waiter: Very well, the {dish}. Please bear with us for a little while.",
+)
+DECIDED = (
+    "Waiter: Then let me decide for you, and bring you the {dish}. It will take a little while.",
+    "Waiter: In that case I will surprise you with the {dish}. Please bear with us for a little while.",
+)
+MIXED_UP = (
+    "Waiter: Here you are, the {dish}. Enjoy your meal!",
+    "Waiter: Careful, the plate is hot. The {dish} for you!",
+    "Waiter: Thank you for waiting. I have the {dish} for you. Is everything all right?",
+)
 APOLOGY = (
-    "Waiter: I have to apologise for the trouble with your meal. Another one of your drink is on the house. "
-    "Which drink was it that I brought you?"
+    "Waiter: I must apologise for the trouble with your meal. The same drink again is on the house. Which drink was it "
+    "that I brought you? Just its name, please.",
+    "Waiter: To make up for the wrong plate, I would like to bring you your drink once more, free of charge. What was "
+    "it? The name of the drink will do.",
+    "Waiter: Please forgive us the mistake with the food. Your next drink is on us, and it shall be the same as "
+    "before. "
+    "Which one did I bring you? Just the drink, please.",
 )
 
 
@@ -50,31 +112,47 @@ APOLOGY = (
     skills={"role play", "recall", "conflict"},
     topics={"the restaurant"},
     forget="The play in the restaurant is over, thank you. If there is another one, it begins with nothing ordered.",
+    version=2,
 )
-def restaurant(dice: Dice, *, drinks: tuple[str, ...] = DRINKS, dishes: tuple[str, ...] = DISHES) -> Script:
-    """Play the five scenes; if the guest orders nothing, the waiter decides, so that the play continues."""
-    if len(drinks) < 2 or len(dishes) < 4:
-        raise ValueError("drinks: 2 or more are needed, and 4 or more dishes")
-    drinks, dishes = tuple(dice.shuffled(drinks)), tuple(dice.shuffled(dishes))
-    yield Tell(RULES, at=0.0)
-    menu = MENU.format(drinks=", ".join(drinks), dishes=", ".join(dishes))
+def restaurant(
+    dice: Dice,
+    *,
+    drinks: tuple[str, ...] = DRINKS,
+    dishes: tuple[str, ...] = DISHES,
+    most_drinks: int = 6,
+    most_dishes: int = 9,
+) -> Script:
+    """Play the five scenes; if the guest orders nothing, the waiter decides, so that the play continues.
+
+    The menu of an example has up to `most_drinks` and `most_dishes` of the pools.
+    """
+    if min(len(drinks), most_drinks) < 2 or min(len(dishes), most_dishes) < 4:
+        raise ValueError("drinks: 2 or more are needed on the menu, and 4 or more dishes")
+    drinks = tuple(dice.hand("drinks", drinks, min(len(drinks), most_drinks)))
+    dishes = tuple(dice.hand("dishes", dishes, min(len(dishes), most_dishes)))
+    yield Tell(dice.choice(RULES), at=0.0)
+    menu = dice.choice(MENU).format(drinks=_listed(drinks), dishes=_listed(dishes))
     reply = yield Ask(menu, expect=orders(drinks), at=0.2, inline=True)
     wanted = _order(reply.text, drinks)
     drink = wanted or dice.choice(drinks)
-    scene = SERVED if wanted else CHOSEN
+    scene = dice.choice(SERVED if wanted else CHOSEN)
     reply = yield Ask(scene.format(drink=drink), expect=orders(dishes), at=0.4, inline=True)
     wanted = _order(reply.text, dishes)
     gone = wanted or dice.choice(dishes)
-    scene = SOLD_OUT if wanted else NO_ORDER
+    scene = dice.choice(SOLD_OUT if wanted else NO_ORDER)
     reply = yield Ask(scene.format(dish=gone), expect=orders(dishes, gone=[gone]), at=0.6, inline=True)
     left = tuple(dish for dish in dishes if dish != gone)
     wanted = _order(reply.text, left)
     dish = wanted or dice.choice(left)
-    yield Tell((TAKEN if wanted else DECIDED).format(dish=dish))
+    yield Tell(dice.choice(TAKEN if wanted else DECIDED).format(dish=dish))
     spoken_of = [gone, dish, *heard(reply.text, left)]
     other = dice.choice([each for each in dishes if each not in spoken_of] or [gone])
-    yield Ask(MIXED_UP.format(dish=other), expect=notices(dish, served=other), at=0.8, inline=True)
-    yield Ask(APOLOGY, expect=names_only(drink, among=drinks), at=1.0)
+    yield Ask(dice.choice(MIXED_UP).format(dish=other), expect=notices(dish, served=other), at=0.8)
+    yield Ask(dice.choice(APOLOGY), expect=names_only(drink, among=drinks), at=1.0)
+
+
+def _listed(items: Sequence[str]) -> str:
+    return ", ".join(items[:-1]) + f", and {items[-1]}"
 
 
 def _order(reply: str, menu: tuple[str, ...]) -> str | None:

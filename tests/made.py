@@ -18,10 +18,12 @@ import pytest
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
 from ltm_bench.score.comparison import Scored
-from ltm_bench.score.headline import count_outcomes, example_score, summarise_scenario
+from ltm_bench.score.figures import bins, needle_recall, points, skills
+from ltm_bench.score.headline import count_outcomes, example_score, retrievals, summarise_scenario
 from ltm_bench.score.judgements import Override, reply_hash
 from ltm_bench.score.operations import Operation, Stretch
 from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
+from ltm_bench.score.retrieval import lost, ranking
 from ltm_bench.score.statistics import sum_interval
 
 if TYPE_CHECKING:
@@ -172,7 +174,13 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
             dollars=9.1213,
             price_list="genai-prices 0.2.1",
         ),
-        "latency": Latency(total=262.5, median=1.84, p95=6.2),
+        "latency": Latency(
+            total=262.5,
+            median=1.84,
+            p95=6.2,
+            calls=104,
+            percentiles={50: 1.84, 75: 2.6, 90: 4.4, 95: 6.2, 99: 7.9, 100: 8.3},
+        ),
         "operations": [
             Operation(
                 name=name,
@@ -190,7 +198,12 @@ def results_from(examples: Sequence[ExampleResult], **changes: Any) -> Results:
             for name in ("write", "retrieve", "answer")
         ],
         "outcomes": count_outcomes(examples),
+        "lost": lost(retrievals(examples)),
+        "ranking": ranking(retrievals(examples)),
         "scenarios": scenarios,
+        "skills": skills(scenarios, examples),
+        "distances": bins(list(points(examples))),
+        "needle_recall": needle_recall(examples),
         "examples": list(examples),
         "environment": ENVIRONMENT,
     }

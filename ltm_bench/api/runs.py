@@ -76,7 +76,7 @@ class Run:
         """Return a flat row for every question, with everything that is known of it."""
         from ltm_bench.export.rows import rows
 
-        return [dict(row) for row in rows(self.results)]
+        return [row._asdict() for row in rows(self.results)]
 
     def frame(self) -> Any:
         """Return `rows()` as a data frame of pandas or, where that is not installed, of polars. Raises ConfigError."""

@@ -1,39 +1,186 @@
-"""A run as a table: one flat row for every question."""
+"""A run as a table: one flat row for every question, with the figures of its run and scenario beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from ltm_bench.score.results import Results
+from ltm_bench.score.figures import distance
+from ltm_bench.score.results import ExampleResult, Question, Results, ScenarioResult, tokens_in
 
-Row = Mapping[str, Any]
+
+class Row(NamedTuple):
+    """A question. Its annotations are the types of the columns, in every format that has types."""
+
+    run: str
+    agent: str
+    suite: str
+    span: int
+    seed: int
+    mode: str
+    tags: list[str]
+    """As `key=value`."""
+    scenario: str
+    skills: list[str]
+    example: str
+    number: int
+    """Of the question within its example, from 0."""
+    turn: int | None
+    position: int | None
+    """Tokens of the conversation before it."""
+    at: str | None
+    """Benchmark time, ISO 8601."""
+    needles: list[int]
+    """Their depths in tokens."""
+    distance: int | None
+    """Tokens between the last needle before it and the question."""
+    bin_low: int | None
+    """Of the page's bin of distances that it falls into."""
+    bin_high: int | None
+    question: str
+    expected: str
+    reply: str | None
+    outcome: str
+    score: float | None
+    reason: str
+    scorer: str
+    matched: str | None
+    """What the matcher said, where a judge or a person has spoken since."""
+    judges: list[str]
+    """What each judge said, as `name=outcome`."""
+    chance: float
+    stored: int | None
+    """Needles that retrieval found word by word; None where nobody asked."""
+    retrieved: int | None
+    """Needles that retrieval found for the question."""
+    lost: str | None
+    """Where retrieval lost the answer."""
+    ranks: list[int]
+    """Of the needles that were retrieved for the question, 1 being the first."""
+    tokens_in: int | None
+    tokens_cached: int | None
+    """The part of `tokens_in` that was read from the provider's cache."""
+    tokens_out: int | None
+    dollars: float | None
+    """Price of the reply; None where that is unknown."""
+    seconds: float | None
+    """Wall-clock time of the reply."""
+    example_score: float | None
+    example_span: int
+    """Tokens from the example's first message to its last question."""
+    overrun: int
+    scenario_score: float | None
+    scenario_low: float | None
+    """95 % interval of the scenario's score."""
+    scenario_high: float | None
+    run_score: float | None
+    """Sum over scenarios; None while the run is incomplete."""
+    run_low: float | None
+    """95 % interval of the run's score."""
+    run_high: float | None
+    run_out_of: int
+    run_chance: float
+    run_verdict: str
+    run_tokens: int
+    """Of the conversation."""
+    run_heard: int | None
+    """Tokens of the conversation that reached the agent."""
+    run_tokens_in: int | None
+    run_tokens_out: int | None
+    run_dollars: float | None
+    run_latency_median: float | None
+    """Wall-clock seconds per reply, as the other percentiles are."""
+    run_latency_p75: float | None
+    run_latency_p90: float | None
+    run_latency_p95: float | None
+    run_latency_p99: float | None
+    run_latency_longest: float | None
+    run_scorer_error: float | None
+    """Share of the confident verdicts that the first audit calls wrong."""
 
 
 def rows(results: Results) -> Iterator[Row]:
-    """Yield a row for every question; `needles` is a list of depths in tokens, times are ISO 8601."""
+    """Yield a row for every question."""
+    of_run = _of_run(results)
+    scenarios = {scenario.name: scenario for scenario in results.scenarios}
     for example in results.examples:
+        of_example = of_run | _of_example(example, scenarios[example.scenario])
         for number, question in enumerate(example.questions):
-            yield {
-                "run": results.run,
-                "agent": results.agent,
-                "suite": results.suite,
-                "span": results.span,
-                "seed": results.seed,
-                "scenario": example.scenario,
-                "example": example.id,
-                "number": number,
-                "turn": question.turn,
-                "position": question.position,
-                "at": None if question.at is None else question.at.isoformat(),
-                "needles": [needle.depth for needle in example.needles],
-                "question": question.text,
-                "expected": question.expected,
-                "reply": question.reply,
-                "outcome": question.outcome.value,
-                "score": question.score,
-                "example_score": example.score,
-                "reason": question.reason,
-                "scorer": question.scorer,
-                "chance": question.chance,
-            }
+            yield Row(**of_example, number=number, **_of_question(results, example, question))
+
+
+def _of_run(results: Results) -> dict[str, Any]:
+    interval, latency = results.interval, results.latency
+    taken = {} if latency is None else latency.percentiles
+    return {
+        "run": results.run,
+        "agent": results.agent,
+        "suite": results.suite,
+        "span": results.span,
+        "seed": results.seed,
+        "mode": results.mode,
+        "tags": [f"{key}={value}" for key, value in results.tags.items()],
+        "run_score": results.score,
+        "run_low": interval and interval.low,
+        "run_high": interval and interval.high,
+        "run_out_of": results.out_of,
+        "run_chance": results.chance,
+        "run_verdict": results.verdict,
+        "run_tokens": results.tokens,
+        "run_heard": None if results.heard is None else results.heard.tokens,
+        "run_tokens_in": results.costs.tokens_in,
+        "run_tokens_out": results.costs.usage.get("output"),
+        "run_dollars": results.costs.dollars,
+        "run_latency_median": None if latency is None else latency.median,
+        **{f"run_latency_p{level}": taken.get(level) for level in (75, 90, 95, 99)},
+        "run_latency_longest": taken.get(100),
+        "run_scorer_error": results.audits[0].total.error if results.audits else None,
+    }
+
+
+def _of_example(example: ExampleResult, scenario: ScenarioResult) -> dict[str, Any]:
+    interval = scenario.interval
+    return {
+        "scenario": example.scenario,
+        "skills": sorted(scenario.skills),
+        "example": example.id,
+        "needles": [needle.depth for needle in example.needles],
+        "example_score": example.score,
+        "example_span": example.span,
+        "overrun": example.overrun,
+        "scenario_score": scenario.score,
+        "scenario_low": interval and interval.low,
+        "scenario_high": interval and interval.high,
+    }
+
+
+def _of_question(results: Results, example: ExampleResult, question: Question) -> dict[str, Any]:
+    apart, found, usage = distance(example, question), question.retrieval, question.usage
+    within = [each for each in results.distances if apart is not None and each.low <= apart <= each.high]
+    return {
+        "turn": question.turn,
+        "position": question.position,
+        "at": None if question.at is None else question.at.isoformat(),
+        "distance": apart,
+        "bin_low": within[0].low if within else None,
+        "bin_high": within[0].high if within else None,
+        "question": question.text,
+        "expected": question.expected,
+        "reply": question.reply,
+        "outcome": question.outcome.value,
+        "score": question.score,
+        "reason": question.reason,
+        "scorer": question.scorer,
+        "matched": question.matched and question.matched.value,
+        "judges": [f"{opinion.judge}={opinion.outcome.value}" for opinion in question.opinions],
+        "chance": question.chance,
+        "stored": found and found.stored,
+        "retrieved": found and found.retrieved,
+        "lost": found and found.lost,
+        "ranks": [] if found is None else [each.rank for each in found.traces if each.rank is not None],
+        "tokens_in": tokens_in(usage),
+        "tokens_cached": usage and usage["cache_read"],
+        "tokens_out": usage and usage["output"],
+        "dollars": question.dollars,
+        "seconds": question.seconds,
+    }

@@ -6,12 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from ltm_bench.core.messages import Turn
 from ltm_bench.log.environment import begun_at
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_manifest, read_turns
+from ltm_bench.score.evidence import timings
 from ltm_bench.score.results import Results
+
+
+class Timed(NamedTuple):
+    """A turn, and how long its reply took."""
+
+    turn: Turn
+    seconds: float | None
+    """Wall-clock time; None where a script replied, or nobody measured it."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +34,13 @@ class Source:
     started: datetime | None
     """When the run was started, by the wall clock; None where that is unknown."""
 
-    def turns(self) -> Iterator[Turn]:
+    def turns(self) -> Iterator[Timed]:
         """Yield the answered turns from the event log, conversation by conversation. Raises LogError."""
+        taken = timings(self.folder / "timings.jsonl")
         for path in conversations(self.folder, self.manifest):
-            yield from read_turns(path, forks=True)
+            of_turn = taken.get(path.stem if self.manifest.suite.isolated else None, {})
+            for turn in read_turns(path, forks=True):
+                yield Timed(turn, of_turn.get(turn.message.turn))
 
 
 def source_of(folder: Path, results: Results) -> Source:

@@ -68,6 +68,12 @@ def stored_results(run: Path) -> Results:
     """Read results.json. Raises NotVerified where it is missing, damaged or of another schema."""
     try:
         content = json_of(content_of(run / "results.json"))
+        stated = content.get("schema_version") if isinstance(content, dict) else None
+        if isinstance(stated, int) and stated != SCHEMA:
+            raise NotVerified(
+                f"{run.name}: results.json has schema version {stated}, this version reads {SCHEMA}; "
+                "write it with `ltm-bench rescore`"
+            )
         results = Results.model_validate(content)
     except FileNotFoundError as error:
         raise NotVerified(f"{run.name}: has no results.json; write it with `ltm-bench rescore`") from error
@@ -75,11 +81,6 @@ def stored_results(run: Path) -> Results:
         raise NotVerified(f"{run.name}: results.json: {_first(error)}") from error
     except (OSError, ValueError) as error:
         raise NotVerified(f"{run.name}: results.json cannot be read: {error}") from error
-    if results.schema_version != SCHEMA:
-        raise NotVerified(
-            f"{run.name}: results.json has schema version {results.schema_version}, this version reads {SCHEMA}; "
-            "write it with `ltm-bench rescore`"
-        )
     return results
 
 

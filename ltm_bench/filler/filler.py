@@ -21,6 +21,7 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.tokens import Counter
+from ltm_bench.filler.openings import opening
 
 Mode = Literal["scripted", "live"]
 """Whether the agent observes filler with canned answers, or must answer it itself."""
@@ -32,15 +33,8 @@ _BYTES_PER_TOKEN = 3.7
 COUNTED = "facts_tokens.json"
 """File with the token counts of the shipped bank; written by `scripts/count_facts`."""
 
-SMALLEST = 50
+SMALLEST = 60
 """Size of the smallest filler turn, in tokens: a gap is filled to within this many."""
-
-_INTRODUCTIONS = (
-    "Quiz round: send the answers back as a JSON list.",
-    "Trivia to note. Reply with the answers alone, as a JSON list.",
-    "More general knowledge; return the answers as a JSON list.",
-    "Quiz cards. List the given answers as JSON, and nothing else.",
-)
 
 
 class Trivia(NamedTuple):
@@ -203,7 +197,6 @@ class Filler:
         self._dice = dice
         self._count = counter.count
         self._counted = bank.counted if bank.counted and bank.counted.tokenizer == counter.name else None
-        self._introductions: dict[str, int] = {}  # tokens of each
         self._max_tokens = max_tokens
         self._lines: list[str] = []
         self._answers: list[str] = []  # in JSON
@@ -238,7 +231,7 @@ class Filler:
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # leave no gap that even the smallest filler would overshoot
-        introduction = self._dice.choice(_INTRODUCTIONS)
+        introduction = opening(self._dice)
         # Sizes are estimated from bytes, so the text is not tokenised twice.
         room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
         left = math.floor(room - 100)  # minus one question: the last one may exceed the limit
@@ -263,7 +256,7 @@ class Filler:
 
     def pass_over(self, text: str) -> str:
         """Skip a logged message as if it had been composed; return the introduction that it must begin with."""
-        introduction = self._dice.choice(_INTRODUCTIONS)
+        introduction = opening(self._dice)
         items, size = text.count("\n"), len(self._items)
         more = items - (size - self._next)
         if more <= 0:
@@ -282,10 +275,8 @@ class Filler:
             return self._count(message.text)
         *most, last = message.items
         introduction = message.text[: message.text.index("\n") + 1]
-        if introduction not in self._introductions:
-            self._introductions[introduction] = self._count(introduction)
         lines = sum(map(self._counted.lines.__getitem__, most))
-        return self._introductions[introduction] + lines + self._counted.last_lines[last]
+        return self._count(introduction) + lines + self._counted.last_lines[last]
 
     def answer_tokens(self, message: FillerMessage) -> int:
         """Return the tokens of the answers that a composed message asks for."""

@@ -5,8 +5,7 @@ Its only script filters the examples; the page's policy lets no other run. The s
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape
 from itertools import chain
@@ -16,8 +15,8 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible
-from ltm_bench.score.figures import bins, heats, points, skills
-from ltm_bench.score.results import FIGURES, ExampleResult, Results, Retrieval, ScenarioResult
+from ltm_bench.score.results import FIGURES, ExampleResult, Results, ScenarioResult
+from ltm_bench.score.retrieval import Retrieval
 
 LONGEST = 4000
 """Most characters of a text that the page shows; fewer where many texts are long."""
@@ -84,17 +83,11 @@ def render_page(results: Results, manifest: Manifest) -> str:
             length=conversation_length(results, isolated=isolated),
             limit=longest(results),
             marks=marks(results),
-            skills=skills(results),
-            bins=bins(list(points(results))),
-            heats=heats(results),
+            by_id={example.id: example for example in results.examples},
             course=results.course,
             script=script("filter.js"),
             scored=sum(example.score is not None for example in results.examples),
-            lost=lost(results.examples),
-            lost_by_scenario=[(g.scenario.name, found) for g in groups if (found := lost(g.examples))],
             unscored={o: n for o, n in results.outcomes.items() if o.infrastructure},
-            reached=reached,
-            in_span=in_span,
             known_chance=known_chance,
             MEANINGS=MEANINGS,
             PLACES=Retrieval.PLACES,
@@ -122,23 +115,6 @@ def marks(results: Results) -> list[Mark]:
 def known_chance(of: Results | ScenarioResult) -> float | None:
     """Return the chance level, or None while it would include questions that were not reached."""
     return None if Outcome.NOT_REACHED in of.outcomes else of.chance
-
-
-def reached(example: ExampleResult) -> bool:
-    """Whether all its questions were asked and answered, so that its span and depths are known."""
-    unanswered = (Outcome.NOT_REACHED, Outcome.AGENT_ERROR)
-    return not any(question.outcome in unanswered for question in example.questions)
-
-
-def in_span(position: int, example: ExampleResult) -> str:
-    """Say how far along its example's span a message stood: `33 %` of the way to the last question."""
-    if not reached(example):
-        return "–"
-    asked = [question.position for question in example.questions if question.position is not None]
-    if not asked:
-        return "–"
-    start = min(asked + [needle.position for needle in example.needles])
-    return f"{100 * (position - start) / max(1, max(asked) - start):.0f} %"
 
 
 def conversation_length(results: Results, *, isolated: bool) -> int:
@@ -183,14 +159,3 @@ def started_on(environment: Mapping[str, Any]) -> str | None:
         return datetime.fromisoformat(str(first)).astimezone(UTC).date().isoformat()
     except ValueError:
         return None
-
-
-def lost(examples: Iterable[ExampleResult]) -> dict[str, int]:
-    """Count where retrieval lost answers, in the order of the pipeline."""
-    places = Counter(
-        question.retrieval.lost
-        for example in examples
-        for question in example.questions
-        if question.retrieval is not None
-    )
-    return {place: places[place] for place in Retrieval.PLACES if places[place]}

@@ -35,6 +35,12 @@ T = TypeVar("T")
 RECALLED = 50
 """Memories that retrieval is asked for, to find out where an answer was lost."""
 
+INSTEAD = 5
+"""Memories that are written down of what was retrieved and is no needle."""
+
+SHOWN = 300
+"""Characters of each that are written down."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -291,20 +297,35 @@ class Calls:
         if not (priced or self.agent.free or (self._conversation, turn) in self._charged):
             self._budget.unknown = True
 
-    async def trace(self, question: Message, heard: Sequence[Turn], found: Sequence[Memory]) -> None:
-        """Write down which needles were stored, and which were retrieved for a question that failed.
+    async def trace(
+        self, question: Message, heard: Sequence[Turn], found: Sequence[Memory], *, failed: bool
+    ) -> None:
+        """Write down at which rank each needle was retrieved for a question, and what was retrieved instead.
 
-        This is evidence beside the log, not part of it: what retrieval would have given cannot be replayed.
+        Where the question failed, also whether each needle was stored: whether asking for its words finds it. This is
+        evidence beside the log, not part of it: what retrieval would have given cannot be replayed.
         """
         needles = []
-        for turn in heard[:-1]:
-            if turn.kind == "tell":
+        told = [turn for turn in heard[:-1] if turn.kind == "tell"]
+        for turn in told:
+            stored = None
+            if failed:
                 try:
-                    stored = await self.agent.recall(turn.message.text, RECALLED)
+                    stored = _rank(turn, await self.agent.recall(turn.message.text, RECALLED)) is not None
                 except (NotImplementedError, AgentError):
                     return
-                needles.append([turn.message.turn, _among(turn, stored), _among(turn, found)])
-        self._trace.put({"turn": question.turn, "needles": needles})
+            needles.append([turn.message.turn, stored, _rank(turn, found)])
+        others = [
+            {
+                "rank": rank,
+                "turn": memory.turn,
+                "relevance": _finite(memory.relevance),
+                "text": memory.text[:SHOWN],
+            }
+            for rank, memory in enumerate(found, start=1)
+            if not any(_is_of(turn, memory) for turn in told)
+        ]
+        self._trace.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
 
     async def _recalled(self, message: Message) -> Sequence[Memory] | None:
         """Return what retrieval gives for a question; None where there is none, or where it might cost money."""
@@ -482,15 +503,21 @@ def _charged(price: Decimal) -> dict[str, float]:
     return {"dollars": float(price)} if price else {}
 
 
-def _among(needle: Turn, memories: Sequence[Memory]) -> bool:
-    """Whether a needle is among memories: by its turn where they say it, else by its text."""
-    text = " ".join(needle.message.text.split())
-    return any(
-        memory.turn == needle.message.turn
-        if memory.turn is not None
-        else text in " ".join(memory.text.split())
-        for memory in memories
-    )
+def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
+    """Return the place of a needle among memories, 1 being the first; None where it is not among them."""
+    places = (rank for rank, memory in enumerate(memories, start=1) if _is_of(needle, memory))
+    return next(places, None)
+
+
+def _is_of(needle: Turn, memory: Memory) -> bool:
+    """Whether a memory is of a needle: by its turn where it says one, else by its text."""
+    if memory.turn is not None:
+        return memory.turn == needle.message.turn
+    return " ".join(needle.message.text.split()) in " ".join(memory.text.split())
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _unusable(reply: object) -> str:

@@ -51,6 +51,15 @@ class _Exchange(NamedTuple):
     recalled: Sequence[Memory] | None = None
 
 
+class _Recalled(NamedTuple):
+    """What retrieval gave for a fork, to be written down once all of them are answered."""
+
+    question: Message
+    turns: Sequence[Turn]
+    found: Sequence[Memory]
+    failed: bool
+
+
 class Conversation:
     """The state of one conversation."""
 
@@ -78,7 +87,7 @@ class Conversation:
         self._calls = calls
         self._recorder = recorder
         self._forks = Forks(calls, forks, plan.counter)
-        self._traced: list[tuple[Message, Sequence[Turn], Sequence[Memory]]] = []
+        self._traced: list[_Recalled] = []
         self._observer = observer
         suite = plan.manifest.suite
         self._scheduler = Scheduler(
@@ -146,8 +155,8 @@ class Conversation:
                 break
         for answered in await self._forks.finish():
             self._recorder.put(answered)
-        for question, heard, found in self._traced:
-            await self._calls.trace(question, heard, found)
+        for each in self._traced:
+            await self._calls.trace(each.question, each.turns, each.found, failed=each.failed)
         self._recorder.put(
             events.Finished(turns=self._turns, tokens=scheduler.position, at=scheduler.clock.now)
         )
@@ -180,8 +189,8 @@ class Conversation:
             verdict = verdict_on(line.expect, exchange.reply, heard)
             self.verdicts[send.example.id, message.turn] = verdict
             self._observer.verdict(send.example, verdict)
-            if exchange.recalled is not None and verdict.score is not None and verdict.score < 1:
-                await calls.trace(message, heard, exchange.recalled)
+            if exchange.recalled is not None and verdict.score is not None:
+                await calls.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
         self._end(ended)
 
     async def _fork(self, fork: Fork) -> None:
@@ -212,8 +221,8 @@ class Conversation:
             verdict = verdict_on(line.expect, reply, turns)
             self.verdicts[example.id, fork.id] = verdict
             self._observer.verdict(example, verdict)
-            if recalled is not None and verdict.score is not None and verdict.score < 1:
-                self._traced.append((message, turns, recalled))
+            if recalled is not None and verdict.score is not None:
+                self._traced.append(_Recalled(message, turns, recalled, failed=verdict.score < 1))
 
         known = self._forks.known(forked)
         if known is not None:

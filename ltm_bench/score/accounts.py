@@ -50,7 +50,7 @@ class Bookkeeping:
 
     def add(self, usage: Usage | None) -> Decimal | None:
         """Add one call; return its price, None where that is unknown."""
-        price = None if usage is None else dollars(usage, self._on)
+        price = self.price(usage)
         counted = Decimal() if price is None and self._free else price
         self._all.add(usage, counted)
         own = None if usage is None else replace(usage, besides=())
@@ -58,6 +58,10 @@ class Bookkeeping:
         for each in usage.besides if usage else ():
             self._account("beside the agent", each, each.model)
         return price
+
+    def price(self, usage: Usage | None) -> Decimal | None:
+        """Return the price of one call; None where that is unknown."""
+        return None if usage is None else dollars(usage, self._on)
 
     def _account(self, purpose: str, usage: Usage | None, model: str | None) -> None:
         price = Decimal() if self._free else None if usage is None else dollars(usage, self._on)

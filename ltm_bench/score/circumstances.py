@@ -23,6 +23,7 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 
 def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
     """Yield a line for each difference in how runs were made. Takes their manifests, by their names."""
+    yield from _other_questions(runs)
     shown: dict[str, dict[str, str]] = defaultdict(dict)
     having: dict[str, list[str]] = defaultdict(list)
     for run, manifest in runs.items():
@@ -33,7 +34,6 @@ def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
         for entry in manifest.suite.scenarios:
             what = f"scenario {entry.name}"
             shown[f"number of examples of {what}"][run] = str(entry.examples)
-            shown[f"version of {what}"][run] = str(entry.version)
             shown[f"content of {what}"][run] = entry.hash[:8]
             own = {key: v for key, v in entry.parameters.items() if key != "span"}  # that is the run's
             shown[f"parameters of {what}"][run] = json.dumps(own, default=str)
@@ -42,6 +42,22 @@ def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
     for what, names in having.items():
         if lacking := [run for run in runs if run not in names]:
             yield f"{what} is not in {_some(lacking)}"
+
+
+def _other_questions(runs: Mapping[str, Manifest]) -> Iterator[str]:
+    """Yield which scenarios have several versions: their questions are others, and so are their scores."""
+    having: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for run, manifest in runs.items():
+        for entry in manifest.suite.scenarios:
+            having[entry.name][entry.version].append(run)
+    told: dict[str, list[str]] = defaultdict(list)
+    for name, by_version in having.items():
+        if len(by_version) > 1:
+            which = (f"{version} in {_some(of)}" for version, of in sorted(by_version.items()))
+            told["; ".join(which)].append(name)
+    for versions, names in told.items():
+        listed = ", ".join(names)
+        yield f"scores are not comparable, since other versions ask other questions: {listed} (version {versions})"
 
 
 def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:

@@ -1,16 +1,15 @@
-"""The course of a run: tokens and cost along the conversation, filler, jumps of time, and latency."""
+"""The course of a run: tokens and cost along the conversation, filler, and jumps of time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.log.events import Jumped, Replied, Sent
-from ltm_bench.log.lines import records
-from ltm_bench.score.statistics import Interval, bootstrap, percentile
 
 MOST_STEPS = 160
 """Most points with which a chart draws a conversation."""
@@ -18,12 +17,11 @@ MOST_STEPS = 160
 MOST_STRETCHES = 500
 """Most parts of a conversation that a chart can show apart."""
 
-PERCENTILES = (50, 75, 90, 95, 99, 100)
 
-
-class Step(NamedTuple):
+class Step(BaseModel):
     """A group of consecutive calls; token figures are means over them."""
 
+    model_config = ConfigDict(frozen=True)
     position: int
     """Tokens of the conversation before the last of them; in an isolated run, the number of calls so far."""
     prompt: float
@@ -33,27 +31,20 @@ class Step(NamedTuple):
     """Total spent so far; None if a price is unknown."""
 
 
-class Jump(NamedTuple):
+class Jump(BaseModel):
     """Benchmark time that passed without a message."""
 
+    model_config = ConfigDict(frozen=True)
     position: int
     seconds: float
 
 
-class Waiting(NamedTuple):
-    """Latency of the agent's replies, in wall-clock seconds."""
-
-    n: int
-    percentiles: Sequence[tuple[int, float]]
-    median: Interval | None
-
-
-class Course(NamedTuple):
+class Course(BaseModel):
     """How a run went, from its first turn to its last."""
 
+    model_config = ConfigDict(frozen=True)
     steps: Sequence[Step] = ()
     """Empty if the adapter reports no usage."""
-    waiting: Waiting | None = None
     filler: Sequence[tuple[int, int]] = ()
     """Start and end position of each stretch of filler; gaps too short to see are closed. Empty in isolated runs."""
     jumps: Sequence[Jump] = ()
@@ -99,7 +90,12 @@ class Calls:
         if len(self._groups) > MOST_STEPS:
             self._halve()
         return [
-            Step(each.position, each.prompt / each.calls, each.cached / each.calls, each.dollars)
+            Step(
+                position=each.position,
+                prompt=each.prompt / each.calls,
+                cached=each.cached / each.calls,
+                dollars=each.dollars,
+            )
             for each in self._groups
         ]
 
@@ -140,17 +136,16 @@ class CourseFold:
 
     def jumped(self, sent: Sent, jumped: Jumped) -> None:
         """Add a jump of the clock after a message."""
-        self._jumps.append(Jump(jumped.position, (jumped.to - sent.at).total_seconds()))
+        self._jumps.append(Jump(position=jumped.position, seconds=(jumped.to - sent.at).total_seconds()))
 
-    def course(self, timings: Path) -> Course:
-        """Return the course of the run, with the latencies in its side file."""
-        waiting = _waiting(timings)
+    def course(self) -> Course:
+        """Return the course of the run."""
         if self._isolated:
-            return Course(self._calls.steps(), waiting)
+            return Course(steps=self._calls.steps())
         joined: list[tuple[int, int]] = []
         for start, end in self._filler:
             _stretch(joined, start, end, self._filler[-1][1])
-        return Course(self._calls.steps(), waiting, joined, self._jumps)
+        return Course(steps=self._calls.steps(), filler=joined, jumps=self._jumps)
 
 
 def _stretch(filler: list[tuple[int, int]], start: int, end: int, length: int) -> None:
@@ -162,19 +157,3 @@ def _stretch(filler: list[tuple[int, int]], start: int, end: int, length: int) -
         filler[-1] = (filler[-1][0], end)
     else:
         filler.append((start, end))
-
-
-def _waiting(path: Path) -> Waiting | None:
-    import numpy as np
-
-    if not path.exists():
-        return None
-    said = (record.get("seconds") for record in records(path))
-    taken = [float(seconds) for seconds in said if isinstance(seconds, int | float)]
-    if not taken:
-        return None
-    return Waiting(
-        len(taken),
-        [(level, percentile(taken, level)) for level in PERCENTILES],
-        bootstrap(taken, np.median, method="percentile"),
-    )

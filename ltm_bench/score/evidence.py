@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from ltm_bench.log.lines import records
-from ltm_bench.score.results import Latency, Retrieval
-from ltm_bench.score.statistics import percentile
+from ltm_bench.score.results import Latency
+from ltm_bench.score.retrieval import NeedleTrace, Retrieval, Retrieved
+from ltm_bench.score.statistics import bootstrap, percentile
+
+PERCENTILES = (50, 75, 90, 95, 99, 100)
 
 
 def latency(path: Path) -> Latency | None:
     """Return the latency of a run's replies; None where nothing is known of it."""
+    import numpy as np
+
     if not path.exists():
         return None
     taken: list[float] = []
@@ -24,13 +34,32 @@ def latency(path: Path) -> Latency | None:
             cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
     if not taken:
         return None
+    by_level = {level: round(percentile(taken, level), 6) for level in PERCENTILES}
     return Latency(
         total=round(sum(taken), 3),
-        median=round(percentile(taken, 50), 6),
-        p95=round(percentile(taken, 95), 6),
+        median=by_level[50],
+        p95=by_level[95],
+        calls=len(taken),
+        percentiles=by_level,
+        interval=bootstrap(taken, np.median, method="percentile"),
         retries=retries,
         cached=cached,
     )
+
+
+Timings = Mapping[str | None, Mapping[int, float]]
+"""Wall-clock seconds of replies by turn, for each conversation: that of an isolated example, or the only one (None)."""
+
+
+def timings(path: Path) -> Timings:
+    """Return how long each reply took, as far as that is known."""
+    found: dict[str | None, dict[int, float]] = {}
+    for record in records(path):
+        conversation, turn, seconds = (record.get(key) for key in ("conversation", "turn", "seconds"))
+        if isinstance(turn, int) and isinstance(seconds, int | float):
+            place = conversation if isinstance(conversation, str) else None
+            found.setdefault(place, {})[turn] = float(seconds)
+    return found
 
 
 def untold(path: Path) -> list[int]:
@@ -39,17 +68,36 @@ def untold(path: Path) -> list[int]:
     return [turn for turn in turns if isinstance(turn, int)]
 
 
-def retrievals(path: Path) -> dict[int, Retrieval]:
-    """Return what is known of retrieval, by turn."""
+def traces(path: Path) -> dict[int, Retrieval]:
+    """Return what is known of retrieval, by the turn of the question."""
     found = {}
     for record in records(path):
-        needles = record.get("needles")
+        needles, instead = record.get("needles"), record.get("instead", [])
         if not isinstance(needles, list) or not all(isinstance(n, list) and len(n) == 3 for n in needles):
             continue
         if isinstance(record.get("turn"), int) and needles:
-            found[record["turn"]] = Retrieval(
-                needles=len(needles),
-                stored=sum(bool(each[1]) for each in needles),
-                retrieved=sum(bool(each[2]) for each in needles),
-            )
+            found[record["turn"]] = _retrieval(needles, instead if isinstance(instead, list) else [])
     return found
+
+
+def _retrieval(needles: Sequence[Sequence[Any]], instead: Sequence[Any]) -> Retrieval:
+    """Return what a record says. Version 0.1.0 wrote whether a needle was retrieved, not its rank."""
+    ranked = all(rank is None or type(rank) is int for _, _, rank in needles)
+    known = [bool(stored) for _, stored, _ in needles if stored is not None]
+    return Retrieval(
+        needles=len(needles),
+        stored=sum(known) if len(known) == len(needles) else None,
+        retrieved=sum(bool(rank) for _, _, rank in needles),
+        traces=tuple(
+            NeedleTrace(turn=turn, stored=None if stored is None else bool(stored), rank=rank)
+            for turn, stored, rank in needles
+            if ranked and isinstance(turn, int)
+        ),
+        instead=tuple(_memories(instead)),
+    )
+
+
+def _memories(instead: Sequence[Any]) -> Iterator[Retrieved]:
+    for each in instead:
+        with suppress(ValidationError):
+            yield Retrieved.model_validate(each)

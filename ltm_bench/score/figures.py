@@ -1,11 +1,11 @@
-"""What pages and charts show of results beyond their scores: by skill, by distance, and needle by needle."""
+"""What examples show beyond their scores: by skill, by distance, and needle by needle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ltm_bench.score.results import ExampleResult, Results
+from ltm_bench.score.results import Bin, ExampleResult, NeedleRecall, Question, ScenarioResult, Skill
 from ltm_bench.score.statistics import Interval, bootstrap, sum_interval, wilson
 
 MOST_BINS = 6
@@ -15,24 +15,13 @@ LEAST_IN_BIN = 5
 """Minimum number of scores per bin."""
 
 
-class Skill(NamedTuple):
-    """The mean score over the scenarios that need a skill."""
-
-    name: str
-    score: float
-    interval: Interval | None
-    n: int
-    """Examples that have a score."""
-    scenarios: Sequence[str]
-
-
-def skills(results: Results) -> list[Skill]:
+def skills(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResult]) -> list[Skill]:
     """Return the skills that the scenarios name; those that most scenarios need come first."""
     found = []
-    for name in dict.fromkeys(skill for s in results.scenarios for skill in sorted(s.skills)):
-        needing = [s.name for s in results.scenarios if name in s.skills]
+    for name in dict.fromkeys(skill for s in scenarios for skill in sorted(s.skills)):
+        needing = [s.name for s in scenarios if name in s.skills]
         strata = {
-            scenario: [e.score for e in results.examples if e.scenario == scenario and e.score is not None]
+            scenario: [e.score for e in examples if e.scenario == scenario and e.score is not None]
             for scenario in needing
         }
         strata = {scenario: scores for scenario, scores in strata.items() if scores}
@@ -42,11 +31,11 @@ def skills(results: Results) -> list[Skill]:
         whole = sum_interval(strata)
         found.append(
             Skill(
-                name,
-                sum(sum(scores) / len(scores) for scores in strata.values()) / count,
-                whole and Interval(low=whole.low / count, high=whole.high / count),
-                sum(map(len, strata.values())),
-                needing,
+                name=name,
+                score=sum(sum(scores) / len(scores) for scores in strata.values()) / count,
+                interval=whole and Interval(low=whole.low / count, high=whole.high / count),
+                n=sum(map(len, strata.values())),
+                scenarios=needing,
             )
         )
     return sorted(found, key=lambda skill: -len(skill.scenarios))
@@ -59,38 +48,32 @@ class Point(NamedTuple):
     score: float
 
 
-class Bin(NamedTuple):
-    """Scores at similar distances."""
-
-    low: int
-    high: int
-    mean: float
-    interval: Interval
-    n: int
-
-
 def matched_parts(example: ExampleResult) -> Sequence[float]:
     """Return a score for every needle if a question of the example has one for each, otherwise nothing."""
     each = (q.parts for q in reversed(example.questions) if q.parts and len(q.parts) == len(example.needles))
     return next(each, ())
 
 
-def points(results: Results) -> Iterator[Point]:
+def distance(example: ExampleResult, question: Question) -> int | None:
+    """Return the tokens between a question and the last needle before it; None where there was none."""
+    if question.position is None:
+        return None
+    told = [n.position for n in example.needles if n.position < question.position]
+    return question.position - told[-1] if told else None
+
+
+def points(examples: Sequence[ExampleResult]) -> Iterator[Point]:
     """Yield every score with its distance: from its own needle, otherwise from the last needle before the question."""
-    for example in results.examples:
+    for example in examples:
         parts = matched_parts(example)
         for needle, part in zip(example.needles, parts, strict=False):
             yield Point(needle.depth, part)
         for question in example.questions:
             if parts and question.parts == parts:
                 continue
-            told = [
-                n.position
-                for n in example.needles
-                if question.position is not None and n.position < question.position
-            ]
-            if told and question.score is not None and question.position is not None:
-                yield Point(question.position - told[-1], question.score)
+            apart = distance(example, question)
+            if apart is not None and question.score is not None:
+                yield Point(apart, question.score)
 
 
 def bins(found: Sequence[Point]) -> list[Bin]:
@@ -105,27 +88,32 @@ def bins(found: Sequence[Point]) -> list[Bin]:
         scores = [point.score for point in group]
         mean = sum(scores) / len(scores)
         interval = bootstrap(scores, np.mean) or wilson(mean, len(scores))
-        made.append(Bin(group[0].distance, group[-1].distance, mean, interval, len(group)))
+        made.append(
+            Bin(
+                low=group[0].distance,
+                high=group[-1].distance,
+                mean=mean,
+                interval=interval,
+                n=len(group),
+            )
+        )
     return made
 
 
-class Heat(NamedTuple):
-    """Which needles of a scenario were recalled: a row for every example, a column for every needle."""
-
-    scenario: str
-    rows: Sequence[ExampleResult]
-    shares: Sequence[float]
-    """Mean over the examples, for the first needle, the second, and so on."""
-
-
-def heats(results: Results) -> list[Heat]:
-    """Return a heat map for every scenario whose questions have a score for each of several needles."""
+def needle_recall(examples: Sequence[ExampleResult]) -> list[NeedleRecall]:
+    """Return which needles were recalled, for every scenario whose questions have a score for each of several."""
     found = []
-    for scenario in results.scenarios:
-        rows = [e for e in results.examples if e.scenario == scenario.name and len(matched_parts(e)) > 1]
+    for scenario in dict.fromkeys(e.scenario for e in examples):
+        rows = [e for e in examples if e.scenario == scenario and len(matched_parts(e)) > 1]
         if not rows:
             continue
         columns = max(len(row.needles) for row in rows)
         by_column = [[matched_parts(row)[i] for row in rows if i < len(row.needles)] for i in range(columns)]
-        found.append(Heat(scenario.name, rows, [sum(each) / len(each) for each in by_column]))
+        found.append(
+            NeedleRecall(
+                scenario=scenario,
+                examples=[row.id for row in rows],
+                shares=[sum(each) / len(each) for each in by_column],
+            )
+        )
     return found

@@ -24,13 +24,15 @@ from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
 from ltm_bench.score.auditing import audits
 from ltm_bench.score.course import CourseFold
-from ltm_bench.score.evidence import latency, retrievals, untold
+from ltm_bench.score.evidence import latency, timings, traces, untold
+from ltm_bench.score.figures import bins, needle_recall, points, skills
 from ltm_bench.score.headline import (
     count_outcomes,
     decide,
     example_score,
     headline,
     mean,
+    retrievals,
     scores_by_judge,
     summarise_scenario,
     worth_of_undecided,
@@ -39,13 +41,14 @@ from ltm_bench.score.judgements import Judgement, Override, Place, judgements, o
 from ltm_bench.score.operations import operations
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
+    FIGURES,
     ExampleResult,
     Heard,
     Needle,
     Question,
     Results,
-    Retrieval,
 )
+from ltm_bench.score.retrieval import Retrieval, lost, ranking
 from ltm_bench.score.statistics import sum_interval
 from ltm_bench.score.verdicts import decisive, verdict_on
 
@@ -144,6 +147,8 @@ class _Fold:
         self._judged, self._by_hand, self._verdicts = judged, by_hand, verdicts
         self._open: dict[str, _Open] = {}
         self._trace: Mapping[int, Retrieval] = {}
+        self.taken: Mapping[int, float] = {}
+        """Seconds that replies of the conversation took, by turn."""
         self.done: dict[str, ExampleResult] = {}
         self.positions: dict[int, int] = {}
         self.turns = self.tokens = self.filler_tokens = self.forks = self.fork_tokens = 0
@@ -302,6 +307,7 @@ class _Fold:
             )
             example.questions.append(question)
             return question
+        common |= self._used(replied) | {"seconds": self.taken.get(sent.turn)}
         reply, place = replied.said, (example.id, sent.turn)
         verdict = self._verdicts.get(place) or verdict_on(expect, reply, turns)
         plain = Question(
@@ -316,11 +322,19 @@ class _Fold:
         changes: dict[str, Any] = {}
         if self._explain is not None and question.matched is None:
             changes["decisive"] = self._explain(expect, reply, turns, verdict)
-        if question.score is not None and question.score < 1 and sent.turn in self._trace:
+        if sent.turn in self._trace:
             changes["retrieval"] = self._trace[sent.turn]
         question = question.model_copy(update=changes) if changes else question
         example.questions.append(question)
         return question
+
+    def _used(self, replied: Replied) -> dict[str, Any]:
+        """Return what a reply used and cost."""
+        price, usage = self.books.price(replied.usage), replied.usage
+        return {
+            "usage": None if usage is None else {name: getattr(usage, name) for name in FIGURES},
+            "dollars": None if price is None else round(float(price), 9),
+        }
 
 
 _SHOWN = 4000
@@ -422,9 +436,14 @@ def score_run(
         costs=fold.books.costs(examples),
         latency=latency(run / "timings.jsonl"),
         outcomes=count_outcomes(examples),
+        lost=lost(retrievals(examples)),
+        ranking=ranking(retrievals(examples)),
         scenarios=scenarios,
+        skills=skills(scenarios, examples),
+        distances=bins(list(points(examples))),
+        needle_recall=needle_recall(examples),
         examples=examples,
-        course=fold.course.course(run / "timings.jsonl"),
+        course=fold.course.course(),
         operations=operations(
             run / "timings.jsonl",
             fold.positions,
@@ -440,11 +459,13 @@ def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None)
     """Read all logs of a run into a fold; return the digest of the run."""
     digests = {}
     names = {name.replace("/", "-"): name for name in planned(manifest)}
+    taken = timings(run / "timings.jsonl")
     for path in conversations(run, manifest):
         if listener is not None:
             listener.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
+        fold.taken = taken.get(path.stem if manifest.suite.isolated else None, {})
         reader = EventReader(path)
-        fold.conversation(iter(reader), retrievals(retrieval_trace_of(path)), answers_in(path), listener)
+        fold.conversation(iter(reader), traces(retrieval_trace_of(path)), answers_in(path), listener)
         digests[path] = reader.digest
     first = run / "events.jsonl"
     if first not in digests:

@@ -14,6 +14,7 @@ from typing import Any
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.judgements import Judgement, Override, majority, reply_hash
 from ltm_bench.score.results import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.retrieval import Retrieval, lost, ranking
 from ltm_bench.score.statistics import wilson
 
 
@@ -52,6 +53,8 @@ def summarise_scenario(
         interval=None if so_far is None else wilson(so_far, len(scores)),
         chance=sum(chances) / len(chances) if chances else 0.0,
         outcomes=count_outcomes(examples),
+        lost=lost(retrievals(examples)),
+        ranking=ranking(retrievals(examples)),
     )
 
 
@@ -120,6 +123,11 @@ def _by_judge(question: Question, judge: str) -> float | None:
     if question.override is None and question.opinions:
         return max(float(o.outcome is Outcome.CORRECT) for o in question.opinions if o.judge == judge)
     return None if question.outcome.infrastructure else question.score
+
+
+def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:
+    """Return what retrieval had for every question of which that is known."""
+    return [q.retrieval for e in examples for q in e.questions if q.retrieval is not None]
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
@@ -13,9 +14,10 @@ from ltm_bench.score.audits import Audit
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.operations import Operation
+from ltm_bench.score.retrieval import Ranking, Retrieval
 from ltm_bench.score.statistics import Interval
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the form of results.json."""
 
 
@@ -37,25 +39,6 @@ class Needle(Frozen):
     at: datetime
     cut: bool = False
     """Whether its message was cut, and the needle with it, so that nobody can find it."""
-
-
-class Retrieval(Frozen):
-    """Where an answer was lost, as far as an agent's own retrieval tells."""
-
-    PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
-    needles: int
-    """Of the example."""
-    stored: int
-    """Those that were found when asked for word by word."""
-    retrieved: int
-    """Those that were among what was found for the question."""
-
-    @property
-    def lost(self) -> str:
-        """Say it in a few words; not every question needs every needle, so this is where to look, not a verdict."""
-        if self.stored < self.needles:
-            return self.PLACES[0]
-        return self.PLACES[1 if self.retrieved < self.needles else 2]
 
 
 class Question(Frozen):
@@ -88,7 +71,13 @@ class Question(Frozen):
     override: Override | None = None
     """The verdict by hand, which wins."""
     retrieval: Retrieval | None = None
-    """What the agent's memory had of the needles, where the reply was not right and the agent can tell."""
+    """What the agent's memory had of the needles, where the agent can tell."""
+    usage: dict[str, int] | None = None
+    """Tokens of its reply, by the normalised figures; None where the adapter does not say."""
+    dollars: float | None = None
+    """Price of its reply; None where that is unknown."""
+    seconds: float | None = None
+    """Wall-clock time of its reply; None where it was not measured."""
 
 
 class ExampleResult(Frozen):
@@ -112,6 +101,23 @@ class ExampleResult(Frozen):
         """The outcomes of its questions."""
         return [question.outcome for question in self.questions]
 
+    @property
+    def reached(self) -> bool:
+        """Whether all its questions were asked and answered, so that its span and depths are known."""
+        unanswered = (Outcome.NOT_REACHED, Outcome.AGENT_ERROR)
+        return not any(question.outcome in unanswered for question in self.questions)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def along(self) -> list[float]:
+        """How far along its span each needle stood, 1 being the last question; empty where that is not known."""
+        asked = [question.position for question in self.questions if question.position is not None]
+        if not asked or not self.reached:
+            return []
+        start = min(asked + [needle.position for needle in self.needles])
+        whole = max(1, max(asked) - start)
+        return [(needle.position - start) / whole for needle in self.needles]
+
 
 class ScenarioResult(Frozen):
     """A scenario: the mean over its examples."""
@@ -127,6 +133,41 @@ class ScenarioResult(Frozen):
     interval: Interval | None
     chance: float
     outcomes: dict[Outcome, int]
+    lost: dict[str, int] = Field(default_factory=dict)
+    """How many answers retrieval lost at which place, as far as the agent can tell."""
+    ranking: Ranking | None = None
+    """How well retrieval finds needles; None where the agent cannot tell."""
+
+
+class Skill(Frozen):
+    """The mean score over the scenarios that need a skill."""
+
+    name: str
+    score: float
+    interval: Interval | None
+    n: int
+    """Examples that have a score."""
+    scenarios: list[str]
+
+
+class Bin(Frozen):
+    """Scores at similar distances, in tokens between needle and question."""
+
+    low: int
+    high: int
+    mean: float
+    interval: Interval
+    n: int
+
+
+class NeedleRecall(Frozen):
+    """Which needles of a scenario were recalled."""
+
+    scenario: str
+    examples: list[str]
+    """Those whose questions have a score for every needle."""
+    shares: list[float]
+    """Mean over these, for the first needle, the second, and so on."""
 
 
 class Account(Frozen):
@@ -152,6 +193,11 @@ class Account(Frozen):
 FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
 
 
+def tokens_in(usage: Mapping[str, int] | None) -> int | None:
+    """Return the tokens that a model read, from the cache or not; None where that is unknown."""
+    return sum(usage.get(name, 0) for name in FIGURES[:3]) if usage else None
+
+
 class Costs(Frozen):
     """What the agent used and cost."""
 
@@ -168,6 +214,12 @@ class Costs(Frozen):
     accounts: list[Account] = Field(default_factory=list)
     """All of it by purpose and model."""
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def tokens_in(self) -> int | None:
+        """Tokens that the agent's model read, from the cache or not; None where that is unknown."""
+        return tokens_in(self.usage)
+
 
 class Latency(Frozen):
     """Wall-clock seconds of the agent's own replies."""
@@ -175,6 +227,12 @@ class Latency(Frozen):
     total: float
     median: float
     p95: float
+    calls: int = 0
+    """Replies that were timed."""
+    percentiles: dict[int, float] = Field(default_factory=dict)
+    """How long the fastest 50, 75, 90, 95, 99 and 100 % of the replies took at most."""
+    interval: Interval | None = None
+    """95 % interval of the median."""
     retries: int = 0
     """Requests that were sent again, because the provider or the network failed."""
     cached: int = 0
@@ -272,14 +330,35 @@ class Results(Frozen):
     costs: Costs
     latency: Latency | None
     outcomes: dict[Outcome, int]
+    lost: dict[str, int] = Field(default_factory=dict)
+    """How many answers retrieval lost at which place, as far as the agent can tell."""
+    ranking: Ranking | None = None
+    """How well retrieval finds needles; None where the agent cannot tell."""
     scenarios: list[ScenarioResult]
+    skills: list[Skill] = Field(default_factory=list)
+    distances: list[Bin] = Field(default_factory=list)
+    """Scores by the tokens between needle and question."""
+    needle_recall: list[NeedleRecall] = Field(default_factory=list)
     examples: list[ExampleResult]
     operations: list[Operation] = Field(default_factory=list)
     """What the agent's operations took: writing, settling, retrieving, answering; and judging beside it."""
     course: Course = Course()
-    """What the agent used along the conversation, and how long its replies took."""
+    """What the agent used along the conversation."""
     environment: dict[str, Any] = Field(default_factory=dict)
     """Where and when it ran: package and Python versions, platform, start times."""
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def tags(self) -> dict[str, str]:
+        """What the run was tagged with."""
+        tags = self.environment.get("tags")
+        return {str(key): str(value) for key, value in tags.items()} if isinstance(tags, dict) else {}
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def filler_share(self) -> float:
+        """Part of the conversation's tokens that is filler."""
+        return self.filler_tokens / self.tokens if self.tokens else 0.0
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property

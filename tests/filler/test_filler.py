@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,15 @@ def test_filler_goes_on_the_same_after_messages_that_were_passed_over(
         text = composed.compose(tokens).text
         assert text.startswith(passed.pass_over(text))
     assert [passed.compose(300) for _ in range(3)] == [composed.compose(300) for _ in range(3)]
+
+
+def test_filler_opens_in_hundreds_of_ways() -> None:
+    filler = Filler(shipped(), Dice("x"), counter())
+    texts = [filler.compose(400).text for _ in range(1000)]
+    assert len({" ".join(text.split()[:5]) for text in texts}) > 500
+    first = Counter(text.split()[0] for text in texts)
+    assert max(first.values()) < 150  # no first word is typical
+    assert all("JSON list" in text.partition("\n")[0] for text in texts)
 
 
 def test_dice_that_are_out_of_step_expect_other_introductions() -> None:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 def test_a_long_conversation_has_no_more_in_its_picture_than_can_be_seen() -> None:
     course = Course(
-        (), None, [(i * 1000, i * 1000 + 900) for i in range(400)], [Jump(i, 60.0) for i in range(5000)]
+        filler=[(i * 1000, i * 1000 + 900) for i in range(400)],
+        jumps=[Jump(position=i, seconds=60.0) for i in range(5000)],
     )
     assert jump_path(course, 400_000).count("M") < 200
     assert filler_path(course, 400_000).count("M") == 400
@@ -56,7 +57,10 @@ def test_a_row_of_a_heat_map_has_a_cell_for_every_part() -> None:
 
 
 def test_a_line_has_its_highest_value_at_the_top_and_its_area_ends_at_the_bottom() -> None:
-    steps = [Step(0, 100.0, 50.0, 0.0), Step(1000, 200.0, 0.0, 1.0)]
+    steps = [
+        Step(position=0, prompt=100.0, cached=50.0, dollars=0.0),
+        Step(position=1000, prompt=200.0, cached=0.0, dollars=1.0),
+    ]
     assert course_line(steps, "prompt") == "M0.0 50.0L1000.0 0.0"
     assert course_line(steps, "cached") == "M0.0 75.0L1000.0 100.0"
     assert course_line(steps, "dollars") == "M0.0 100.0L1000.0 0.0"

@@ -19,7 +19,8 @@ from ltm_bench.report.text import visible
 from ltm_bench.report.words import figure
 from ltm_bench.score.audits import Audit, Contradiction, Rate
 from ltm_bench.score.correction import Measured
-from ltm_bench.score.results import Results, Retrieval
+from ltm_bench.score.results import SCHEMA, Results
+from ltm_bench.score.retrieval import Retrieval
 from ltm_bench.score.statistics import Interval
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def test_the_figures_on_the_page_are_those_of_the_results(made: "Made", read: Re
 def test_the_page_of_a_real_run_agrees_with_its_results_json(hostile_run: Path, read: Read) -> None:
     page = read((hostile_run / "report.html").read_text("utf-8"))
     results = json.loads((hostile_run / "results.json").read_text("utf-8"))
-    assert results["schema_version"] == 1
+    assert results["schema_version"] == SCHEMA
     assert f"{results['score']:.1f} / {results['out_of']}" in page.words
     assert f"{results['tokens']:,} tokens in {results['turns']} turns" in page.words
     assert f"{results['overruns']} of {len(results['examples'])} examples" in page.words
@@ -299,7 +300,7 @@ import json, sys
 from pathlib import Path
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.page import render_page
-from ltm_bench.score.results import Results, Retrieval
+from ltm_bench.score.results import Results
 
 content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
 page = render_page(Results(**content["results"]), Manifest(**content["manifest"]))

@@ -82,12 +82,16 @@ class Mixes(Agent):
 """,
     "recalls": """
 from ltm_bench import Memory
+PALETTE = "red blue green yellow purple orange pink brown black white grey turquoise beige gold silver".split()
 class Recalls(Agent):
     free = True
     def __init__(self, *, way: str = "nothing") -> None:
         self.way, self.told = way, []
     async def reply(self, message: Message) -> Reply:
         self.told.append(message)
+        if self.way == "right" and "?" in message.text:
+            said = [word.strip(".:,;") for each in self.told for word in each.text.split()]
+            return Reply([word for word in said if word in PALETTE][-1])
         return Reply("Okay.")
     async def recall(self, query, limit):
         if self.way == "nothing":
@@ -95,7 +99,10 @@ class Recalls(Agent):
         if self.way == "fails":
             raise AgentError("no")
         exact = [m for m in self.told if m.text == query]
-        found = self.told if self.way == "everything" else exact
+        found = self.told if self.way in ("everything", "right") else exact
+        if self.way == "distracted" and "?" in query:
+            first = [m for m in self.told if "?" not in m.text][:1]
+            return [Memory("Rain is likely.", relevance=0.75), *(Memory(m.text, turn=m.turn) for m in first)]
         return [Memory(m.text, m.at, m.turn if self.way != "texts" else None) for m in found]
 """,
     "unpriced": """
@@ -388,6 +395,38 @@ def test_where_an_answer_was_lost_is_told_by_agents_that_can_tell(
     assert all(kinds[lost](q["retrieval"]) for q in failed)
     page = (place / "reports" / "r" / "report.html").read_text("utf-8")
     assert f"{len(failed)} {lost}" in page
+    assert "Hit@5" in page
+
+
+def test_it_is_told_which_needle_was_lost_and_what_was_found_instead(place: Path, run: Run) -> None:
+    assert run("recalls", "-A", "way=distracted", "--scenario", "colours", "--isolated").exit_code == 0
+    content = results(place)
+    asked = [q for e in content["examples"] for q in e["questions"]]
+    for example in content["examples"]:
+        for question in example["questions"]:
+            traced = question["retrieval"]["traces"]
+            assert [each["turn"] for each in traced] == [n["turn"] for n in example["needles"]]
+            assert all(each["stored"] for each in traced)
+            assert [each["rank"] for each in traced] == [2, *[None] * (len(traced) - 1)]
+            [instead] = question["retrieval"]["instead"]
+            assert (instead["rank"], instead["text"], instead["relevance"]) == (1, "Rain is likely.", 0.75)
+    assert content["ranking"]["questions"] == len(asked)
+    assert content["ranking"]["hit"] == {"1": 0.0, "3": 1.0, "5": 1.0, "10": 1.0, "50": 1.0}
+    assert content["ranking"]["mrr"] == 0.5
+    page = (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert 'rank 1, score 0.75: <div class="said" dir="auto">Rain is likely.</div>' in page
+    assert "stored, retrieved at rank 2" in page
+    assert "stored, not retrieved" in page
+
+
+def test_needles_are_ranked_for_right_replies_too(place: Path, run: Run) -> None:
+    assert run("recalls", "-A", "way=right", "--scenario", "colours", "--isolated").exit_code == 0
+    content = results(place)
+    assert set(content["outcomes"]) == {"correct"}
+    found = [q["retrieval"] for e in content["examples"] for q in e["questions"]]
+    assert all(each["stored"] is None and each["retrieved"] == each["needles"] for each in found)
+    assert content["lost"] == {}
+    assert content["ranking"]["hit"]["50"] == 1.0
 
 
 INDEXER = '''"""Indexer: what it is told can be retrieved a while later, and only settle() waits for that."""

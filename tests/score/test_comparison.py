@@ -113,6 +113,21 @@ def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -
     ]
 
 
+def test_runs_of_other_versions_of_a_scenario_are_not_comparable(make: Make) -> None:
+    other = make("b", [WRONG])
+    entries = [entry.model_copy(update={"version": 2}) for entry in other.manifest.suite.scenarios]
+    suite = other.manifest.suite.model_copy(update={"scenarios": entries})
+    comparison = compare(
+        [make("a"), Scored(other.manifest.model_copy(update={"suite": suite}), other.results)]
+    )
+    [warning] = comparison.warnings
+    assert warning.startswith(
+        "scores are not comparable, since other versions ask other questions: colours, "
+    )
+    assert warning.endswith("(version 1 in a-0-0; 2 in b-0-0)")
+    assert only(comparison).paired.n == 0
+
+
 def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make) -> None:
     other = make("b")
     note = JudgeNote(name="wise", model=None, key="0123456789ab", replies=3, unreadable=0)

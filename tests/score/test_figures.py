@@ -8,7 +8,7 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.course import MOST_STEPS
-from ltm_bench.score.figures import Point, bins, heats, points, skills
+from ltm_bench.score.figures import Point, bins, needle_recall, points
 from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 def test_a_skill_scores_the_mean_of_the_scenarios_that_need_it(made: "Made") -> None:
     examples = [made.example(f"colours/{i}", RIGHT, i, 9_000) for i in range(4)]
     examples += [made.example(f"shopping_list/{i}", WRONG, i, 9_000) for i in range(2)]
-    found = {skill.name: skill for skill in skills(made.results(examples))}
+    found = {skill.name: skill for skill in made.results(examples).skills}
     assert set(found) == {"recall", "conflict", "aggregation"}
     assert (found["recall"].score, found["recall"].n) == (0.5, 6)  # of scenarios, not of examples
     assert found["recall"].interval is not None
@@ -34,7 +34,7 @@ def test_a_skill_that_nothing_has_been_scored_of_is_left_out(made: "Made") -> No
         made.example("colours/0", RIGHT, 0, 9_000),
         made.example("jokes/0", Outcome.NOT_REACHED, 1, 9_000),
     ]
-    assert {skill.name for skill in skills(made.results(examples))} == {"recall", "conflict"}
+    assert {skill.name for skill in made.results(examples).skills} == {"recall", "conflict"}
 
 
 def test_distance_is_that_of_a_part_s_needle_or_else_of_the_last_one_told(made: "Made") -> None:
@@ -42,7 +42,7 @@ def test_distance_is_that_of_a_part_s_needle_or_else_of_the_last_one_told(made: 
         made.example("counting_stars/0", RIGHT, 0, 8_000),
         made.example("colours/0", WRONG, 0, 8_000),
     )
-    found = list(points(made.results([stars, colours])))
+    found = list(points([stars, colours]))
     assert found[:8] == [
         Point(needle.depth, part)
         for needle, part in zip(stars.needles, stars.questions[0].parts, strict=True)
@@ -67,9 +67,9 @@ def test_a_heat_map_has_a_row_for_each_example_and_the_mean_of_each_needle(made:
         made.example("counting_stars/1", Outcome.PARTIAL, 1, 8_000, parts=(0.0,) * 4 + (1.0,) * 4),
         made.example("colours/0", RIGHT, 2, 8_000),
     ]
-    [heat] = heats(made.results(rows))
+    [heat] = needle_recall(rows)
     assert heat.scenario == "counting_stars"
-    assert [row.id for row in heat.rows] == ["counting_stars/0", "counting_stars/1"]
+    assert heat.examples == ["counting_stars/0", "counting_stars/1"]
     assert heat.shares == [0.5] * 4 + [1.0] * 4
 
 
@@ -117,9 +117,8 @@ def test_what_was_used_is_told_along_the_conversation_to_the_cent(metered: Path)
     assert positions == sorted(positions)
     assert course.steps[-1].dollars == pytest.approx(results["costs"]["dollars"], abs=1e-6)
     assert all(step.cached == pytest.approx(step.prompt - 100) for step in course.steps)
-    assert course.waiting is not None
-    assert course.waiting.n == results["costs"]["calls"]
-    seconds = [value for _, value in course.waiting.percentiles]
+    assert results["latency"]["calls"] == results["costs"]["calls"]
+    seconds = list(results["latency"]["percentiles"].values())
     assert seconds == sorted(seconds)
     html = (metered / "report.html").read_text("utf-8")
     assert "Prompt tokens per call" in html

@@ -34,7 +34,7 @@ def {name}(dice: Dice, *, moves: int = 1) -> Script:
         yield Tell(f"By the way, our ladder is in the {{place}} now.", at=i / len(told))
     # A matcher knows the right value, what it may be confused with, and what was right once.
     expect = names_only(told[-1], among=PLACES, stale=told[:-1])
-    yield Ask("Where is our ladder?", expect=expect, at=1.0)
+    yield Ask("Where is our ladder? Name the place alone.", expect=expect, at=1.0)
 '''
 
 AGENT = '''"""{title}: remembers the newest messages, and answers with the one that has most words of the question."""

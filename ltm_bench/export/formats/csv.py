@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from ltm_bench.export.rows import rows
+from ltm_bench.export.rows import Row, rows
 from ltm_bench.export.source import Source
 
 FILE = "export.csv"
@@ -18,15 +18,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def write(source: Source) -> bytes:
     """Return the table with a header, in UTF-8. A cell that could be a formula begins with an apostrophe."""
     text = io.StringIO(newline="")
-    found = list(rows(source.results))
-    writer = csv.DictWriter(text, list(found[0]) if found else [])
-    writer.writeheader()
-    for row in found:
-        writer.writerow({key: _cell(value) for key, value in row.items()})
+    writer = csv.writer(text)
+    writer.writerow(Row._fields)
+    for row in rows(source.results):
+        writer.writerow([_cell(value) for value in row])
     return text.getvalue().encode("utf-8", "replace")
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, list):
-        return " ".join(map(str, value))
+        value = " ".join(map(str, value))
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -3,158 +3,240 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
-from ltm_bench.core.messages import Turn
+from ltm_bench.core.messages import Turn, Usage
+from ltm_bench.core.pricing import dollars
 from ltm_bench.export.source import Source
-from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.text import visible
-from ltm_bench.score.results import ExampleResult, Results
+from ltm_bench.score.results import Account, ExampleResult, Results
 
 FILE = "inspect.json"
 
 
-def write(source: Source) -> bytes:
-    """Return a log with a sample for every example, and one for the whole conversation, which has no score of its own.
+class _Call(NamedTuple):
+    """A turn of an example, as Inspect's model event shows it."""
 
-    A sample has the turns of its example and its score. Inspect's mean over samples is a mean over examples; the
-    headline of ltm-bench is in the log's metadata.
+    turn: Turn
+    began: float
+    """Seconds that all replies before it had taken."""
+    seconds: float
+    """What its own took; 0 where a script replied."""
+
+
+class _Frame(NamedTuple):
+    """What all samples of a log share."""
+
+    model: str
+    started: datetime
+
+    def at(self, seconds: float) -> str:
+        return (self.started + timedelta(seconds=seconds)).isoformat()
+
+
+def write(source: Source) -> bytes:
+    """Return a log with a sample for every example.
+
+    A sample has the turns of its example, as messages and as events, what they used, and its score. Filler belongs to
+    no example. Moments are the start of the run plus the time that replies had taken by then: nobody writes down the
+    rest. Inspect's mean over samples is a mean over examples; the headline of ltm-bench is in the log's metadata.
     """
     results, manifest = source.results, source.manifest
-    by_example: dict[str, list[Turn]] = {}
-    everything: list[Turn] = []
-    for turn in source.turns():
-        everything.append(turn)
+    frame = _Frame(f"ltm-bench/{results.agent}", source.started or manifest.suite.start)
+    by_example: dict[str, list[_Call]] = {}
+    passed = 0.0
+    for turn, seconds in source.turns():
         if turn.example is not None:
-            by_example.setdefault(turn.example, []).append(turn)
-    model = f"ltm-bench/{results.agent}"
-    samples = [_sample(example, by_example.get(example.id, []), model) for example in results.examples]
-    known = [example.score for example in results.examples if example.score is not None]
-    scored = {
-        "name": "ltm_bench",
-        "scorer": "ltm_bench",
-        "params": {},
-        "scored_samples": len(known),
-        "unscored_samples": len(samples) - len(known),
-        "metrics": {"mean": {"name": "mean", "value": sum(known) / len(known), "params": {}}}
-        if known
-        else {},
-    }
-    created = (source.started or manifest.suite.start).isoformat()
-    whole = {
-        "id": "conversation",
-        "epoch": 1,
-        "input": "The whole conversation, with the turns of all examples.",
-        "target": "",
-        "messages": _messages(everything),
-        "output": {"model": model, "choices": []},
-        "scores": {},
-        "metadata": {"turns": results.turns, "tokens": results.tokens},
-    }
+            by_example.setdefault(turn.example, []).append(_Call(turn, passed, seconds or 0.0))
+        passed += seconds or 0.0
+    samples = [_sample(example, by_example.get(example.id, []), frame) for example in results.examples]
     log = {
         "version": 2,
         "status": "success" if results.complete else "cancelled",
         "eval": {
-            "created": created,
+            "created": frame.at(0.0),
             "task": f"ltm_bench/{results.suite}",
             "task_id": results.run,
             "run_id": results.run,
             "eval_id": results.run,
             "dataset": {
                 "name": results.suite,
-                "samples": len(samples) + 1,
-                "sample_ids": [sample["id"] for sample in (*samples, whole)],
+                "samples": len(samples),
+                "sample_ids": [sample["id"] for sample in samples],
             },
-            "model": model,
+            "model": frame.model,
             "task_args": {"span": results.span, "seed": results.seed},
+            "tags": [f"{key}={value}" for key, value in results.tags.items()],
             "config": {},
             "packages": {"ltm-bench": manifest.version},
             "metadata": {"manifest": manifest.model_dump(mode="json")},
         },
         "plan": {"name": "plan", "steps": [], "config": {}},
-        "results": {
-            "total_samples": len(samples) + 1,
-            "completed_samples": len(known) + 1,
-            "scores": [scored],
-            "metadata": {
-                "score": results.score,
-                "score_so_far": results.score_so_far,
-                "out_of": results.out_of,
-                "interval": None if results.interval is None else results.interval.model_dump(),
-            },
+        "results": _results(results),
+        "stats": {
+            "started_at": frame.at(0.0),
+            "completed_at": frame.at(passed),
+            "model_usage": _model_usage(results, frame.model),
         },
-        "stats": {"started_at": created, "completed_at": created, "model_usage": _usage(results, manifest)},
-        "samples": [*samples, whole],
+        "samples": samples,
     }
     return json.dumps(log, indent=1).encode() + b"\n"
 
 
-def _messages(turns: Iterable[Turn]) -> list[dict[str, Any]]:
-    return [
-        message
-        for turn in turns
-        for message in (
-            {"role": "user", "content": visible(turn.message.text), "metadata": _about(turn)},
-            {"role": "assistant", "content": visible(turn.reply.text), "source": "generate"},
-        )
-    ]
-
-
-def _about(turn: Turn) -> dict[str, Any]:
+def _results(results: Results) -> dict[str, Any]:
+    known = [example.score for example in results.examples if example.score is not None]
+    metrics = {}
+    if known:
+        mean = sum(known) / len(known)
+        metrics["mean"] = mean
+        if len(known) > 1:
+            metrics["stderr"] = math.sqrt(sum((s - mean) ** 2 for s in known) / (len(known) - 1) / len(known))
+    scored = {
+        "name": "ltm_bench",
+        "scorer": "ltm_bench",
+        "params": {},
+        "scored_samples": len(known),
+        "unscored_samples": len(results.examples) - len(known),
+        "metrics": {name: {"name": name, "value": value, "params": {}} for name, value in metrics.items()},
+    }
     return {
-        "turn": turn.message.turn,
-        "kind": turn.kind,
-        "example": turn.example,
-        "at": turn.message.at.isoformat(),
+        "total_samples": len(results.examples),
+        "completed_samples": len(known),
+        "scores": [scored],
+        "metadata": {
+            "score": results.score,
+            "score_so_far": results.score_so_far,
+            "out_of": results.out_of,
+            "interval": None if results.interval is None else results.interval.model_dump(),
+            "verdict": results.verdict,
+        },
     }
 
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter", "overflow": "model_length"}
 
 
-def _sample(example: ExampleResult, turns: Sequence[Turn], model: str) -> dict[str, Any]:
-    asked = [turn for turn in turns if turn.kind == "ask"]
-    choices = [
-        {
-            "message": {"role": "assistant", "content": visible(turn.reply.text), "source": "generate"},
-            "stop_reason": _STOPS[turn.reply.finish.value],
-        }
-        for turn in asked[-1:]
-    ]
+def _sample(example: ExampleResult, calls: Sequence[_Call], frame: _Frame) -> dict[str, Any]:
+    asked = [call for call in calls if call.turn.kind == "ask"]
     last = example.questions[-1]
+    target = [visible(q.expected) for q in example.questions]
     score = {
         "value": example.score,
         "answer": None if last.reply is None else visible(last.reply),
         "explanation": visible("\n".join(f"{q.outcome}: {q.reason}" for q in example.questions)),
         "metadata": {"outcomes": [q.outcome.value for q in example.questions], "scorer": last.scorer},
     }
-    return {
+    events = [_model_event(call, frame) for call in calls]
+    sample: dict[str, Any] = {
         "id": example.id,
         "epoch": 1,
         "input": visible("\n\n".join(q.text for q in example.questions)),
-        "target": [visible(q.expected) for q in example.questions],
-        "messages": _messages(turns),
-        "output": {"model": model, "choices": choices},
-        "scores": {} if example.score is None else {"ltm_bench": score},
+        "target": target,
+        "messages": [message for call in calls for message in _messages(call.turn)],
+        "output": _output(asked[-1], frame) if asked else {"model": frame.model, "choices": []},
+        "scores": {},
+        "events": events,
+        "model_usage": _summed(calls, frame.model),
         "metadata": {
             "scenario": example.scenario,
             "span": example.span,
+            "overrun": example.overrun,
             "needles": [{"depth": n.depth, "at": n.at.isoformat()} for n in example.needles],
         },
     }
+    if calls:
+        end = calls[-1].began + calls[-1].seconds
+        sample |= {
+            "started_at": frame.at(calls[0].began),
+            "completed_at": frame.at(end),
+            "total_time": end - calls[0].began,
+            "working_time": sum(call.seconds for call in calls),
+        }
+        if example.score is not None:
+            event = {"event": "score", "score": score, "target": target}
+            sample["events"] = [*events, event | {"timestamp": frame.at(end), "working_start": end}]
+    if example.score is not None:
+        sample["scores"] = {"ltm_bench": score}
+    return sample
 
 
-def _usage(results: Results, manifest: Manifest) -> dict[str, Any]:
-    usage = results.costs.usage
-    if not usage:
-        return {}
-    tokens = {
-        "input_tokens": usage.get("uncached", 0),
-        "input_tokens_cache_read": usage.get("cache_read", 0),
-        "input_tokens_cache_write": usage.get("cache_write", 0),
-        "output_tokens": usage.get("output", 0),
-        "reasoning_tokens": usage.get("reasoning", 0),
+def _messages(turn: Turn) -> list[dict[str, Any]]:
+    about = {
+        "turn": turn.message.turn,
+        "kind": turn.kind,
+        "example": turn.example,
+        "at": turn.message.at.isoformat(),
     }
-    whole = sum(count for key, count in tokens.items() if key != "reasoning_tokens")
-    return {manifest.agent.name: tokens | {"total_tokens": whole}}
+    return [
+        {"role": "user", "content": visible(turn.message.text), "metadata": about},
+        {"role": "assistant", "content": visible(turn.reply.text), "source": "generate"},
+    ]
+
+
+def _model_event(call: _Call, frame: _Frame) -> dict[str, Any]:
+    """Return an event that shows the new message alone: what else the model read is the agent's affair."""
+    return {
+        "event": "model",
+        "timestamp": frame.at(call.began),
+        "completed": frame.at(call.began + call.seconds),
+        "working_start": call.began,
+        "working_time": call.seconds,
+        "model": frame.model,
+        "input": _messages(call.turn)[:1],
+        "tools": [],
+        "tool_choice": "none",
+        "config": {},
+        "output": _output(call, frame),
+    }
+
+
+def _output(call: _Call, frame: _Frame) -> dict[str, Any]:
+    reply = call.turn.reply
+    choice = {"message": _messages(call.turn)[1], "stop_reason": _STOPS[reply.finish.value]}
+    output: dict[str, Any] = {"model": frame.model, "choices": [choice], "completion": visible(reply.text)}
+    if reply.usage is not None:
+        output["usage"] = _usage(reply.usage, frame.started)
+    return output | {"time": call.seconds}
+
+
+def _summed(calls: Iterable[_Call], model: str) -> dict[str, Any]:
+    """Add up what the replies of a sample used, by model; those beside the agent's own too."""
+    sums: dict[str, Usage] = {}
+    for call in calls:
+        usage = call.turn.reply.usage
+        for each in () if usage is None else (usage, *usage.besides):
+            name = each.model or model
+            sums[name] = sums[name] + each if name in sums else each
+    return {name: _usage(each) for name, each in sums.items()}
+
+
+def _usage(usage: Usage, on: datetime | None = None) -> dict[str, Any]:
+    price = None if on is None else dollars(usage, on)
+    return _tokens(usage) | ({} if price is None else {"total_cost": float(price)})
+
+
+def _model_usage(results: Results, model: str) -> dict[str, Any]:
+    """Return what the run used by model; a judge's account has the judge's name before it."""
+    return {
+        f"{account.purpose}/{account.model or model}"
+        if account.purpose != "agent"
+        else account.model or model: (
+            _tokens(account) | ({} if account.dollars is None else {"total_cost": account.dollars})
+        )
+        for account in results.costs.accounts
+        if account.unknown < account.calls
+    }
+
+
+def _tokens(usage: Usage | Account) -> dict[str, int]:
+    return {
+        "input_tokens": usage.uncached,
+        "input_tokens_cache_read": usage.cache_read,
+        "input_tokens_cache_write": usage.cache_write,
+        "output_tokens": usage.output,
+        "reasoning_tokens": usage.reasoning,
+        "total_tokens": usage.uncached + usage.cache_read + usage.cache_write + usage.output,
+    }

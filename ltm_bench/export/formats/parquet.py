@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import io
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.export.rows import rows
+from ltm_bench.export.rows import Row, rows
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
 
 FILE = "export.parquet"
 
-_COLUMNS = {
-    **dict.fromkeys(("run", "agent", "suite", "scenario", "example"), "string"),
-    **dict.fromkeys(("span", "seed", "number", "turn", "position"), "int64"),
-    **dict.fromkeys(("at", "question", "expected", "reply", "outcome", "reason", "scorer"), "string"),
-    **dict.fromkeys(("score", "example_score", "chance"), "float64"),
-}
+_TYPES = {str: "string", int: "int64", float: "float64"}
 
 
 def write(source: Source) -> bytes:
@@ -28,12 +25,21 @@ def write(source: Source) -> bytes:
         raise ConfigError(
             "--format parquet: pyarrow is not installed; get it with pip install 'ltm-bench[parquet]'"
         ) from error
-    schema = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in _COLUMNS.items()])
-    schema = schema.append(pyarrow.field("needles", pyarrow.list_(pyarrow.int64())))
-    found = [
-        {key: visible(value) if isinstance(value, str) else value for key, value in row.items()}
-        for row in rows(source.results)
-    ]
+
+    def typed(of: Any) -> Any:
+        if get_origin(of) is list:
+            return pyarrow.list_(typed(get_args(of)[0]))
+        [kind] = set(get_args(of) or (of,)) - {NoneType}
+        return getattr(pyarrow, _TYPES[kind])()
+
+    schema = pyarrow.schema([(name, typed(of)) for name, of in get_type_hints(Row).items()])
+    found = [{key: _shown(value) for key, value in row._asdict().items()} for row in rows(source.results)]
     target = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(found, schema), target)
     return target.getvalue()
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_shown(each) for each in value]
+    return visible(value) if isinstance(value, str) else value

@@ -176,14 +176,16 @@ def _meant(
                 whole[-1] = [replace(m, time=former.time) if m.time is Time.PLAIN else m for m in whole[-1]]
         whole.append(own)
         last = own
-    lead = None
-    if ending != "?":
-        lead = leading if (leading := _leads(parts, whole, asked)) is not None else _announced(parts)
+    lead, announced = (_leads(parts, whole, asked), _announced(parts)) if ending != "?" else (None, None)
     for k, own in enumerate(whole):
         for m in own:
             stance = m if force is Force.FLAT or m.force is not Force.FLAT else replace(m, force=force)
+            stands = stance.asserted and m.time is not Time.PAST
             yield replace(
-                stance, on_topic=on_topic, lead=k == lead and stance.asserted and m.time is not Time.PAST
+                stance,
+                on_topic=on_topic,
+                lead=k == lead and stands,
+                final=m.final or (k == announced and stands),
             )
 
 

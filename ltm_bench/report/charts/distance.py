@@ -8,7 +8,6 @@ import altair as alt
 
 from ltm_bench.report.plotting import Chart, agent_colour, inline, named, share_y
 from ltm_bench.score.comparison import Scored
-from ltm_bench.score.figures import bins, points
 
 
 def draw(runs: Sequence[Scored]) -> Chart:
@@ -22,7 +21,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
             "high": group.interval.high,
         }
         for each in named(runs)
-        for group in bins(list(points(each.run.results)))
+        for group in each.run.results.distances
     ]
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("distance:Q", title="tokens between needle and question", scale=alt.Scale(zero=False)),

@@ -8,7 +8,7 @@ import altair as alt
 
 from ltm_bench.report.plotting import Chart, inline, named, unique
 from ltm_bench.score.comparison import Scored
-from ltm_bench.score.figures import heats, matched_parts
+from ltm_bench.score.figures import matched_parts
 
 
 def draw(runs: Sequence[Scored]) -> Chart:
@@ -16,8 +16,8 @@ def draw(runs: Sequence[Scored]) -> Chart:
     rows = [
         {"example": f"{each.label} · {example.id}", "needle": i + 1, "found": part}
         for each in named(runs)
-        for heat in heats(each.run.results)
-        for example in heat.rows
+        for example in each.run.results.examples
+        if len(matched_parts(example)) > 1
         for i, part in enumerate(matched_parts(example))
     ]
     chart: Chart = (

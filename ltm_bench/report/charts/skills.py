@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ltm_bench.report.plotting import Chart, ForestRow, forest, named
 from ltm_bench.score.comparison import Scored
-from ltm_bench.score.figures import skills
 
 
 def draw(runs: Sequence[Scored]) -> Chart:
@@ -15,6 +14,6 @@ def draw(runs: Sequence[Scored]) -> Chart:
         [
             ForestRow(each.label, skill.name, skill.score, skill.interval)
             for each in named(runs)
-            for skill in skills(each.run.results)
+            for skill in each.run.results.skills
         ]
     )

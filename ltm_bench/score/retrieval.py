@@ -1,0 +1,108 @@
+"""What an agent's own retrieval had of the needles, and how well it ranks them. Pure, and knows no files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+CUTS = (1, 3, 5, 10, 50)
+"""The k of hit@k and recall@k."""
+
+
+class NeedleTrace(BaseModel):
+    """What retrieval had of one needle when its question came."""
+
+    model_config = ConfigDict(frozen=True)
+    turn: int
+    stored: bool | None
+    """Whether it was found when asked for word by word; None where the reply was right, so that nobody asked."""
+    rank: int | None
+    """Its place among what was found for the question, 1 being the first; None where it was not among it."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether it did not reach the model, as far as that is known."""
+        return self.stored is False or self.rank is None
+
+
+class Retrieved(BaseModel):
+    """A memory that was found for a question and is no needle of it."""
+
+    model_config = ConfigDict(frozen=True)
+    rank: int
+    text: str
+    turn: int | None = None
+    """The turn that it came from; None where the agent does not say."""
+    relevance: float | None = None
+    """Higher is nearer, on the agent's own scale; None where it does not say."""
+
+
+class Retrieval(BaseModel):
+    """Where an answer was lost, as far as an agent's own retrieval tells."""
+
+    model_config = ConfigDict(frozen=True)
+    PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
+    needles: int
+    """Of the example."""
+    stored: int | None
+    """Those that were found when asked for word by word; None where the reply was right, so that nobody asked."""
+    retrieved: int
+    """Those that were among what was found for the question."""
+    traces: tuple[NeedleTrace, ...] = ()
+    """Needle by needle; empty in runs of version 0.1.0."""
+    instead: tuple[Retrieved, ...] = ()
+    """The first memories that were found for the question and are no needles of it."""
+
+    @property
+    def lost(self) -> str | None:
+        """Say it in a few words; not every question needs every needle, so this is where to look, not a verdict.
+
+        None where the reply was right.
+        """
+        if self.stored is None:
+            return None
+        if self.stored < self.needles:
+            return self.PLACES[0]
+        return self.PLACES[1 if self.retrieved < self.needles else 2]
+
+
+class Ranking(BaseModel):
+    """How well an agent's retrieval finds needles: means over questions, whether they were answered or not."""
+
+    model_config = ConfigDict(frozen=True)
+    questions: int
+    needles: int
+    hit: dict[int, float]
+    """For each k, the share of questions with at least one needle among the first k memories."""
+    recall: dict[int, float]
+    """For each k, the mean share of a question's needles that are among the first k memories."""
+    mrr: float
+    """Mean reciprocal rank of a question's first needle; 0 where none was found."""
+
+
+def lost(found: Sequence[Retrieval]) -> dict[str, int]:
+    """Count where retrieval lost answers, in the order of the pipeline."""
+    places = Counter(each.lost for each in found)
+    return {place: places[place] for place in Retrieval.PLACES if places[place]}
+
+
+def ranking(found: Sequence[Retrieval]) -> Ranking | None:
+    """Return how well needles are ranked; None where no ranks are known."""
+    ranks = [[trace.rank for trace in each.traces] for each in found if each.traces]
+    if not ranks:
+        return None
+    within = {k: [sum(r is not None and r <= k for r in each) for each in ranks] for k in CUTS}
+    first = [min((r for r in each if r is not None), default=None) for each in ranks]
+    return Ranking(
+        questions=len(ranks),
+        needles=sum(map(len, ranks)),
+        hit={k: sum(n > 0 for n in counts) / len(ranks) for k, counts in within.items()},
+        recall={
+            k: sum(n / len(each) for n, each in zip(counts, ranks, strict=True)) / len(ranks)
+            for k, counts in within.items()
+        },
+        mrr=sum(0.0 if rank is None else 1 / rank for rank in first) / len(ranks),
+    )

@@ -1,0 +1,115 @@
+"""How much examples differ: distinct answers, questions and openings of every scenario's examples, and of filler.
+
+    python -m perf.variety [--examples 40] [--seed 0]
+
+To measure another version, run this file from a checkout of it: `PYTHONPATH=. python …/perf/variety.py`.
+
+`answers` counts what the questions of so many examples of one run ask for (a place, a word, a meaning), and how many of
+these are distinct; `twice` counts answers that two of the first three examples share, as in a run of the standard
+suite, over ten seeds. `openings` are the first five words of a message.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Hashable, Iterator, Sequence
+
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.messages import Ask, Matcher
+from ltm_bench.core.tokens import counter
+from ltm_bench.filler.filler import Filler, shipped
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plugins.scenarios import scenario
+from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.script.scenario import Example
+
+SCENARIOS = (
+    "colours", "name_list", "jokes", "locations_directions", "prospective_memory", "trigger_response", "sally_anne",
+    "spy_meeting", "shopping_list", "chapter_break", "restaurant", "counting_stars", "conflicting_facts",
+    "delayed_recall", "instruction_recall", "key_value", "locations", "niah",
+)  # fmt: skip
+"""Those of our own; `infinitebench` and `swim` ask as was published."""
+
+IN_A_RUN = 3
+"""Examples of each scenario in the standard suite."""
+
+FILLER = 1000
+"""Filler messages that are composed."""
+
+
+def answers(expect: Matcher) -> Iterator[Hashable]:
+    """Yield what a matcher wants to hear, piece by piece."""
+    match dump(expect):
+        case {"value": value} | {"phrase": value} | {"text": value}:
+            yield value
+        case {"values": values}:
+            yield from values
+        case {"matcher": "ItemCounts", "expected": items}:
+            yield from (item for item, _ in items)
+        case {"matcher": "Decodes", "expected": meanings}:
+            yield from meanings
+        case {"legs": legs}:
+            yield from (place for *_, place in legs)
+        case {"counts": counts}:
+            yield from counts
+        case {"wanted": dish}:
+            yield dish
+        case {"east": east, "north": north}:
+            yield (east, north)
+
+
+def opening(text: str) -> str:
+    """Return the first five words."""
+    return " ".join(text.split()[:5])
+
+
+def rehearsed(name: str, seed: int, examples: int) -> list[list[Step]]:
+    """Return the steps of so many examples of one run."""
+    return [rehearse(Example(scenario(name), i, seed, {}), counter()) for i in range(examples)]
+
+
+def asked(steps: Sequence[Step]) -> list[Step]:
+    """Return the questions."""
+    return [step for step in steps if isinstance(step.line, Ask)]
+
+
+def wanted(steps: Sequence[Step]) -> set[Hashable]:
+    """Return the answers of an example."""
+    return {each for step in steps if isinstance(step.line, Ask) for each in answers(step.line.expect)}
+
+
+def twice(name: str) -> int:
+    """Return how many answers come in two of the first examples, over ten seeds."""
+    found = 0
+    for seed in range(10):
+        run = [wanted(steps) for steps in rehearsed(name, seed, IN_A_RUN)]
+        found += sum(map(len, run)) - len(set().union(*run))
+    return found
+
+
+def _of(values: Sequence[Hashable]) -> str:
+    return f"{len(set(values))} of {len(values)}"
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--examples", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    print("| scenario | distinct answers | twice in a run | distinct questions | distinct openings |")
+    print("|---|--:|--:|--:|--:|")
+    for name in SCENARIOS:
+        examples = rehearsed(name, args.seed, args.examples)
+        held = [answer for steps in examples for answer in sorted(wanted(steps), key=str)]
+        texts = [step.text for steps in examples for step in asked(steps)]
+        openings = [opening(step.text) for steps in examples for step in steps]
+        print(f"| {name} | {_of(held)} | {twice(name)} | {_of(texts)} | {_of(openings)} |", flush=True)
+    filler = Filler(shipped(), Dice(f"{args.seed}/filler"), counter())
+    print(f"| filler | – | – | – | {_of([opening(filler.compose(400).text) for _ in range(FILLER)])} |")
+
+
+if __name__ == "__main__":
+    main()
