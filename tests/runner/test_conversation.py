@@ -541,7 +541,7 @@ def test_what_timings_say_is_kept_out_of_the_log(place: Path, run: Run) -> None:
     log = (place / "reports" / "r" / "events.jsonl").read_text("utf-8")
     assert "seconds" not in log
     timings = (place / "reports" / "r" / "timings.jsonl").read_text("utf-8").splitlines()
-    assert {"turn", "seconds"} in [set(json.loads(line)) for line in timings]
+    assert {"turn", "seconds", "operations"} in [set(json.loads(line)) for line in timings]
 
 
 def test_a_folder_that_cannot_be_written_is_named(place: Path, run: Run) -> None:
