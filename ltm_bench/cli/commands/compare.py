@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ltm_bench import api
-from ltm_bench.cli.comparison import load_runs, print_cells, print_pairs, write_comparison
+from ltm_bench.cli.comparison import load_runs, print_cells, print_pairs, print_spread, write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.options import Json, Runs, examples_of, output_option
 from ltm_bench.cli.outputs import check_output
@@ -33,6 +33,8 @@ def compare(
         err().print(f"warning: {safe(warning)}")
     for span in comparison.spans:
         print_cells(comparison, span)
+        for cell in comparison.at(span):
+            print_spread(cell)
         print_pairs([pair for pair in comparison.pairs if pair.span == span])
     if output is not None:
         out().print(f"page: {output}")
