@@ -18,7 +18,7 @@ from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.report.words import cost, p_value, seconds, signed
-from ltm_bench.score.comparison import Comparison, Pair
+from ltm_bench.score.comparison import Cell, Comparison, Pair
 from ltm_bench.score.statistics import TEST
 
 MOST_PAIRS = 12
@@ -72,6 +72,23 @@ def _short(pair: Pair) -> str:
     if not pair.paired.shown:
         return pair.verdict
     return f"the {'first' if pair.paired.difference > 0 else 'second'} is better"
+
+
+def print_spread(cell: Cell) -> None:
+    """Print how much the scores of several runs of one agent vary, and what that comes from."""
+    found = cell.spread
+    if found is None or found.total is None:
+        return
+    line = f"{safe(cell.entrant)}: from run to run, the score has a standard deviation of {found.total:.2f}"
+    if found.agent is None:
+        line += (
+            " (another seed each time); to learn how much of it is test-retest, run one of the seeds again "
+            "with --fresh, and compare"
+        )
+    else:
+        line += f"; test-retest, the same seed again: {found.agent:.2f}"
+        line += "" if found.seeds is None else f"; seed to seed: {found.seeds:.2f}"
+    out().print(line)
 
 
 def print_pairs(pairs: Sequence[Pair]) -> None:

@@ -15,7 +15,7 @@ from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.operations import Operation
 from ltm_bench.score.retrieval import Ranking, Retrieval
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.statistics import Interval, smallest_difference
 
 SCHEMA = 2
 """Version of the form of results.json."""
@@ -346,6 +346,17 @@ class Results(Frozen):
     """What the agent used along the conversation."""
     environment: dict[str, Any] = Field(default_factory=dict)
     """Where and when it ran: package and Python versions, platform, start times."""
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def smallest_difference(self) -> float | None:
+        """The smallest difference from another agent that this run could show: paired, 95 % confidence, 80 % power.
+
+        None while there is no interval.
+        """
+        if self.interval is None:
+            return None
+        return smallest_difference(self.interval, self.out_of, len(self.examples))
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property

@@ -94,6 +94,29 @@ def _variance(scores: Sequence[float]) -> float:
     return sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
 
 
+POWER = 0.8
+"""How likely a difference of the smallest size is to be shown."""
+
+
+def smallest_difference(interval: Interval, most: float, n: int) -> float:
+    """Return the smallest difference from another agent that a paired comparison would probably show.
+
+    It is `(z(0.975) + z(0.8)) * sqrt(own**2 + other**2)`, the sample size formula turned round (Cohen 1988, chapter 2;
+    Miller 2024, arXiv:2411.00640). `own` is the standard error of the score, from its interval. Nothing is known of the
+    other agent: its error is taken to be that of scores which are right half of the time, and independent of these on
+    the same examples. Agents that succeed and fail on the same examples show smaller differences than this. Simulated,
+    differences of this size are shown in 79 % of comparisons with 15 examples a scenario, and in 70 % with three.
+
+    Args:
+        interval: Of the score, at 95 %.
+        most: The highest score possible, which no difference exceeds.
+        n: Examples that the score is of.
+    """
+    own = (interval.high - interval.low) / (2 * _normal(CONFIDENCE))
+    other = most * 0.5 / math.sqrt(n)
+    return min(most, (_normal(CONFIDENCE) + NormalDist().inv_cdf(POWER)) * math.hypot(own, other))
+
+
 def percentile(values: Sequence[float], level: float) -> float:
     """Return the value below which `level` per cent of the values lie, interpolated as `numpy.percentile` does."""
     ranked = sorted(values)

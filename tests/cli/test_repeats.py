@@ -44,6 +44,18 @@ def test_so_many_seeds_are_run_and_summed_up_on_one_page(command: "Command", pla
     assert page.count('href="colours-2k-perfect-seed5/report.html#e-colours-') == 3
 
 
+def test_repeats_say_how_much_scores_vary_from_seed_to_seed_and_from_test_to_retest(
+    command: "Command",
+) -> None:
+    run = (*SHORT, "--agent", "guess", "--name", "g")
+    done = command(*run, "--repeats", "2", "--examples", "4")
+    assert "from run to run, the score has a standard deviation of" in " ".join(done.output.split())
+    assert "run one of the seeds again with --fresh" in " ".join(done.output.split())
+    assert command(*SHORT, "--agent", "guess", "--name", "again", "--examples", "4").exit_code == 0
+    said = " ".join(command("compare", "g-seed0", "g-seed1", "again").output.split())
+    assert "test-retest, the same seed again: 0.00; seed to seed: " in said
+
+
 def test_repeats_that_were_interrupted_go_on_where_they_stopped(command: "Command", place: Path) -> None:
     assert command(*SHORT, "--agent", "perfect", "--name", "p-seed0").exit_code == 0
     done = command(*SHORT, "--agent", "perfect", "--name", "p", "--repeats", "2")

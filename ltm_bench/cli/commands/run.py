@@ -135,13 +135,14 @@ def run(
 
 def _print_together(runs: Sequence[Run]) -> None:
     """Print what several seeds came to together, and write a page of them."""
-    from ltm_bench.cli.comparison import write_comparison
+    from ltm_bench.cli.comparison import print_spread, write_comparison
 
     comparison = compare(*runs)
     for cell in comparison.cells:
         interval = f", 95 % {cell.interval.low:.2f} – {cell.interval.high:.2f}" if cell.interval else ""
         score = f"{cell.score:.2f} / {cell.out_of}" if cell.complete else "incomplete"
         out().print(f"{len(runs)} seeds together: {score}{interval}, n = {cell.n}")
+        print_spread(cell)
     folder = runs[0].folder
     page = folder.with_name(f"{folder.name}-to-{runs[-1].manifest.seed}.html")
     write_comparison(comparison, [each.folder for each in runs], page)
