@@ -52,7 +52,7 @@ class Notes:
     async def __call__(self, message):
         self.heard.append(message)
         words = " ".join(m for m in self.heard if "avourite" in m and "?" not in m).split(".")
-        return [w for w in words if w.strip()][-1].strip() if "?" in message else "Okay."
+        return "You said: " + [w for w in words if w.strip()][-1].strip() if "?" in message else "Okay."
 
 
 def shout(message: str) -> str:
@@ -414,7 +414,7 @@ for line in sys.stdin:
         continue
     if "fork" in event:
         told = [m for m in heard if "avourite" in m and "?" not in m]
-        print(json.dumps({"reply": told[-1]}), flush=True)
+        print(json.dumps({"reply": "You said: " + told[-1]}), flush=True)
         continue
     heard.append(event["message"])
     if os.path.exists("die") and len(heard) > 4:
@@ -422,7 +422,7 @@ for line in sys.stdin:
         sys.stderr.write("out of memory\\n")
         sys.exit(7)
     told = [m for m in heard if "avourite" in m and "?" not in m]
-    print(json.dumps({"reply": told[-1] if "?" in event["message"] else "Okay."}), flush=True)
+    print(json.dumps({"reply": "You said: " + told[-1] if "?" in event["message"] else "Okay."}), flush=True)
 """
 
 
