@@ -142,7 +142,7 @@ def _may_decide(mention: Mention, reading: Reading) -> bool:
     if piece.text[mention.end - piece.start :][:2].lstrip()[:1] == "%":
         return False
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
-    return brief or mention.lead or mention.denied or _DECIDES.search(sentence) is not None
+    return brief or mention.lead or mention.final or mention.denied or _DECIDES.search(sentence) is not None
 
 
 def _alone(sentence: str) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import abstains, gives_example, known_words, last_readable, words
+from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.sameness import same_word
 
 
@@ -62,6 +63,8 @@ class ListsAll(Matcher):
                 return Verdict(Outcome.MALFORMED, 0.0, "no list can be read from the reply")
         if abstains(reply) and (not listed or gives_example(reply)):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        if recites(reply, turns):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         return self._compare(listed)
 
     def _named(self, reply: str) -> list[str]:

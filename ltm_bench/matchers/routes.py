@@ -10,7 +10,7 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import Form, Reading, abstains, answer, plain, read, words
-from ltm_bench.matchers.reading.surplus import repeats
+from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.reading.text import sentences
 from ltm_bench.matchers.sameness import same_word
 
@@ -153,7 +153,7 @@ class FollowsRoute(Matcher):
             ):
                 return Verdict(Outcome.UNDECIDED, 0.0, "distances are told, but no way can be read from them")
             return Verdict(Outcome.WRONG, 0.0, "the reply tells no distances and directions")
-        if len(told) > 3 * len(self.legs) + 3 or repeats(words(reply), 0, turns):
+        if len(told) > 3 * len(self.legs) + 3 or recites(reply, turns):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         fault = self._fault(told)
         if not fault:

@@ -30,6 +30,10 @@ def same_word(said: str, meant: str) -> bool:
     letter makes another word (`range` and `orange`, `brownie` and `brown`), and so does a replaced one (`white` and
     `while`). What is a word of the language is no typo (`create` and `crate`).
     """
+    if len(said) > _LONG and (
+        said == f"{meant}s" or meant == f"{said}s"
+    ):  # `reserves`, whose `ves` is no `f`
+        return True
     said, meant = singular(said), singular(meant)
     if said == meant:
         return True

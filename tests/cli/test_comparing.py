@@ -42,6 +42,24 @@ def test_runs_are_compared_in_the_terminal_as_json_and_as_a_page(two_runs: Path,
     assert everything["cells"][1]["rank"] == [1, 1]
 
 
+def test_the_table_of_a_paper_is_printed_in_markdown_and_latex(two_runs: Path, command: "Command") -> None:
+    table = command("compare", "--format", "markdown").out.splitlines()
+    assert table[0] == "| Agent | Span | Score | 95 % | Chance | n | Cost |"
+    assert [line.split(" | ")[:3] for line in table[2:]] == [
+        ["| perfect", "2k", "1.00 / 1"],
+        ["| goldfish", "2k", "0.00 / 1"],
+    ]
+    lines = command("compare", "--format", "latex").out.splitlines()
+    assert (lines[0], lines[-1]) == (r"\begin{tabular}{lrrrrrr}", r"\end{tabular}")
+    assert lines[2].startswith(r"Agent & Span & Score & 95 \% & Chance")
+    assert sum(line.endswith(r" \\") for line in lines) == 3
+
+
+def test_a_format_that_is_unknown_or_contradicted_is_refused(two_runs: Path, command: "Command") -> None:
+    assert "--format latx: unknown; did you mean 'latex'?" in command("compare", "--format", "latx").output
+    assert "exclude each other" in command("compare", "--format", "latex", "--json").output
+
+
 def test_a_run_that_is_not_there_is_named_with_its_neighbour(two_runs: Path, command: "Command") -> None:
     done = command("compare", "perfekt", "goldfish")
     assert done.exit_code == 1

@@ -1,5 +1,6 @@
 """Pictures for papers."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
+
+from ltm_bench.report.plotting import agent_colour, agent_shape
 
 Make = Callable[..., Scored]
 
@@ -94,3 +97,21 @@ def test_what_cannot_be_drawn_is_said(made: "Made", kind: str, form: str, compla
     results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 9_000)])
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         draw(kind, [Scored(made.manifest(results), results)], form)
+
+
+def test_twenty_four_agents_are_told_apart_and_named_in_full() -> None:
+    names = [
+        f"an agent with quite a long name, as those with many settings have, number {i}" for i in range(24)
+    ]
+    colours = json.loads(agent_colour(names).to_json())["scale"]["range"]
+    shapes = json.loads(agent_shape(names).to_json())["scale"]["range"]
+    assert len({(colours[i % len(colours)], shapes[i]) for i in range(24)}) == 24
+
+
+def test_agents_of_unknown_cost_are_named_and_are_not_in_the_legend(make: Make) -> None:
+    priced, unpriced = make("priced", span=8_000), make("own-" + "x" * 60, span=8_000)
+    costs = unpriced.results.costs.model_copy(update={"dollars": None})
+    unpriced = Scored(unpriced.manifest, unpriced.results.model_copy(update={"costs": costs}))
+    root = ElementTree.fromstring(draw("cost", [priced, unpriced], "svg"))
+    texts = [element.text for element in root.iter() if element.text and "own-" in element.text]
+    assert texts == ["cost unknown: own-" + "x" * 60]

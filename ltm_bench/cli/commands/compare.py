@@ -12,14 +12,29 @@ from ltm_bench.cli.comparison import load_runs, print_cells, print_pairs, print_
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.options import Json, Runs, examples_of, output_option
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.report.paper_table import FORMS
 
 
 def compare(
     runs: Runs = None,
     output: Annotated[Path | None, output_option("compare", "Write a page to this file.")] = None,
     as_json: Json = False,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            envvar="LTM_BENCH_COMPARE_FORMAT",
+            help=f"Print the table of a paper instead: {' or '.join(FORMS)}.",
+        ),
+    ] = None,
 ) -> None:
     """Put runs side by side: scores over spans, differences by example, what sets them apart. No agent is asked."""
+    if form is not None and form not in FORMS:
+        raise ConfigError(f"--format {form}: unknown{nearest(form, FORMS)}; known are {' and '.join(FORMS)}")
+    if form is not None and as_json:
+        raise ConfigError("--format and --json exclude each other")
     if output is not None:
         check_output(output)
     loaded = load_runs(runs or ())
@@ -31,6 +46,9 @@ def compare(
         return
     for warning in comparison.warnings:
         err().print(f"warning: {safe(warning)}")
+    if form is not None:
+        out().print(FORMS[form](comparison))
+        return
     for span in comparison.spans:
         print_cells(comparison, span)
         for cell in comparison.at(span):
@@ -46,5 +64,6 @@ def register(app: typer.Typer) -> None:
         epilog=examples_of(
             "compare standard-120k-gpt-6-luna-seed0 standard-120k-vector_memory-seed0 -o compare.html",
             "compare --json > all.json",
+            "compare --format latex > table.tex",
         )
     )(compare)

@@ -29,7 +29,7 @@ ABILITIES = (
 )
 
 _GOLD = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_compliance")
-_MARK = re.compile(r"\s*->->\s*[\d,\s.]{0,20}$")
+_MARK = re.compile(r"->->[\d,\s.]{0,30}$")
 """How the text of a user ends: the place in the plan that it was written from."""
 
 _CHAT = re.compile(r"(?:^|[-_])chat(?:_trunecated)?\.json(?:\.gz)?$")
@@ -112,7 +112,7 @@ def _dated(batch: Mapping[str, Any]) -> tuple[Any, tuple[Utterance, ...]]:
 
 def _utterance(said: Mapping[str, Any]) -> Utterance:
     role = role_of(said["role"])
-    text = _MARK.sub("", str(said["content"])) if role == "user" else str(said["content"])
+    text = _MARK.sub("", str(said["content"])).rstrip() if role == "user" else str(said["content"])
     return Utterance(role, text, id=str(said.get("id", "")))
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, last_readable, number
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
+from ltm_bench.matchers.reading.surplus import recites
 
 _KEYED = 3
 
@@ -73,6 +74,9 @@ class StarCounts(Matcher):
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", none)
             return Verdict(Outcome.MALFORMED, 0.0, "no numbers can be read from the reply", none)
+        if recites(reply, turns):
+            none = tuple(0.0 for _ in self.counts)
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told", none)
         heard = frozenset(listed[: len(self.counts)])
         wrong = self.mistaken or (None,) * len(self.counts)
         parts = tuple(

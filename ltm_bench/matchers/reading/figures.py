@@ -13,7 +13,7 @@ from ltm_bench.matchers.reading.stance import mentions
 from ltm_bench.matchers.reading.structure import Form, Reading, read
 
 _IDEOGRAPHS = "\u3400-\u9fff"
-_FIGURE = re.compile(rf"(?<![\w.])\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
+_FIGURE = re.compile(rf"(?<![^\W{_IDEOGRAPHS}])(?<!\.)\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ANNOUNCED = re.compile(
     r"\s*(?:[\w'-]+ ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ltm_bench.report.plotting import Chart, agent_colour, inline, named, share_y
+from ltm_bench.report.plotting import Chart, agent_colour, agent_shape, inline, named, share_y
 from ltm_bench.score.comparison import Scored
 
 
@@ -30,6 +30,8 @@ def draw(runs: Sequence[Scored]) -> Chart:
     chart: Chart = (
         base.mark_rule().encode(y=share_y("low", "score"), y2="high:Q")
         + base.mark_line(strokeDash=[3, 2]).encode(y=share_y("score", "score"))
-        + base.mark_point(filled=True, size=50).encode(y="score:Q")
+        + base.mark_point(filled=True, size=50).encode(
+            y="score:Q", shape=agent_shape([str(row["agent"]) for row in rows])
+        )
     )
     return chart

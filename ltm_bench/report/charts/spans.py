@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ltm_bench.report.plotting import Chart, agent_colour, inline, share_y, unique
+from ltm_bench.report.plotting import Chart, agent_colour, agent_shape, inline, share_y
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Comparison, Scored, compare
 
@@ -26,8 +26,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
         x=alt.X("span:Q", title="span in tokens", scale=scale, axis=_axis(comparison)),
         color=agent_colour(comparison.entrants),
     )
-    shown = unique(comparison.entrants)
-    shape = alt.Shape("agent:N", title=None, sort=shown, scale=alt.Scale(domain=shown))
+    shape = agent_shape(comparison.entrants)
     lower, middle = (share_y(field, "score, as a share") for field in ("low", "share"))
     chart: Chart = (
         base.mark_area(opacity=0.12).encode(y=lower, y2="high:Q")

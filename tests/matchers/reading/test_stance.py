@@ -71,7 +71,7 @@ TABLE = [
     ("It was red until you said blue.", "red: replaced, blue: past next"),
     ("Until yesterday it was red, now it is blue.", "red: past, blue: now"),
     ("Red and blue were earlier.", "red: replaced, blue: replaced"),
-    ("Before: first red, then blue. Now: green", "red: replaced, blue: replaced, green: now"),
+    ("Before: first red, then blue. Now: green", "red: replaced, blue: replaced, green: now final"),
     # Past and present
     ("You told me red.", "red: past"),
     ("You said red, then blue.", "red: past, blue: past next"),
@@ -101,7 +101,7 @@ TABLE = [
     ("It is red. No wait, blue.", "red: replaced taken back, blue: said"),
     ("Red... scratch that, blue.", "red: replaced taken back, blue: said"),
     # What stands above it
-    ("Old: red\nNow: blue", "red: replaced, blue: now lead"),
+    ("Old: red\nNow: blue", "red: replaced, blue: now final"),
     ("## Previously\n- red\n- green\n\n## Answer\nblue", "red: replaced, green: replaced, blue: final lead"),
     ("| | colour |\n|--|--|\n| old | red |\n| current | blue |", "red: replaced, blue: now lead"),
     ('{"old": "red", "current": "blue"}', "red: replaced, blue: now lead"),

@@ -1,0 +1,66 @@
+"""What says that the answer is not known: generously in English, plainly in German and Chinese."""
+
+import pytest
+
+from ltm_bench.matchers.reading import abstains, gives_example, gives_up, is_foreign
+
+ABSTENTIONS = [
+    "I don't know.",
+    "I'm afraid I do not recall that.",
+    "That hasn't come up in our conversation.",
+    "You haven't told me your favourite colour yet.",
+    "I have no record of that.",
+    "Could you remind me?",
+    "My memory fails me.",
+    "It slips my mind.",
+    "I'd rather not guess.",
+    "No idea, sorry!",
+    "Das weiß ich leider nicht.",
+    "Daran kann ich mich nicht erinnern.",
+    "Keine Ahnung.",
+    "我不记得了。",
+    "抱歉，你没有告诉我。",
+    "null",
+    "N/A",
+    '{"answer": null}',
+    "???",
+]
+ANSWERS = [
+    "It is red.",
+    "Not blue: red.",
+    "No problem! It's red.",
+    "Nothing but red.",
+    "The number is 12.",
+    "It's neither here nor there, but in the red box.",
+    "Es ist rot.",
+    "红色",
+    '{"answer": "red"}',
+]
+
+
+@pytest.mark.parametrize("reply", ABSTENTIONS)
+def test_this_is_an_abstention(reply: str) -> None:
+    assert abstains(reply)
+
+
+@pytest.mark.parametrize("reply", ANSWERS)
+def test_this_is_none(reply: str) -> None:
+    assert not abstains(reply)
+
+
+def test_to_give_up_is_more_than_to_be_unsure() -> None:
+    assert gives_up("I don't remember; maybe red?")
+    assert not gives_up("I'm not sure, but red.")
+
+
+def test_an_example_is_no_answer() -> None:
+    assert gives_example('I do not have it. For example: ["red"]')
+    assert not gives_example('["red"]')
+
+
+@pytest.mark.parametrize(
+    ("reply", "foreign"),
+    [("Es ist rot, und das ist gut.", True), ("红色", True), ("La couleur est le rouge.", True), ("It is red.", False), ("Red", False), ("The dish was “Coq au vin”.", False)],
+)  # fmt: skip
+def test_what_is_said_in_another_language_is_not_read(reply: str, foreign: bool) -> None:
+    assert is_foreign(reply) is foreign

@@ -1,0 +1,38 @@
+"""Which whole numbers a reply tells, and which one it gives."""
+
+import pytest
+
+from ltm_bench.matchers.reading.figures import given_number, told_numbers
+
+TOLD = [
+    ("8, 15 and 42", [8, 15, 42], "in prose"),
+    ("8 counts: 1, 2, 3", [1, 2, 3], "a number that announces the others is none of them"),
+    ("20 (corrected from 19)", [20], "a replaced one"),
+    ("not 12 but 13", [13], "a denied one"),
+    ("~~3~~ 4", [4], "a struck out one"),
+    ("1. 15\n2. 4", [15, 4], "a numbered list"),
+    ("fifteen and thirty-eight", [15, 38], "in words"),
+    ("one of them is 4", [4], "one is a pronoun"),
+    ("81.0", [81], "with a decimal point"),
+    ("一共5个，还有7个", [5, 7], "beside Chinese"),
+    ("version 2.5 of b12", [], "decimals and names are no counts"),
+]
+GIVEN = [
+    ("It is 15.", 15, "in a sentence"),
+    ("1,234", 1234, "with a separator"),
+    ("12 + 3 = 15", 15, "the result of a sum"),
+    ("-5", -5, "a minus"),
+    ("It was 12, now it is 15.", 15, "what holds now"),
+    ("3, 4 and 5, so 12 in all, from 3 counts.", 12, "a conclusion"),
+    ("There are none.", None, "no number"),
+]
+
+
+@pytest.mark.parametrize(("reply", "numbers", "why"), TOLD, ids=[why for *_, why in TOLD])
+def test_the_numbers_that_a_reply_tells(reply: str, numbers: list[int], why: str) -> None:
+    assert list(told_numbers(reply)) == numbers
+
+
+@pytest.mark.parametrize(("reply", "number", "why"), GIVEN, ids=[why for *_, why in GIVEN])
+def test_the_one_number_that_a_reply_gives(reply: str, number: int | None, why: str) -> None:
+    assert given_number(reply, signed=True) == number

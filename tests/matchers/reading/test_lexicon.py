@@ -1,0 +1,32 @@
+"""How a vocabulary is found in words: longer names first, short forms where nobody else has the word."""
+
+import pytest
+
+from ltm_bench.matchers.reading import Lexicon, words
+
+PLACES = Lexicon.of(("wooden hatch", "train station", "old opera", "opera", "Monday"))
+
+
+def heard(said: str) -> list[str]:
+    return [named.value for _, _, named in sorted(PLACES.hear(words(said)))]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("the wooden hatch", ["wooden hatch"]),
+        ("the hatch", ["wooden hatch"]),
+        ("the Trainstation", ["train station"]),
+        ("the train-station", ["train station"]),
+        ("the old opera and the opera", ["old opera", "opera"]),
+        ("on Mon", ["Monday"]),
+        ("an operator", []),
+    ],
+)
+def test_a_thing_is_heard_by_its_names(said: str, expected: list[str]) -> None:
+    assert heard(said) == expected
+
+
+def test_a_part_of_a_name_with_something_else_attached_is_marked() -> None:
+    ((_, _, named),) = PLACES.hear(words("the police station"))
+    assert (named.value, named.exact, named.attached) == ("train station", False, "before")

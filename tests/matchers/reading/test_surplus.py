@@ -1,0 +1,50 @@
+"""Nothing for a heap: what a reply says besides its answer, and what it merely repeats."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ltm_bench import Message, Reply, Turn
+from ltm_bench.matchers.reading.surplus import recites, surplus
+
+TOLD = "My aunt in Bremen has painted her garden fence in a deep ocean blue this spring."
+ASKED = "What colour is the fence?"
+TURNS = [
+    Turn(Message(text, datetime(2026, 1, 5, tzinfo=UTC), i), Reply("Okay."))
+    for i, text in enumerate((TOLD, ASKED))
+]
+
+
+def where(reply: str, answer: str = "blue") -> list[tuple[int, int]]:
+    start = reply.find(answer)
+    return [(start, start + len(answer))]
+
+
+def test_surplus_is_the_share_of_words_outside_the_answer() -> None:
+    assert surplus("It is blue, I think.", [(6, 10)]) == pytest.approx(0.8)
+    assert surplus("blue", [(0, 4)]) == 0
+    assert surplus("blue blue", [(0, 4), (2, 4), (5, 9), (-1, -1)]) == 0, (
+        "overlaps count once, and JSON nowhere"
+    )
+    assert surplus("", []) == 0
+
+
+REPLIES = [
+    ("blue", False, "the answer"),
+    ("You told me about your aunt's fence in Bremen, and it is a deep ocean blue.", False, "in a sentence"),
+    ("blue. " + "I remember that because it is a rare colour. " * 40, False, "a long and honest explanation"),
+    ("blue. " + "Something else that was said at some other time. " * 200, True, "a heap"),
+    (TOLD, True, "the user's own message, said again"),
+    (f"> {TOLD}", True, "and quoted"),
+    (f"You told me: {TOLD}", False, "a quotation that answers"),
+    (
+        f"{TOLD} So the fence is blue, which is a fine colour for a garden.",
+        False,
+        "a quotation and a conclusion",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reply", "expected", "why"), REPLIES, ids=[why for *_, why in REPLIES])
+def test_a_heap_and_a_repeated_message_recite(reply: str, expected: bool, why: str) -> None:
+    assert recites(reply, TURNS, where(reply)) is expected
