@@ -31,7 +31,7 @@ _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
 _NIGHT = r"(?:at night|in the night|am|midnight|uhr nachts)"
 _TWELVE = (
     (re.compile(r"\b(?:24[:.h]?(?:00)?|0?0[:.h]00)\b(?:\s*(?:h|hours|hrs|uhr|am|o'clock))?"), " midnight "),
-    (re.compile(rf"\b(?:12(?:[:.]00)?|twelve)\s*(?:o'clock)?\s*{_NIGHT}\b"), " midnight "),
+    (re.compile(rf"\b(?:12(?:[:.]00)?|twelve)\s*(?:o'clock)?,?\s*{_NIGHT}\b"), " midnight "),
     (
         re.compile(
             r"\b12(?:[:.]00)?\s*(?:pm|noon|h|hrs|hours|uhr|o'clock)\b|\b(?:12[:.]00|1200)\b|\btwelve o'clock\b"

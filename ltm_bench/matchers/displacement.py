@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Form, Reading, abstains, is_foreign, read, words
+from ltm_bench.matchers.reading import Form, Reading, abstains, gives_up, is_foreign, read, words
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.quantities import Distance, distances
 from ltm_bench.matchers.reading.surplus import recites
@@ -53,8 +53,10 @@ def _statements(reading: Reading) -> Iterator[_Statement]:
             found = list(distances(piece, begin, end))
             if not found or piece.form is Form.JSON or _BACK.search(piece.text, begin, end):
                 continue
-            said = cues(words(piece.text[begin:end]))
-            concludes = any(c.effect is Effect.CONCLUDES for c in said) or bool(
+            said = list(cues(words(piece.text[begin:end])))
+            if piece.text[begin:end].rstrip().endswith("?"):
+                continue
+            concludes = any(c.effect in (Effect.CONCLUDES, Effect.CORRECTS) for c in said) or bool(
                 _TOTAL.search(piece.text, begin, end)
             )
             spans = tuple((piece.start + d.start, piece.start + d.end) for d in found)
@@ -98,6 +100,8 @@ class Displaced(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply gives no distance with a direction")
         if recites(reply, turns, [span for each in said for span in each.spans]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+        if gives_up(reply) and not any(len(each.axes) == 2 for each in said):
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply does not know all of it")
         right = (Decimal(self.east), Decimal(self.north))
         whole = [each for each in said if len(each.axes) == 2] or [
             _Statement({a: v for each in said for a, v in each.axes.items()}, False, ())

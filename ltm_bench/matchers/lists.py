@@ -1,6 +1,7 @@
 """`lists_all`: the reply lists several values, each once; order is not scored."""
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +12,9 @@ from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import abstains, gives_example, known_words, last_readable, words
 from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.sameness import same_word
+
+_NOTE = re.compile(r"\([^()]{0,60}\)")
+"""What is noted beside a value: `Ada (the first)`."""
 
 
 def read_strings(value: Any) -> list[str] | None:
@@ -72,7 +76,7 @@ class ListsAll(Matcher):
         return [value for value in self.among if value in heard]
 
     def _compare(self, listed: list[str]) -> Verdict:
-        left, hits = [" ".join(words(text)) for text in listed], 0
+        left, hits = [" ".join(words(_NOTE.sub("", text)) or words(text)) for text in listed], 0
         for value in self.values:
             same = next((text for text in left if _same(text.split(), known_words(value))), None)
             if same is not None:

@@ -71,6 +71,7 @@ _CONCLUDED = re.compile(
     r"\bso,? (?:the|your) route\b",
     re.IGNORECASE,
 )
+_REPAIRS = ("sorry", "no", "wait", "mean", "meant", "rather", "actually", "correction")
 _SIDE = re.compile(r"\s*(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b")
 _COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
 _FROM = re.compile(r"\b(?:from|start|origin|begin)")
@@ -242,13 +243,16 @@ class FollowsRoute(Matcher):
                 if kind == "arrow":
                     draft.after = "→"
                     continue
-                draft.after = ""
+                before, draft.after = draft.after, ""
                 if kind == "end":
                     if draft.place is not None and draft.as_leg() is None:
                         draft = _Draft()
                     continue
                 if kind in ("direction", "letter"):
                     if _SIDE.match(text, event.end()):
+                        continue
+                    if draft.direction is not None and draft.place is None and before in _REPAIRS:
+                        draft.direction = _direction(event[kind])  # `south… sorry, north`
                         continue
                     if draft.direction is not None:
                         if leg := draft.as_leg():

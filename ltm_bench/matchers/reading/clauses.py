@@ -12,7 +12,7 @@ from ltm_bench.matchers.reading.text import spelt
 
 _TOKEN = re.compile(
     r"(?P<word>[❌✗✘✖🚫✅✔☑]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
-    r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）])"
+    r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）←])"
 )
 _OPENERS = frozenset(
     "and or nor but though although while whereas however since because so then therefore thus hence until unless if "
@@ -81,7 +81,7 @@ def sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[Part], str,
                 if text == "/":
                     parts.append(Part("or"))
             else:
-                parts.append(Part(text))
+                parts.append(Part("(" if text == "←" else text))
         elif (parts[-1].said[-1:] or [""])[0] in _BEFORE_OPENER.get(text, ()):
             parts[-1].said.append(text)
         elif text in _OPENERS and (parts[-1].named or text not in ("so", "then", "since", "if", "whether")):

@@ -89,7 +89,7 @@ _TABLE: dict[tuple[Effect, Reach], str] = {
     (Effect.REPLACED, Reach.ALL): (
         "originally|initially|formerly|previously|at first|first|firstly|at the beginning|"
         "in the beginning|at the start|"
-        "at the outset|to begin with|to start with|started|started out|started off|start|began|"
+        "at the outset|to begin with|to start with|started|started out|started off|began|"
         "earliest|early on|prior|previous|former|old|older|original|initial|outdated|obsolete|once|"
         "used to|had been|past|"
         "second|back then|in the past|before that|prior to that|before then|superseded|crossed out|"
@@ -177,6 +177,7 @@ _TABLE: dict[tuple[Effect, Reach], str] = {
 }
 
 KEEPS = frozenset(
+    "once more|once again|at once|"
     "not only|not just|not merely|not simply|not to mention|not forget|don't forget|never forget|not surprisingly|"
     "no doubt|no question|no problem|no worries|not a problem|don't worry|do not worry|not least|no need|"
     "haven't forgotten|have not forgotten|didn't forget|did not forget|can't go wrong|couldn't be|not sure|not certain|"

@@ -135,6 +135,8 @@ def _meant(
             own = [replace(m, time=Time.PAST) if m.next and m.time is Time.NOW else m for m in own]
         effects = {cue.effect for cue in cues(part.said, asked)}
         past = past or (Effect.PAST in effects and not effects & {Effect.CHANGES, Effect.OUSTS})
+        if part.bare() and part.opener == "," and k and not parts[k - 1].named:
+            own = [_apposed(m, parts[k - 1], asked) for m in own]
         if formerly:  # `Before: first red, then blue`
             own = [replace(m, time=Time.REPLACED, next=False, final=False) for m in own]
         inherits = part.bare() and last and part.opener in JOINS and not any(m.time is Time.NOW for m in own)
@@ -187,6 +189,14 @@ def _meant(
                 lead=k == lead and stands,
                 final=m.final or (k == announced and stands),
             )
+
+
+def _apposed(mention: Mention, before: Part, asked: frozenset[str]) -> Mention:
+    """Return a mention with what the part before it says of what follows: `forget the old one, red`."""
+    effects = {c.effect for c in cues(before.said, asked) if c.reach is Reach.AFTER}
+    if Effect.REPLACED in effects:
+        return replace(mention, time=Time.REPLACED)
+    return mention
 
 
 def _is_labelled(part: Part, effect: Effect, asked: frozenset[str]) -> bool:
