@@ -2,7 +2,8 @@
 
 Works without a network and without keys: a local embedder, and an extractive core that answers by quoting what it
 recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one bounded prompt per turn. Replies depend on
-the conversation alone: the passages are ranked exactly.
+the conversation alone: the passages are ranked exactly. With `store="chroma"` they are found by Chroma's index instead,
+which is approximate: a reply may differ now and then (extra `chroma`).
 
 Variants need a core model: with `query_rewriting` it writes the search queries, with `scratchpad` it keeps a small JSON
 object of what it thinks worth keeping; both can be had together, joined by a plus sign.
@@ -20,10 +21,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench import Agent, Memory, Message, Reply, Turn, Usage
+from ltm_bench import Agent, Finding, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     WRITE_NOTES,
     WRITE_QUERIES,
+    ChromaStore,
     ConfigError,
     Core,
     EmbeddingModel,
@@ -31,11 +33,13 @@ from ltm_bench.adapters import (
     Held,
     Passage,
     Scratchpad,
+    SqliteStore,
     VectorStore,
     at_least,
     counter,
     embedder_of,
     hashing,
+    installed,
     operating,
     read_queries,
     split_turn,
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
 
 _VARIANTS = ("query_rewriting", "scratchpad")
 
+_STORES: dict[str, type[VectorStore]] = {"sqlite": SqliteStore, "chroma": ChromaStore}
+
 
 class VectorMemory(Agent):
     """Remembers everything in a vector store, and answers from what is near to the question."""
@@ -57,6 +63,7 @@ class VectorMemory(Agent):
     def __init__(
         self,
         *,
+        store: str = "sqlite",
         embedder: str = "local",
         core: str = "extractive",
         base_url: str | None = None,
@@ -70,6 +77,7 @@ class VectorMemory(Agent):
         """Set up.
 
         Args:
+            store: `sqlite`, which ranks all passages exactly, or `chroma`, which asks its index.
             embedder: `local`, `openai:` and the name of an embedding model, or `python:module:callable`.
             core: `extractive`, or a provider (or adapter) and its model, e.g. `openai:gpt-6-luna`.
             base_url: where the API of the embedder and of the core is, if not at the provider's.
@@ -81,6 +89,8 @@ class VectorMemory(Agent):
             max_retries: how often each of them sends a failed request again; if left out, as often as each does.
         """
         at_least("vector_memory", memories=(memories, 1), recent=(recent, 0), window=(window, 256))
+        if store not in _STORES:
+            raise ConfigError(f"vector_memory: store = {store!r} is not known; use 'sqlite' or 'chroma'")
         provider, _, model = embedder.partition(":")
         if embedder != "local" and (provider not in ("openai", "python") or not model):
             raise ConfigError(
@@ -115,7 +125,7 @@ class VectorMemory(Agent):
         self._owed = 0  # tokens embedded since the last reply
         self._late: list[Passage] = []  # not yet embedded
         self._recent: deque[Turn] = deque(maxlen=recent)
-        self.store = VectorStore(hashing.NAME if embedder == "local" else embedder)
+        self.store: VectorStore = _STORES[store](hashing.NAME if embedder == "local" else embedder)
         self._restored = False
 
     async def open(self, home: Path) -> None:
@@ -312,6 +322,10 @@ class VectorMemory(Agent):
             return total
         embedded += 4 * calls * most.output
         return replace(total, besides=(*total.besides, self._remote.usage(embedded)))
+
+    async def examine(self) -> Sequence[Finding]:
+        """Say whether Chroma is installed, where it is wanted."""
+        return [installed("chroma", "chromadb")] if isinstance(self.store, ChromaStore) else []
 
     async def close(self) -> None:
         """Write what is not yet written, and close the files."""

@@ -150,7 +150,8 @@ def test_every_preset_can_be_made(key: str) -> None:
     found = presets([ROOT / "configs"])
     assert {"gpt-4o", "gpt-6-luna", "claude-sonnet-5-5"} <= set(found)
     for preset in found.values():
-        assert not make_agent(preset.adapter, preset.settings).free
+        made = make_agent(preset.adapter, preset.settings)
+        assert made.free == ("model" not in preset.settings), "only a model of a provider costs money"
     assert all(callable(agent_class(name)) for name in catalogue("agents"))
 
 

@@ -42,7 +42,8 @@ What there is, by module:
 - `read_key` reads a key from the environment, and `scrubbed` takes it and all others out of a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model.
-- `passages`, `vector_store`: turns cut into passages, and an exact ranking of them.
+- `passages`, `vector_store`: turns cut into passages, and a store of them; `sqlite_store` ranks them exactly,
+  `chroma_store` by Chroma's index.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters import extractive, hashing
     from ltm_bench.adapters.answerer import Core
     from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
+    from ltm_bench.adapters.chroma_store import ChromaStore
     from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, embedder_of, is_local
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
     from ltm_bench.adapters.files import write_whole
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.product import MemoryProduct
     from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
     from ltm_bench.adapters.settings import at_least
+    from ltm_bench.adapters.sqlite_store import SqliteStore
     from ltm_bench.adapters.text import aware_time, pieces, sendable
     from ltm_bench.adapters.usage import usage_of
     from ltm_bench.adapters.vector_store import Found, Held, VectorStore
@@ -98,6 +101,7 @@ else:
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
             "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel embedder_of is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
+            "ltm_bench.adapters.chroma_store": "ChromaStore",
             "ltm_bench.core.extras": "installed need",
             "ltm_bench.adapters.files": "write_whole",
             "ltm_bench.adapters.http.shared": "attempt client read",
@@ -111,6 +115,7 @@ else:
             "ltm_bench.adapters.product": "MemoryProduct",
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
             "ltm_bench.adapters.settings": "at_least",
+            "ltm_bench.adapters.sqlite_store": "SqliteStore",
             "ltm_bench.adapters.text": "aware_time pieces sendable",
             "ltm_bench.adapters.usage": "usage_of",
             "ltm_bench.adapters.vector_store": "Found Held VectorStore",
@@ -147,6 +152,7 @@ __all__ = [
     "Again",
     "Attempt",
     "ChatModel",
+    "ChromaStore",
     "ConfigError",
     "Core",
     "Counter",
@@ -165,6 +171,7 @@ __all__ = [
     "Prompt",
     "Scratchpad",
     "SdkChatModel",
+    "SqliteStore",
     "Tally",
     "UsageModel",
     "VectorStore",

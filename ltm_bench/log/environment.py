@@ -16,6 +16,7 @@ PACKAGES = (
     "ltm-bench",
     "openai",
     "anthropic",
+    "chromadb",
     "tiktoken",
     "rapidfuzz",
     "json-repair",

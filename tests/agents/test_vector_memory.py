@@ -1,4 +1,4 @@
-"""The agent with a vector store: its settings, its determinism, what it stores."""
+"""The agent with a vector store: its settings, its determinism, what it stores, in either of its stores."""
 
 import asyncio
 import json
@@ -10,14 +10,18 @@ import textwrap
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import timedelta
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from ltm_bench import run
 from ltm_bench.adapters import hashing
-from ltm_bench.adapters.vector_store import VectorStore
+from ltm_bench.adapters.chroma_store import ChromaStore
+from ltm_bench.adapters.sqlite_store import SqliteStore
 from ltm_bench.core.errors import CannotResume, ConfigError
 from ltm_bench.filler.filler import shipped
 from ltm_bench.plugins.agents import make_agent
@@ -29,6 +33,22 @@ else:
     from memories import START, turn
     from vectors import CONVERSATION, Converse, trivia
 
+STORES = {"sqlite": SqliteStore, "chroma": ChromaStore}
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    if name == "chroma" and find_spec("chromadb") is None:
+        pytest.skip("needs the extra chroma")
+    return name
+
+
+@pytest.fixture
+def converse(converse: Converse, store: str) -> Converse:
+    return partial(converse, store=store)
+
+
 # Settings
 
 
@@ -38,6 +58,7 @@ else:
         ({"memories": 0}, "memories = 0"),
         ({"recent": -1}, "recent = -1"),
         ({"window": 10}, "window = 10"),
+        ({"store": "faiss"}, "store = 'faiss' is not known; use 'sqlite' or 'chroma'"),
         ({"embedder": "locale"}, "'locale' is not known"),
         ({"embedder": "openai:"}, "'openai:' is not known"),
         ({"core": "openai_chatt:gpt-4o"}, "did you mean 'openai_chat'"),
@@ -56,7 +77,24 @@ def test_it_is_free_only_where_nothing_is_remote(key: str):
     assert not make_agent("vector_memory", {"core": "openai_chat:gpt-4o"}).free
 
 
-def test_offline_it_needs_neither_a_model_nor_a_provider(tmp_path: Path):
+def test_a_missing_chroma_is_one_line_that_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "chromadb", None)
+    asyncio.run(make_agent("vector_memory", {}).open(tmp_path))
+    agent = make_agent("vector_memory", {"store": "chroma"})
+    with pytest.raises(
+        ConfigError, match=r"store=chroma: chromadb is not installed; .* 'ltm-bench\[chroma\]'$"
+    ):
+        asyncio.run(agent.open(tmp_path))
+    asyncio.run(agent.close())
+
+
+def test_chroma_is_examined_where_it_is_wanted():
+    assert asyncio.run(make_agent("vector_memory", {}).examine()) == []
+    (found,) = asyncio.run(make_agent("vector_memory", {"store": "chroma"}).examine())
+    assert "chromadb" in found.text
+
+
+def test_offline_it_needs_neither_a_model_nor_a_provider(store: str, tmp_path: Path):
     code = """
         import asyncio, pathlib, sys, socket
         def refuse(*args, **more): raise AssertionError("network")
@@ -65,17 +103,18 @@ def test_offline_it_needs_neither_a_model_nor_a_provider(tmp_path: Path):
         from ltm_bench.core.messages import Message
         from datetime import UTC, datetime
         async def main():
-            agent = make_agent("vector_memory", {})
+            agent = make_agent("vector_memory", {"store": sys.argv[2]})
+            print("chromadb" in sys.modules)
             await agent.open(pathlib.Path(sys.argv[1]))
             print((await agent.reply(Message("Where was I born?", datetime(2026, 1, 1, tzinfo=UTC), 0))).text)
             await agent.close()
         asyncio.run(main())
         print({"onnxruntime", "openai", "anthropic", "tokenizers"} & set(sys.modules))
     """
-    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), store]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said.splitlines() == ["I do not remember that.", "set()"]
-    assert (tmp_path / "memory.sqlite").is_file()
+    assert said.splitlines() == ["False", "I do not remember that.", "set()"]
+    assert [path.name for path in tmp_path.iterdir()] == [STORES[store].place]
 
 
 # Determinism
@@ -84,7 +123,7 @@ ELSEWHERE = """
     import os, pathlib, signal, sys
     sys.path.insert(0, sys.argv[1])
     from vectors import CONVERSATION, Conversation
-    talk = Conversation(pathlib.Path(sys.argv[2]))
+    talk = Conversation(pathlib.Path(sys.argv[2]), store=sys.argv[4])
     for i, text in enumerate(CONVERSATION):
         if str(i) == sys.argv[3]:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -93,11 +132,11 @@ ELSEWHERE = """
 """
 
 
-def elsewhere(home: Path, *, seed: str = "0", dies_before: int = -1) -> list[str]:
+def elsewhere(home: Path, store: str, *, seed: str = "0", dies_before: int = -1) -> list[str]:
     """Hold the conversation in another process; it can die before a turn, without any warning."""
     home.mkdir(exist_ok=True)
     tests = str(Path(__file__).parent.parent)
-    command = [sys.executable, "-c", textwrap.dedent(ELSEWHERE), tests, str(home), str(dies_before)]
+    command = [sys.executable, "-c", textwrap.dedent(ELSEWHERE), tests, str(home), str(dies_before), store]
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=Path(tests).parent)
     assert done.returncode == (0 if dies_before < 0 else -signal.SIGKILL), done.stderr
@@ -114,20 +153,20 @@ def test_the_conversation_itself_shows_something(converse: Converse):
     assert said[12] == said[7]
 
 
-def test_other_processes_and_hash_seeds_say_the_same(converse: Converse, tmp_path: Path):
+def test_other_processes_and_hash_seeds_say_the_same(converse: Converse, store: str, tmp_path: Path):
     here = converse().say(*CONVERSATION)
-    assert elsewhere(tmp_path / "1", seed="1") == here
-    assert elsewhere(tmp_path / "2", seed="4711") == here
+    assert elsewhere(tmp_path / "1", store, seed="1") == here
+    assert elsewhere(tmp_path / "2", store, seed="4711") == here
 
 
 @pytest.mark.parametrize("dies_before", [1, 6, 11, 12])
 def test_killed_and_restored_it_goes_on_as_if_nothing_had_happened(
-    converse: Converse, tmp_path: Path, dies_before: int
+    converse: Converse, store: str, tmp_path: Path, dies_before: int
 ):
     undisturbed = converse(home=tmp_path / "undisturbed")
     undisturbed.say(*CONVERSATION)
     home = tmp_path / "killed"
-    elsewhere(home, dies_before=dies_before)
+    elsewhere(home, store, dies_before=dies_before)
     restored = converse(undisturbed.turns[:dies_before], home)
     restored.say(*CONVERSATION[dies_before:])
     assert restored.turns == undisturbed.turns
@@ -139,6 +178,7 @@ def test_killed_and_restored_it_goes_on_as_if_nothing_had_happened(
     assert again == converse(undisturbed.turns, tmp_path / "undisturbed").stored()
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_the_ranking_is_exact_among_thousands(converse: Converse):
     talk = converse()
     for number in range(100):
@@ -202,15 +242,20 @@ def test_restoring_embeds_only_what_is_missing(converse: Converse, monkeypatch: 
     assert embedded == ["My dog is called Argos.", "Noted."]
 
 
-def test_a_turn_of_which_half_is_missing_or_another_was_stored_is_mended(converse: Converse):
+def test_a_turn_of_which_half_is_missing_or_another_was_stored_is_mended(converse: Converse, store: str):
     talk = converse()
     talk.say("My boat is called Undine.\nMy horse is called Bucephalus.", "I like rain.")
     expected = {"00000000.0000", "00000000.0001", "00000000.0002", "00000001.0000", "00000001.0001"}
     talk.close()
     spoiled = converse()
-    with spoiled.agent.store.connect() as file:
-        file.execute("DELETE FROM passages WHERE key = '00000000.0001'")
-        file.execute("UPDATE passages SET text = ? WHERE key = '00000001.0000'", [b"I like snow."])
+    opened = spoiled.agent.store.connect()
+    if store == "sqlite":
+        with opened:
+            opened.execute("DELETE FROM passages WHERE key = '00000000.0001'")
+            opened.execute("UPDATE passages SET text = ? WHERE key = '00000001.0000'", [b"I like snow."])
+    else:
+        opened.delete(ids=["00000000.0001"])
+        opened.update(ids=["00000001.0000"], metadatas=[{"text": "I like snow."}])
     spoiled.close()
     mended = converse(talk.turns)
     assert set(mended.stored()) == expected
@@ -233,12 +278,16 @@ def test_the_vectors_of_another_embedder_are_dropped(converse: Converse, monkeyp
     assert converse(talk.turns[:0]).stored() == {}
 
 
-def test_an_unreadable_store_says_what_to_do(converse: Converse):
+def test_an_unreadable_store_says_what_to_do(converse: Converse, store: str, tmp_path: Path):
     talk = converse()
-    with talk.agent.store.connect() as file:
-        file.execute("DROP TABLE passages")
-    with pytest.raises(CannotResume, match=r"cannot be read .* delete that file and resume"):
-        asyncio.run(talk.agent.restore([]))
+    talk.say("My boat is called Undine.")
+    talk.close()
+    where = tmp_path / "home" / STORES[store].place
+    file = where / "chroma.sqlite3" if where.is_dir() else where
+    file.write_bytes(b"no database" * 1000)
+    kind = "folder" if where.is_dir() else "file"
+    with pytest.raises(CannotResume, match=rf"cannot be read .* delete that {kind} and resume"):
+        converse(talk.turns)
 
 
 def test_two_agents_can_use_one_folder_in_turn_and_at_once(converse: Converse):
@@ -262,12 +311,66 @@ def test_recall_says_when_and_where_from(converse: Converse, tmp_path: Path):
 
 @pytest.mark.parametrize(("core", "found"), [("openai_chat:some-model", True), ("extractive", False)])
 def test_a_store_that_does_not_work_is_found_before_anything_is_paid_for(
-    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, core: str, found: bool
+    key: str, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, core: str, found: bool
 ):
     def broken(*_: object) -> None:
         raise RuntimeError("an sqlite3 that is too old")
 
-    monkeypatch.setattr(VectorStore, "connect", broken)
-    agent = make_agent("vector_memory", {"core": core})
+    monkeypatch.setattr(STORES[store], "connect", broken)
+    agent = make_agent("vector_memory", {"core": core, "store": store})
     with pytest.raises(RuntimeError, match="too old") if found else nullcontext():
         asyncio.run(agent.open(tmp_path))
+
+
+# Both stores
+
+
+def test_a_fork_knows_nothing_of_what_was_said_after_it(converse: Converse):
+    talk = converse()
+    talk.say("My boat is called Undine.")
+    message = turn(1, "What is my boat called?").message
+    answered = asyncio.run(talk.agent.fork(message))
+    talk.say("From today my boat is called Melusine.")
+    said = asyncio.run(answered()).text
+    assert "Undine" in said
+    assert "Melusine" not in said
+    assert "Melusine" in talk.say("What is my boat called?")[0]
+
+
+@pytest.mark.parametrize("store", ["chroma"], indirect=True)
+def test_chromas_index_misses_little_of_what_is_near(converse: Converse, tmp_path: Path):
+    talk, exact = converse(), converse(home=tmp_path / "exact", store="sqlite")
+    for number in range(40):
+        said = turn(number, trivia(60 * number, 60))
+        for each in (talk, exact):
+            asyncio.run(each.agent.observe(said))
+    missed = wanted = 0
+    for question, _ in shipped().items[:2400:40]:
+        near = {(m.turn, m.text) for m in exact.recall(question, 20)}
+        found = {(m.turn, m.text) for m in talk.recall(question, 20)}
+        missed += len(near - found)
+        wanted += len(near)
+    assert wanted == 60 * 20
+    assert missed <= wanted // 50
+
+
+@pytest.mark.parametrize("questions", ["in-line", "forked"])
+@pytest.mark.parametrize("store", ["chroma"], indirect=True)
+def test_a_short_run_has_the_same_outcomes_in_either_store(
+    store: str, questions: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    outcomes = []
+    for each in (store, "sqlite"):
+        made = run(
+            agent="vector_memory",
+            settings={"store": each},
+            span="2k",
+            scenarios=["colours", "shopping_list"],
+            examples=5,
+            questions=questions,
+            name=each,
+        )
+        outcomes.append([(one.id, one.outcomes) for one in made.examples])
+    assert outcomes[0] == outcomes[1]
+    assert len(outcomes[0]) >= 10

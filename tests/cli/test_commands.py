@@ -303,6 +303,7 @@ def test_a_mistake_in_a_suite_is_named_with_file_and_key(
 HEAVY = {
     "anthropic",
     "asyncio",
+    "chromadb",
     "filelock",
     "genai_prices",
     "httpx",

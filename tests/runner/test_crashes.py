@@ -12,6 +12,7 @@ import sys
 import textwrap
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -149,8 +150,17 @@ def test_killed_while_it_is_asked_filler_a_run_ends_the_same(place: Path) -> Non
     assert again <= 4, "but for the calls that were under way, no turn is asked twice"
 
 
-def test_killed_while_it_remembers_in_a_vector_store_a_run_ends_the_same(tmp_path: Path) -> None:
-    more = ("--agent", "vector_memory", "--suite", "smoke")
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "vector_memory",
+        pytest.param(
+            "chroma_memory", marks=pytest.mark.skipif(find_spec("chromadb") is None, reason="extra chroma")
+        ),
+    ],
+)
+def test_killed_while_it_remembers_in_a_vector_store_a_run_ends_the_same(tmp_path: Path, agent: str) -> None:
+    more = ("--agent", agent, "--suite", "smoke")
     expected = whole(tmp_path / "a", *more)
     (tmp_path / "b").mkdir()
     size = len(expected["events.jsonl"])

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -301,7 +302,17 @@ def test_replies_in_any_order_give_the_same_log(
     assert len(orders) > 1
 
 
-@pytest.mark.parametrize("agent", ["diary", "keeps", "vector_memory"])
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "diary",
+        "keeps",
+        "vector_memory",
+        pytest.param(
+            "chroma_memory", marks=pytest.mark.skipif(find_spec("chromadb") is None, reason="extra chroma")
+        ),
+    ],
+)
 def test_a_run_that_was_killed_ends_with_the_same_bytes_and_asks_nothing_that_was_answered(
     place: Path, run: Run, command: "Command", agent: str
 ) -> None:
