@@ -72,7 +72,7 @@ class ChromaStore(VectorStore):
         super().open(home)
         with extra("chroma", wanted_by="agent vector_memory, store=chroma"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what it says of the packages under it helps nobody here
-            import chromadb  # noqa: F401
+            import chromadb  # noqa: F401  # is it there?
 
     def connect(self) -> Collection:
         """Return the collection."""

@@ -110,7 +110,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
         if _RULE.fullmatch(line):
             continue
         if heading := _HEADING.match(line):
-            title = piece_of(heading[1], at + heading.start(1), Form.HEADING, (), number)
+            title = _piece(heading[1], at + heading.start(1), Form.HEADING, (), number)
             headings, columns, label, indented = [_titled(title)], [], None, []
             yield title
             continue
@@ -125,16 +125,16 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             for i, (cell, offset) in enumerate(cells):
                 column = columns[i] if i < len(columns) else ""
                 above = (*headings, *((row,) if i and row else ()), *((column,) if column else ()))
-                yield piece_of(cell, at + offset, Form.CELL, above, number)
+                yield _piece(cell, at + offset, Form.CELL, above, number)
             continue
         columns = []
         if quote := _QUOTE.match(line):
-            yield piece_of(line[quote.end() :], at + quote.end(), Form.QUOTE, tuple(headings), number)
+            yield _piece(line[quote.end() :], at + quote.end(), Form.QUOTE, tuple(headings), number)
             continue
         bullet = _BULLET.match(line)
         depth = len(line) - len(line.lstrip())
         if _WHOLLY_BOLD.fullmatch(line) and not bullet:
-            own = piece_of(line, at, Form.HEADING, (), number)
+            own = _piece(line, at, Form.HEADING, (), number)
             headings, label, indented = [_titled(own).rstrip(" :.")], None, []
             yield own
             continue
@@ -142,7 +142,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             while indented and indented[-1][0] >= depth:
                 indented.pop()
             above = (*headings, *((label,) if label else ()), *(name for _, name in indented))
-            own = piece_of(line[bullet.end() :], at + bullet.end(), Form.BULLET, above, number)
+            own = _piece(line[bullet.end() :], at + bullet.end(), Form.BULLET, above, number)
             indented.append((depth, _titled(own)))
             yield own
             continue
@@ -150,13 +150,13 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             indented.pop()
         if not indented:
             label = None
-        own = piece_of(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
+        own = _piece(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
         if _LABEL.search(own.text):
             label = _titled(own)
         yield own
 
 
-def piece_of(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Piece:
+def _piece(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Piece:
     """Return a piece of a line of text, with its marks of emphasis blanked out and remembered."""
     text = flat(raw)
     if not any(sign in text for sign in "*_`~<\\"):
