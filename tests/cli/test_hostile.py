@@ -17,7 +17,7 @@ def test_hostile_inputs_are_survived() -> None:
     assert tally.tried.total() == 60
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(3000)
 def test_two_thousand_hostile_inputs_are_survived() -> None:
     assert siege(2000, seed=2).fallen == []

@@ -82,7 +82,7 @@ def together(agent: str) -> Mapping[str, Sequence[float]]:
     return differences(agent, SCENARIOS, 32_000)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("agent", ["reciter", "echo"])
 def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_a_scenario_alone(
@@ -92,7 +92,7 @@ def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_a_s
     assert not above_zero(found), f"{sum(found) / SEEDS:+.3f} above chance"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_all_scenarios_together(

@@ -99,7 +99,7 @@ def test_a_right_answer_is_right_in_every_style(place: Path, seed: int) -> None:
     check(place, "8k", seed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("span", "seed"), [("8k", 2), ("8k", 3), ("8k", 4), *(("32k", seed) for seed in range(5))]
 )
