@@ -249,11 +249,17 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
 
 
 async def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:
-    """Estimate a run in the moment before it starts; None for one that is too long to be simulated meanwhile."""
+    """Estimate a run in the moment before it starts; None for one that is too long to be simulated meanwhile.
+
+    None also where there is no room for the simulation: the run itself may have some, or says what it lacks.
+    """
     rounds = max((example.index for example in plan.examples), default=0) + 1
     if not plan.manifest.suite.isolated and rounds * plan.manifest.span > MOST_SIMULATED:
         return None
-    return await simulate(plan, latency=latency)
+    try:
+        return await simulate(plan, latency=latency)
+    except OSError:
+        return None
 
 
 _HELLO = Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0)
