@@ -57,7 +57,7 @@ _ABOUT = re.compile(
     r"(?:with|of) (?=the |an? ))"
     r"((?: ?[\w'-]+){1,5})"
 )
-_NAMED = re.compile(r"\b((?:[\w'-]+ )?[\w'-]+) (?:joke|story|riddle|gag|pun|one)\b")
+_NAMED = re.compile(r"\b((?:[\w'-]{1,30} )?[\w'-]{1,30}) (?:joke|story|riddle|gag|pun|one)\b")
 
 
 def _has(reply: str, sentence: str) -> bool:

@@ -72,7 +72,7 @@ _CONCLUDED = re.compile(
     re.IGNORECASE,
 )
 _REPAIRS = ("sorry", "no", "wait", "mean", "meant", "rather", "actually", "correction")
-_SIDE = re.compile(r"\s*(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b")
+_SIDE = re.compile(r"\s{0,3}(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b")
 _COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
 _FROM = re.compile(r"\b(?:from|start|origin|begin)")
 _INTO = re.compile(r"\b(?:to|next|destination|end|place|arrive|reach)")

@@ -16,7 +16,7 @@ _IDEOGRAPHS = "\u3400-\u9fff"
 _FIGURE = re.compile(rf"(?<![^\W{_IDEOGRAPHS}])(?<!\.)\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ANNOUNCED = re.compile(
-    r"\s*(?:[\w'-]+ ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
+    r"\s{0,3}(?:[\w'-]{1,30} ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
 )
 _ONES = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"

@@ -62,9 +62,11 @@ class Reading:
 
 
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
-_BULLET = re.compile(r"(\s*)(?:[-*•+–·▪◦]|\(?\d{1,3}[.):]|[a-h][.)])\s+(?=\S)")
+_BULLET = re.compile(r"(\s{0,40})(?:[-*•+–·▪◦]|\(?\d{1,3}[.):]|[a-h][.)])\s{1,8}(?=\S)")
 _QUOTE = re.compile(r"\s{0,3}>\s?")
-_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*:?-*:?\s*$|\s*[-*_=]{3,}\s*$|\s*```.*$")
+_RULE = re.compile(
+    r"\s{0,8}\|?(?:[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}\|){1,40}[ :-]{0,200}|\s{0,8}[-*_=]{3,200}\s{0,8}|\s{0,8}```.*"
+)
 _STRUCK = re.compile(r"~~(?=\S)(.{1,400}?)~~|<(?:del|s)>(.{1,400}?)</(?:del|s)>")
 _BOLD = re.compile(
     r"\*\*(?=\S)(.{1,400}?)\*\*|__(?=\S)(.{1,400}?)__|<(?:b|strong)>(.{1,400}?)</(?:b|strong)>"
@@ -73,7 +75,7 @@ _MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|b
 _TITLE = 200
 """Characters of a heading, a label, a column or a key that pieces below it are told."""
 _LABEL = re.compile(r"[^.!?]{1,60}:\s*$")
-_WHOLLY_BOLD = re.compile(r"\s*(?:\d{1,3}[.)]\s*)?(?:\*\*|__)[^*_]{1,80}(?:\*\*|__)[:.]?\s*$")
+_WHOLLY_BOLD = re.compile(r"\s{0,8}(?:\d{1,3}[.)]\s{0,8})?(?:\*\*|__)[^*_]{1,80}(?:\*\*|__)[:.]?\s{0,8}$")
 
 
 @lru_cache(maxsize=8)  # one reply is read by several functions, and by several matchers in a row
