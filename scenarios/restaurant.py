@@ -147,7 +147,9 @@ def restaurant(
     yield Tell(dice.choice(TAKEN if wanted else DECIDED).format(dish=dish))
     spoken_of = [gone, dish, *heard(reply.text, left)]
     other = dice.choice([each for each in dishes if each not in spoken_of] or [gone])
-    yield Ask(dice.choice(MIXED_UP).format(dish=other), expect=notices(dish, served=other), at=0.8, inline=True)
+    yield Ask(
+        dice.choice(MIXED_UP).format(dish=other), expect=notices(dish, served=other), at=0.8, inline=True
+    )
     yield Ask(dice.choice(APOLOGY), expect=names_only(drink, among=drinks), at=1.0)
 
 
