@@ -47,13 +47,23 @@ class Part:
         )
 
 
-def sentences(piece: Piece, lexicon: Lexicon) -> Iterator[tuple[list[Part], str, tuple[int, int]]]:
-    """Yield the parts of each sentence of a piece, the sign at its end, and where it begins and ends."""
+def sentences(
+    piece: Piece, lexicon: Lexicon, *, silent: bool = True
+) -> Iterator[tuple[list[Part], str, tuple[int, int]]]:
+    """Yield the parts of each sentence of a piece, the sign at its end, and where it begins and ends.
+
+    Args:
+        piece: The piece.
+        lexicon: What could be named.
+        silent: Whether to yield the sentences of a piece that names nothing of the lexicon.
+    """
     tokens = [
         (each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)
     ]
     said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
+    if not heard and not silent:
+        return
     parts = [Part("")]
     i = begun = 0
     while i < len(tokens):

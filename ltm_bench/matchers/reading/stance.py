@@ -54,13 +54,16 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     found: list[Mention] = []
     sentence = 0
     for number, piece in enumerate(reading.pieces):
-        for parts, ending, within in sentences(piece, lexicon):
+        # What takes back or leaves open what was named before matters only after something was.
+        for parts, ending, within in sentences(piece, lexicon, silent=bool(found)):
             sentence += 1
             if any(part.named for part in parts):
                 found.extend(_meant(parts, ending, piece, number, sentence, within, asked))
                 if len(found) > _MOST:
                     return tuple(found)
-            if found and any(
+            if not found:
+                continue
+            if any(
                 c.effect is Effect.CHOICE and c.reach is Reach.BEFORE
                 for part in parts
                 for c in cues(part.said)
