@@ -104,7 +104,8 @@ def _prose(text: str) -> str:
     """Return a help text with what Markdown would take for markup escaped."""
     pieces = text.split("`")  # what stands between two backticks is code already
     return "`".join(
-        piece if place % 2 else re.sub(r"([\\*_{}\[\]<>|#])", r"\\\1", piece) for place, piece in enumerate(pieces)
+        piece if place % 2 else re.sub(r"([\\*_{}\[\]<>|#])", r"\\\1", piece)
+        for place, piece in enumerate(pieces)
     )
 
 
@@ -162,7 +163,12 @@ def _tables(name: str) -> str:
     lines = [f'<a href="../schema/{name}">JSON Schema: {name}</a>\n']
     for title, part in _parts(made):
         about = (part.get("description") or "").partition("\n\n")[0]
-        lines += [f"### {title}\n", f"{_prose(' '.join(about.split()))}\n", "| field | type | |", "|---|---|---|"]
+        lines += [
+            f"### {title}\n",
+            f"{_prose(' '.join(about.split()))}\n",
+            "| field | type | |",
+            "|---|---|---|",
+        ]
         for field, of in part["properties"].items():
             lines.append(f"| `{field}` | {_type(of, made)} | {_prose(of.get('description', ''))} |")
         lines.append("")
@@ -181,7 +187,9 @@ def _type(of: Mapping[str, Any], made: Mapping[str, Any]) -> str:
         return " or ".join(dict.fromkeys(_type(each, made) for each in of.get("anyOf") or of["oneOf"]))
     match of.get("type"):
         case "array" if "prefixItems" in of:
-            return f"list of {len(of['prefixItems'])}: " + ", ".join(_type(each, made) for each in of["prefixItems"])
+            return f"list of {len(of['prefixItems'])}: " + ", ".join(
+                _type(each, made) for each in of["prefixItems"]
+            )
         case "array":
             return f"list of {_type(of.get('items', {}), made)}"
         case "object" if isinstance(of.get("additionalProperties"), dict):
