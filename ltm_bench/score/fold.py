@@ -408,6 +408,7 @@ def score_run(
         suite=manifest.suite.name,
         span=manifest.span,
         seed=manifest.seed,
+        bench_version=manifest.bench_version,
         mode=manifest.mode,
         complete=complete,
         score=so_far if complete else None,

@@ -287,6 +287,8 @@ class Results(Frozen):
     suite: str
     span: int
     seed: int
+    bench_version: int = 1
+    """Version of what the score depends on; those of different ones do not compare."""
     mode: str = IN_LINE
     """How the conversation was held, in words: `in-line`, or `forked, scripted acknowledgements`."""
     complete: bool
