@@ -54,6 +54,12 @@ class Question(Frozen):
     score: float | None
     reason: str
     parts: tuple[float, ...] = ()
+    shows: str | None = None
+    """What a right reply shows to be remembered."""
+    needs: str | None = None
+    """What the example must have shown for this question to count."""
+    counts: float = 1.0
+    """How much of its score counts: less than 1 where what it needs was not shown."""
     decisive: tuple[tuple[int, int], ...] = ()
     """Where in the reply the words stand without which the matcher's verdict would be another one."""
     scorer: str
@@ -79,6 +85,11 @@ class Question(Frozen):
     seconds: float | None = None
     """Wall-clock time of its reply; None where it was not measured."""
 
+    @property
+    def counted(self) -> float | None:
+        """The part of its score that counts."""
+        return None if self.score is None else self.score * self.counts
+
 
 class ExampleResult(Frozen):
     """One example: its needles, its questions, its score."""
@@ -86,7 +97,7 @@ class ExampleResult(Frozen):
     id: str
     scenario: str
     score: float | None
-    """Mean over its questions; None if one of them could not be scored."""
+    """Mean over its questions of what counts of their scores; None if one of them could not be scored."""
     span: int
     """Tokens from its first message to its last question."""
     overrun: int
