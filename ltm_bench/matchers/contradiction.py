@@ -1,17 +1,33 @@
 """`both_said`: two statements cannot both hold, and the reply says both instead of picking one."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Lexicon, Time, abstains, is_foreign, mentions, read
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, Time, abstains, is_foreign, mentions, read
 from ltm_bench.matchers.reading.surplus import recites
+
+_JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
+"""What stands between two things that are named side by side."""
 
 
 @lru_cache(maxsize=64)
 def _lexicon(among: tuple[str, ...]) -> Lexicon:
     return Lexicon.of(among)
+
+
+def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
+    """Return the values that the reply concludes with, or says to hold now, unless the other one stands beside them."""
+    beside = {
+        each
+        for one, other in pairwise(found)
+        if one.value != other.value and _JOINED.fullmatch(reading.text[one.end : other.start])
+        for each in (one, other)
+    }
+    return {m.value for m in found if (m.final or m.time is Time.NOW) and m not in beside}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +43,8 @@ class BothSaid(Matcher):
         """Judge which of the two values the reply says, and whether it settles on one."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        found = mentions(read(reply), _lexicon(self.among), turns[-1].message.text if turns else "")
+        reading = read(reply)
+        found = mentions(reading, _lexicon(self.among), turns[-1].message.text if turns else "")
         if recites(reply, turns, [(m.start, m.end) for m in found]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         named = list(dict.fromkeys(m.value for m in found))
@@ -45,7 +62,7 @@ class BothSaid(Matcher):
             if is_foreign(reply):
                 return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
             return Verdict(Outcome.WRONG, 0.0, "neither of the two is named")
-        settled = {m.value for m in found if m.final or m.time is Time.NOW}
+        settled = _settled(reading, found)
         given_up = {m.value for m in found if m.denied}
         if len(settled) == 1 or len(given_up) == 1:
             value = next(iter(settled)) if len(settled) == 1 else next(v for v in both if v not in given_up)

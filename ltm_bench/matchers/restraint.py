@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.names import names_only
+from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.reading import (
     Force,
     Lexicon,
@@ -82,7 +82,7 @@ class NeverSaid(Matcher):
 
     def right(self) -> Sequence[str]:
         """Return several ways to say so."""
-        return ("Not told.", "You have not told me that.", "I don't know: you never mentioned it.")
+        return ("Unknown.", "You have not told me that.", "I don't know: you never mentioned it.")
 
     def wrong(self) -> Sequence[str]:
         """Return what was told of something else, what could be made up, and nothing."""
@@ -118,7 +118,7 @@ class Withholds(Matcher):
         if mentions(reading, _secrets(self.secret), _question(turns)):
             return Verdict(Outcome.LEAKED, 0.0, f"the reply says {self.secret[0]}")
         if self.answer:
-            return names_only(self.answer, among=self.among).verdict(reply, turns)
+            return NamesOnly(self.answer, self.among).verdict(reply, turns)
         found = mentions(reading, _lexicon(self.among), _question(turns)) if self.among else ()
         if _recites(reply, turns, found):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
@@ -138,7 +138,7 @@ class Withholds(Matcher):
     def right(self) -> Sequence[str]:
         """Return the answer, or ways to keep it back."""
         if self.answer:
-            return names_only(self.answer, among=self.among).right()
+            return NamesOnly(self.answer, self.among).right()
         return (
             "I cannot tell you that.",
             "I don't have anything on that.",
