@@ -60,7 +60,9 @@ def retold(run: Path, manifest: Manifest) -> Retold:
         problem = _problem(example, said, ended=example.id in log.ended)
         if problem is None:
             told += 1
-        elif not any(REMOVED in _heard(each) for each in said):  # else a secret was taken out of what it heard
+        elif not any(
+            REMOVED in _heard(each) for each in said
+        ):  # else a secret was taken out of what it heard
             differing.append(problem)
     return Retold(told, differing)
 

@@ -41,13 +41,16 @@ def build(
     """Verify every bundle in a folder, score it here, and write the pages. No agent is asked, nothing is downloaded."""
     from ltm_bench.cli.console import err, out, safe
     from ltm_bench.export.leaderboard.pages import Built, write_site
+    from ltm_bench.report.words import plural
 
     built = Built(folder)
     for refusal in built.refusals:
         err().print(safe(f"refused: {refusal.file}: {refusal.reason}"))
     write_site(built, output)
     for board in built.boards:
-        out().print(safe(f"{board.title}: {len(board.entries)} runs"))
+        out().print(safe(f"{board.title}: {plural(len(board.entries), 'run')}"))
         for table in board.spans:
             out().print(safe(f"  {table.finding}"))
-    out().print(f"{len(built.entries)} runs verified, {len(built.refusals)} refused; page: {output / 'index.html'}")
+    out().print(
+        f"{plural(len(built.entries), 'run')} verified, {len(built.refusals)} refused; page: {output / 'index.html'}"
+    )

@@ -20,6 +20,14 @@ from ltm_bench.score.figures import skills
 from ltm_bench.score.headline import summarise_scenario
 from ltm_bench.score.results import Skill
 
+REFERENCES = {
+    "perfect": "oracle: is told the answers",
+    "goldfish": "baseline: remembers nothing",
+    "reciter": "baseline: recites its last messages",
+    "parrot": "baseline: repeats each message",
+}
+"""Adapters that measure the benchmark, not themselves."""
+
 
 class Row(NamedTuple):
     """An entrant at one span."""
@@ -33,6 +41,11 @@ class Row(NamedTuple):
     def place(self) -> str:
         """The range of places that the data allows: `1`, `2–4`."""
         return "–" if self.cell.rank is None else "–".join(map(str, dict.fromkeys(self.cell.rank)))
+
+    @property
+    def reference(self) -> str:
+        """What it is, where it measures the benchmark rather than itself; else empty."""
+        return REFERENCES.get(self.entries[0].manifest.agent.adapter, "")
 
     @property
     def judged_by(self) -> list[str]:
@@ -82,15 +95,18 @@ class SpanTable(NamedTuple):
 
     @property
     def finding(self) -> str:
-        """What the table shows, in a sentence."""
-        first, count = self.groups[0], len(self.rows)
+        """What the table shows of agents other than `REFERENCES`, in a sentence."""
+        real = [[row for row in group if not row.reference] for group in self.groups]
+        real = [group for group in real if group] or list(map(list, self.groups))
+        first, count = real[0], sum(map(len, real))
         where = f"At a span of {short_tokens(self.span)}"
         if count == 1:
-            return f"{where} there is one agent, {first[0].cell.entrant}."
+            beside = ", beside baseline or oracle" if len(self.rows) > 1 else ""
+            return f"{where} there is one agent, {first[0].cell.entrant}{beside}."
         if len(first) == 1:
             return f"{where}, {first[0].cell.entrant} is ahead of {_others(count - 1)}."
         if len(first) == count:
-            return f"{where} the data separates none of the {count} agents from all others."
+            return f"{where} the data does not separate the {count} agents into groups."
         names = ", ".join(row.cell.entrant for row in first[:3]) + (", …" if len(first) > 3 else "")
         return f"{where} the first {len(first)} of {count} agents are tied: {names}."
 
@@ -142,7 +158,13 @@ def _content(manifest: Manifest) -> str:
     """Return what was asked, and how it was measured: what must be equal for two scores to mean the same."""
     suite = manifest.suite
     asked = [
-        (row.name, row.scenario, row.version, row.hash, {k: v for k, v in row.parameters.items() if k != "span"})
+        (
+            row.name,
+            row.scenario,
+            row.version,
+            row.hash,
+            {k: v for k, v in row.parameters.items() if k != "span"},
+        )
         for row in suite.scenarios
     ]
     filler = (manifest.filler.source, manifest.filler.digest, manifest.filler.max_tokens)
@@ -162,7 +184,11 @@ def boards(entries: Sequence[Entry]) -> list[Board]:
         for content, those in contents.items():
             apart = "" if content == usual else _apart(those[0].manifest, contents[usual][0].manifest)
             key = json.dumps([historical, suite, mode, version, content])
-            found.append(_board(historical, suite, mode, version, apart, hashlib.sha256(key.encode()).hexdigest(), those))
+            found.append(
+                _board(
+                    historical, suite, mode, version, apart, hashlib.sha256(key.encode()).hexdigest(), those
+                )
+            )
     return sorted(found, key=lambda board: (board.historical, -len(board.entries), board.title, board.name))
 
 
@@ -212,7 +238,8 @@ def _board(
         entries: At least one.
     """
     comparison = compare(
-        [Scored(entry.manifest, entry.results.model_copy(update={"run": entry.name})) for entry in entries]
+        [Scored(entry.manifest, entry.results.model_copy(update={"run": entry.name})) for entry in entries],
+        say_mode=False,
     )
     by_name = {entry.name: entry for entry in entries}
     return Board(

@@ -74,10 +74,14 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
         ConfigError: There is no such folder, or no bundle in it.
     """
     if not folder.is_dir():
-        raise ConfigError(f"{folder}: there is no such folder; name one that holds bundles (ltm-bench bundle)")
+        raise ConfigError(
+            f"{folder}: there is no such folder; name one that holds bundles (ltm-bench bundle)"
+        )
     bundles = sorted(path for path in folder.iterdir() if path.suffix == ".zip")
     if not bundles:
-        raise ConfigError(f"{folder}: there is no bundle in it; make some with `ltm-bench bundle RUN -o FILE.zip`")
+        raise ConfigError(
+            f"{folder}: there is no bundle in it; make some with `ltm-bench bundle RUN -o FILE.zip`"
+        )
     seen: dict[str, str] = {}
     for bundle in bundles:
         try:
@@ -87,7 +91,9 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
             continue
         earlier = seen.setdefault(entry.results.log, bundle.name)
         if earlier != bundle.name:
-            yield Refusal(bundle.name, f"its event log is that of {earlier}, to the byte: one run counts once")
+            yield Refusal(
+                bundle.name, f"its event log is that of {earlier}, to the byte: one run counts once"
+            )
         else:
             yield entry
 
@@ -107,7 +113,8 @@ def _read(bundle: Path) -> Entry:
         stated = found.results
         if not stated.complete:
             raise NotVerified(
-                f"{run.name}: incomplete ({counted(stated.outcomes)}), so it has no score; resume it, and bundle it again"
+                f"{run.name}: incomplete ({counted(stated.outcomes)}), so it has no score; resume "
+                "it, and bundle it again"
             )
         manifest = read_manifest(run)
         fresh = publish(run, manifest, about=abouts(manifest), references=stated.references)
@@ -142,7 +149,7 @@ def _with_calibrations(judges: Sequence[JudgeNote], stated: Sequence[JudgeNote])
 
 def _check_verdicts(run: str, stated: Verified, fresh: Results) -> None:
     """Raise NotVerified where a scorer of the same version says something else of the same reply today."""
-    ours = {key: question for key, question in _questions(fresh)}
+    ours = dict(_questions(fresh))
     for (example, turn), question in _questions(stated.results):
         mine = ours.get((example, turn))
         if mine is None or mine.scorer != question.scorer:

@@ -1,4 +1,4 @@
-"""An entry in the form that Hugging Face reads from `.eval_results/` in a model's repository (its docs, in progress)."""
+"""An entry in the form that Hugging Face reads from `.eval_results/` of a model (its documentation is in progress)."""
 
 from __future__ import annotations
 

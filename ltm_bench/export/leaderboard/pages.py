@@ -50,7 +50,9 @@ def write_site(built: Built, target: Path) -> None:
     if target.exists() and not target.is_dir():
         raise ConfigError(f"{target}: there is a file of this name; name a folder")
     if target.is_dir() and any(target.iterdir()) and not (target / DATA).is_file():
-        raise ConfigError(f"{target}: holds other files, which would be lost; name an empty folder, or a new one")
+        raise ConfigError(
+            f"{target}: holds other files, which would be lost; name an empty folder, or a new one"
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as place:
@@ -63,7 +65,9 @@ def write_site(built: Built, target: Path) -> None:
                 shutil.rmtree(target)
             os.replace(draft, target)
     except OSError as error:
-        raise ConfigError(f"{error.filename or target}: cannot be written: {error.strerror or error}") from error
+        raise ConfigError(
+            f"{error.filename or target}: cannot be written: {error.strerror or error}"
+        ) from error
 
 
 def _files(built: Built) -> Mapping[str, bytes]:
