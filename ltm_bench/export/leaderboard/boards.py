@@ -171,24 +171,28 @@ def _content(manifest: Manifest) -> str:
     return json.dumps([asked, filler, manifest.tokenizer, suite.stagger], sort_keys=True, default=str)
 
 
+class _Kind(NamedTuple):
+    """What a board is named after."""
+
+    historical: bool
+    suite: str
+    mode: str
+    version: str
+
+
 def boards(entries: Sequence[Entry]) -> list[Board]:
     """Return the boards of entries: those with most entries first, historical ones last."""
-    grouped: dict[tuple[bool, str, str, str], dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    grouped: dict[_Kind, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for entry in entries:
         manifest = entry.manifest
-        key = (entry.historical, manifest.suite.name, mode_of(manifest), manifest.version)
-        grouped[key][_content(manifest)].append(entry)
+        kind = _Kind(entry.historical, manifest.suite.name, mode_of(manifest), manifest.version)
+        grouped[kind][_content(manifest)].append(entry)
     found = []
-    for (historical, suite, mode, version), contents in grouped.items():
+    for kind, contents in grouped.items():
         usual = max(contents, key=lambda content: len(contents[content]))
         for content, those in contents.items():
             apart = "" if content == usual else _apart(those[0].manifest, contents[usual][0].manifest)
-            key = json.dumps([historical, suite, mode, version, content])
-            found.append(
-                _board(
-                    historical, suite, mode, version, apart, hashlib.sha256(key.encode()).hexdigest(), those
-                )
-            )
+            found.append(_board(kind, content, apart, those))
     return sorted(found, key=lambda board: (board.historical, -len(board.entries), board.title, board.name))
 
 
@@ -223,32 +227,17 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _board(
-    historical: bool, suite: str, mode: str, version: str, apart: str, digest: str, entries: Sequence[Entry]
-) -> Board:
-    """Compare the entries of one board.
-
-    Args:
-        historical: Whether they were imported.
-        suite: Their suite.
-        mode: Their mode, in words.
-        version: That of ltm-bench.
-        apart: What else sets them apart.
-        digest: Of all this.
-        entries: At least one.
-    """
+def _board(kind: _Kind, content: str, apart: str, entries: Sequence[Entry]) -> Board:
+    """Compare the entries of one board; there is at least one."""
     comparison = compare(
         [Scored(entry.manifest, entry.results.model_copy(update={"run": entry.name})) for entry in entries],
         say_mode=False,
     )
     by_name = {entry.name: entry for entry in entries}
     return Board(
-        name=f"board-{digest[:10]}",
-        suite=suite,
-        mode=mode,
-        version=version,
+        name=f"board-{hashlib.sha256(json.dumps([kind, content]).encode()).hexdigest()[:10]}",
+        **kind._asdict(),
         apart=apart,
-        historical=historical,
         entries=entries,
         comparison=comparison,
         spans=[_table(comparison, span, by_name) for span in comparison.spans],
