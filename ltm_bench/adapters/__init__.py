@@ -35,6 +35,7 @@ What there is, by module:
 - `chat`: `ChatModel`, a conversation in a window, and `SdkChatModel` for OpenAI's and Anthropic's SDKs; the usual
   system message, and `stamped`, which puts the date in front of a message.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for all that can fail.
+- `tools`: `Toolbox`, tools that a chat model may call while it replies, so many times and no more.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold.
 - `http`: a shared client whose attempts are timed, whose answers are bounded in time and size and can be kept;
   `retrying`.
@@ -50,6 +51,7 @@ What there is, by module:
 - `operations`: `operating`, which says how long a memory writes, retrieves and answers, and what that uses.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function, or an object that can be called, as an agent.
+- `subjects`: `is_about`, whether a text is about something, by its words.
 - `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
 - `testing`: a model provider on this machine that fails when it is told to. For tests; import it by its own name.
 
@@ -78,7 +80,9 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
     from ltm_bench.adapters.settings import at_least
     from ltm_bench.adapters.sqlite_store import SqliteStore
+    from ltm_bench.adapters.subjects import is_about
     from ltm_bench.adapters.text import aware_time, pieces, sendable
+    from ltm_bench.adapters.tools import Tool, ToolAnswer, Toolbox, ToolCall, ToolUse, object_in
     from ltm_bench.adapters.usage import usage_of
     from ltm_bench.adapters.vector_store import Found, Held, VectorStore
     from ltm_bench.adapters.window import KEPT, Prompt, Window
@@ -116,7 +120,9 @@ else:
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
             "ltm_bench.adapters.settings": "at_least",
             "ltm_bench.adapters.sqlite_store": "SqliteStore",
+            "ltm_bench.adapters.subjects": "is_about",
             "ltm_bench.adapters.text": "aware_time pieces sendable",
+            "ltm_bench.adapters.tools": "Tool ToolAnswer ToolCall ToolUse Toolbox object_in",
             "ltm_bench.adapters.usage": "usage_of",
             "ltm_bench.adapters.vector_store": "Found Held VectorStore",
             "ltm_bench.adapters.window": "KEPT Prompt Window",
@@ -173,6 +179,11 @@ __all__ = [
     "SdkChatModel",
     "SqliteStore",
     "Tally",
+    "Tool",
+    "ToolAnswer",
+    "ToolCall",
+    "ToolUse",
+    "Toolbox",
     "UsageModel",
     "VectorStore",
     "Window",
@@ -188,11 +199,13 @@ __all__ = [
     "fingerprint",
     "hashing",
     "installed",
+    "is_about",
     "is_local",
     "json_of",
     "make_agent",
     "name_in",
     "need",
+    "object_in",
     "operating",
     "passing",
     "pieces",
