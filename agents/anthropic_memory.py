@@ -154,7 +154,7 @@ class AnthropicMemory(AnthropicChat):
         try:
             prompt = self._conversation.prompt(stamped(message))
             reply = self._overflow() if prompt is None else await self.ask(prompt, self._toolbox(folder))
-        except BaseException:
+        except BaseException:  # whatever it is, a cancellation too
             folder.write(before)
             raise
         self._keep_changes(Turn(message, reply), before, folder.read())
