@@ -34,6 +34,7 @@ from ltm_bench.adapters import (
     is_about,
     json_of,
     stamped,
+    user_folder,
     write_whole,
 )
 
@@ -121,11 +122,8 @@ class AnthropicMemory(AnthropicChat):
         self._journal = _Journal(home / "written.jsonl")
 
     def _folder(self, user: str | None) -> _Folder:
-        """Return where a user's files are: no name can leave the folder, and no two names share one."""
-        if user is None:
-            return _Folder(self._home / "files")
-        letters = (c if c.isascii() and (c.islower() or c.isdigit()) else f"_{ord(c):x}_" for c in user)
-        return _Folder(self._home / f"files-{''.join(letters)}")
+        """Return where a user's files are."""
+        return _Folder(self._home / "files" if user is None else user_folder(self._home, user, "files"))
 
     def _note(self, line: _Line) -> None:
         """Remember of every line in a user's files when it was written."""

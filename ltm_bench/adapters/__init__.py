@@ -42,9 +42,9 @@ What there is, by module:
 - `json_of` reads JSON that somebody else wrote, and raises nothing but ValueError.
 - `read_key` reads a key from the environment, and `scrubbed` takes it and all others out of a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
-- `embeddings`: embedders by name; `hashing` is the local one, without a model.
+- `embeddings`: embedders by name; `hashing` is the local one, without a model, `wordllama` one with static embeddings.
 - `passages`, `vector_store`: turns cut into passages, and a store of them; `sqlite_store` ranks them exactly,
-  `chroma_store` by Chroma's index.
+  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `shelf`: all that a memory holds of one user.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
@@ -63,13 +63,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ltm_bench.adapters import extractive, hashing
+    from ltm_bench.adapters import extractive, hashing, wordllama
     from ltm_bench.adapters.answerer import Core
     from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
     from ltm_bench.adapters.chroma_store import ChromaStore
-    from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, embedder_of, is_local
+    from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, dimensions_of, embedder_of, is_local
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
-    from ltm_bench.adapters.files import write_whole
+    from ltm_bench.adapters.files import user_folder, write_whole
     from ltm_bench.adapters.http.retries import Again, passing, retrying
     from ltm_bench.adapters.http.shared import attempt, client, read
     from ltm_bench.adapters.http.traffic import Attempt, begin, tell
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.product import MemoryProduct
     from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
     from ltm_bench.adapters.settings import at_least
+    from ltm_bench.adapters.shelf import Retrieval, Shelf, State
     from ltm_bench.adapters.sqlite_store import SqliteStore
     from ltm_bench.adapters.subjects import is_about
     from ltm_bench.adapters.text import aware_time, pieces, sendable
@@ -97,17 +98,17 @@ if TYPE_CHECKING:
     from ltm_bench.plugins.agents import agent_class, make_agent
     from ltm_bench.plugins.functions import FunctionAgent
 else:
-    _MODULES = ("extractive", "hashing")
+    _MODULES = ("extractive", "hashing", "wordllama")
     _WHERE = {
         name: module
         for module, names in {
             "ltm_bench.adapters.answerer": "Core",
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
-            "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel embedder_of is_local",
+            "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel dimensions_of embedder_of is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.adapters.chroma_store": "ChromaStore",
             "ltm_bench.core.extras": "installed need",
-            "ltm_bench.adapters.files": "write_whole",
+            "ltm_bench.adapters.files": "user_folder write_whole",
             "ltm_bench.adapters.http.shared": "attempt client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.core.keys": "read_key scrubbed",
@@ -119,6 +120,7 @@ else:
             "ltm_bench.adapters.product": "MemoryProduct",
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
             "ltm_bench.adapters.settings": "at_least",
+            "ltm_bench.adapters.shelf": "Retrieval Shelf State",
             "ltm_bench.adapters.sqlite_store": "SqliteStore",
             "ltm_bench.adapters.subjects": "is_about",
             "ltm_bench.adapters.text": "aware_time pieces sendable",
@@ -175,9 +177,12 @@ __all__ = [
     "MemoryProduct",
     "Passage",
     "Prompt",
+    "Retrieval",
     "Scratchpad",
     "SdkChatModel",
+    "Shelf",
     "SqliteStore",
+    "State",
     "Tally",
     "Tool",
     "ToolAnswer",
@@ -194,6 +199,7 @@ __all__ = [
     "begin",
     "client",
     "counter",
+    "dimensions_of",
     "embedder_of",
     "extractive",
     "fingerprint",
@@ -222,5 +228,7 @@ __all__ = [
     "stamped",
     "tell",
     "usage_of",
+    "user_folder",
+    "wordllama",
     "write_whole",
 ]
