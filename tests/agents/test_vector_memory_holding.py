@@ -1,6 +1,6 @@
 """What `vector_memory` holds: its memories, users kept apart, forgetting, and retrieval by words."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,6 +42,16 @@ def held(talk: Conversation) -> list[str]:
 def by(user: str, number: int, text: str) -> Turn:
     told = turn(number, text)
     return Turn(replace(told.message, user=user), told.reply)
+
+
+def beside(talk: Conversation, turn: Turn) -> Callable[[], str]:
+    """Freeze a question beside the conversation; return what answers it."""
+    call = talk.runner.run(talk.agent.fork(turn.message))
+
+    async def answered() -> str:
+        return (await call()).text
+
+    return lambda: talk.runner.run(answered())
 
 
 def ask(talk: Conversation, user: str, number: int, text: str) -> str:
@@ -113,8 +123,7 @@ def test_users_have_stores_of_their_own(open_in: Open) -> None:
 def test_a_question_beside_the_conversation_finds_its_users_passages_alone(open_in: Open) -> None:
     talk = open_in()
     talk.observe(by("Ada", 0, TOLD[0]), by("Bob", 1, "My parrot is called Archibald."))
-    call = talk.runner.run(talk.agent.fork(by("Bob", 2, "What is my parrot called?").message))
-    assert "Archibald" in talk.runner.run(call()).text
+    assert "Archibald" in beside(talk, by("Bob", 2, "What is my parrot called?"))()
 
 
 @pytest.mark.parametrize("retrieval", ["bm25", "hybrid"])
@@ -125,9 +134,9 @@ def test_passages_are_found_by_their_words(open_in: Open, retrieval: str) -> Non
     talk.observe(*turns)
     found = talk.recall("What is my parrot called?", 5)
     assert found[0] == (TOLD[0], 0)
-    call = talk.runner.run(talk.agent.fork(turn(40, "What is my teacher called?").message))
+    call = beside(talk, turn(40, "What is my teacher called?"))
     talk.observe(turn(40, "My teacher is called Quillon."))
-    assert "Quillon" not in talk.runner.run(call()).text
+    assert "Quillon" not in call()
     assert "Quillon" in talk.say(41, "What is my teacher called?").reply.text
     talk.close()
     again = open_in(retrieval=retrieval)
