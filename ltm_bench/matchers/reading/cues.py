@@ -213,7 +213,9 @@ def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Sequence
     return _cues(tuple(said), besides)
 
 
-@lru_cache(maxsize=256)  # a clause is asked for its cues several times, and so are those of a reply that lacks one word
+@lru_cache(
+    maxsize=256
+)  # a clause is asked for its cues several times, and so are those of a reply that lacks one word
 def _cues(said: tuple[str, ...], besides: frozenset[str]) -> Sequence[Cue]:
     return tuple(_found(said, besides))
 
