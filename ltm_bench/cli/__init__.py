@@ -20,7 +20,7 @@ _INTERRUPTED = 128 + signal.SIGINT
 
 
 _ALLOCATED = 20_000
-"""Objects after which Python looks for circles among them; after 700, its own choice, that is a tenth of a short run."""
+"""Objects after which Python looks for circles of them; after its own 700 that takes a tenth of a short run."""
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
