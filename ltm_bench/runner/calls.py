@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Set
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -26,9 +26,9 @@ from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import is_usage, usage_data
 from ltm_bench.log.journal import Journal, retrieval_trace_of
-from ltm_bench.log.lines import records
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
+from ltm_bench.runner.debts import NONE, Doubt, Place, doubt_about
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ class Calls:
         places: asyncio.Semaphore,
         conversation: str | None,
         on_doubt: Callable[[str], None],
-        charged: Set[tuple[str | None, int]] = frozenset(),
+        charged: Set[Place] = frozenset(),
     ) -> None:
         """Prepare the calls; nothing is called yet.
 
@@ -208,7 +208,11 @@ class Calls:
     def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
         """Return what is known of a call that went out before, and charge it with what it may have cost."""
         doubt = self._doubt_about(message.turn) if doubtful else NONE
-        lost = self._most(message) if doubt.unpaid else NOTHING
+        if not doubt.unpaid:
+            return doubt, NOTHING
+        if doubt.reserved is not None:  # counted already, with all that this run may owe: see `owed`
+            return doubt, doubt.reserved
+        lost = self._most(message)
         self._budget.lose(lost)
         return doubt, lost
 
@@ -352,10 +356,14 @@ class Calls:
         self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
-    def _mark(self, turn: int, mark: Mark, charged: Decimal) -> None:
-        """Write down how an attempt stands, so that after a crash it is known whether it may have been paid for."""
-        self._journal.put(self._where(turn) | {mark: True} | _charged(charged))
-        if charged:
+    def _mark(self, turn: int, mark: Mark, price: Decimal) -> None:
+        """Write down how an attempt stands, so that after a crash it is known what it may have cost."""
+        if mark == "sending":
+            reserved = {"reserved": float(price)} if price else {}
+            self._journal.put(self._where(turn) | {mark: True} | reserved)
+            return
+        self._journal.put(self._where(turn) | {mark: True} | _charged(price))
+        if price:
             self._journal.sync()
 
     def _where(self, turn: int) -> dict[str, Any]:
@@ -390,18 +398,6 @@ class Calls:
         return result
 
 
-class Doubt(NamedTuple):
-    """What is known of a call whose message is in the log, and whose reply is not."""
-
-    asked: bool
-    """Whether the agent has heard the message, as far as anybody knows."""
-    unpaid: bool
-    """Whether it may have cost something that has not been counted."""
-
-
-NONE = Doubt(False, False)
-
-
 class _Asked(NamedTuple):
     """What is asked, and what is known of it before."""
 
@@ -421,73 +417,6 @@ class _Granted(NamedTuple):
 
     payment: Payment
     heard: Traffic
-
-
-def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
-    """Return what the side file says of a call whose reply is not in the log.
-
-    Where it does not say when the conversation began, it tells nothing, and everything is in doubt.
-    """
-    told = asked = pending = False
-    for record in records(timings):
-        if record.get("conversation") != where.get("conversation"):
-            continue
-        if record.get("begun") is True or record.get("resumed") is True:
-            told = True
-        if record.get("turn") != where.get("turn"):
-            continue
-        if record.get("sending") is True:
-            pending = True
-        elif "seconds" in record:  # a reply was there, and the log has lost it since
-            asked = pending = True
-        elif record.get("lost") is True or record.get("doubtful") is True:
-            asked, pending = True, pending and "dollars" in record and _dollars(record) is None
-        elif record.get("failed") is True:
-            asked, pending = True, False
-        elif record.get("refused") is True or _all_refused(record):
-            pending = False
-    return Doubt(asked or pending, pending) if told else Doubt(True, True)
-
-
-def _all_refused(record: Mapping[str, Any]) -> bool:
-    """Whether a failed call's attempts did not reach the agent, or were all answered with an error."""
-    attempts = record.get("attempts")
-    if "failed_after" not in record or not isinstance(attempts, list) or not attempts:
-        return False
-    known = [attempt for attempt in attempts if isinstance(attempt, dict)]
-    statuses = [attempt.get("status") for attempt in known if attempt.get("unsent") is not True]
-    errors = [isinstance(status, int) and status >= 400 for status in statuses]
-    return len(known) == len(attempts) and all(errors)
-
-
-class Before(NamedTuple):
-    """What a run's side file says of money that its log does not show."""
-
-    dollars: Decimal
-    """The upper bound, as far as it is known, for the attempts whose usage never came."""
-    replies: Set[tuple[str | None, int]]
-    """Logged replies that are among them, by conversation and turn."""
-
-
-def charged_before(timings: Path) -> Before:
-    """Read what was charged because no usage came, in all commands that have worked on a run."""
-    total, replies = Decimal(), set()
-    for record in records(timings):
-        price, turn = _dollars(record), record.get("turn")
-        if price is not None:
-            total += price
-            if "seconds" in record and isinstance(turn, int):
-                conversation = record.get("conversation")
-                replies.add((conversation if isinstance(conversation, str) else None, turn))
-    return Before(total, replies)
-
-
-def _dollars(record: Mapping[str, Any]) -> Decimal | None:
-    """Return what a record charges; None where it says nothing that makes sense."""
-    price = record.get("dollars")
-    if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
-        return None
-    return Decimal(str(price))
 
 
 def _operations(done: Sequence[Done]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import pytest
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.lines import to_line
-from ltm_bench.runner import calls
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
@@ -258,45 +257,6 @@ def test_nonsense_beside_the_log_neither_stops_a_run_nor_counts_as_money(
     assert results(place)["costs"]["dollars"] == pytest.approx(3 * 0.2501)
     assert command("resume", "r", "--max-cost", "1.30").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(4 * 0.2501)
-
-
-SENDING = {"sending": True}
-REFUSED = {"failed_after": 1.0, "attempts": [{"status": 500}]}
-CUT = {"failed_after": 1.0, "attempts": [{"error": "ReadError"}]}
-LOST = {"lost": True, "dollars": 0.25}
-
-
-@pytest.mark.parametrize(
-    ("said", "asked", "unpaid"),
-    [
-        ([], False, False),  # the run was stopped before the message went out
-        ([SENDING], True, True),
-        ([SENDING, {"refused": True}], False, False),
-        ([SENDING, {"failed": True}, {"refused": True}], True, False),  # a server may fail after it has heard
-        ([SENDING, {"refused": True}, SENDING], True, True),
-        ([SENDING, LOST], True, False),
-        ([SENDING, LOST, {"refused": True}, REFUSED], True, False),
-        ([SENDING, LOST, SENDING], True, True),
-        ([SENDING, REFUSED], False, False),
-        ([{"failed_after": 1.0, "attempts": [{"error": "ConnectError", "unsent": True}]}], False, False),
-        ([SENDING, CUT], True, True),
-        ([SENDING, {"seconds": 1.0}], True, True),  # the reply was there, and the log has lost it
-        ([SENDING, {"seconds": 1.0}, {"doubtful": True, "dollars": 0.25}], True, False),
-        ([SENDING, {"doubtful": True, "dollars": "many"}], True, True),
-    ],
-)
-def test_what_is_in_doubt_about_a_lost_call_is_what_its_own_notes_leave_open(
-    place: Path, said: list[dict[str, Any]], asked: bool, unpaid: bool
-) -> None:
-    timings = place / "timings.jsonl"
-    with timings.open("ab") as file:
-        for name, records in (("a-0", said), ("b-0", [SENDING])):
-            here = {"turn": 3, "conversation": name}
-            for record in [{"begun": True} | here | {"turn": 0}, *({**here, **each} for each in records)]:
-                file.write(to_line(record))
-    assert calls.doubt_about(timings, {"turn": 3, "conversation": "a-0"}) == (asked, unpaid)
-    nobody_knows = calls.doubt_about(timings, {"turn": 3, "conversation": "c-0"})
-    assert nobody_knows == (True, True)
 
 
 def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: Path, run: Run) -> None:
