@@ -94,11 +94,7 @@ def test_replies_that_were_charged_because_they_do_not_say_what_they_used_are_na
         {"turn": 5, "conversation": "a-0", "lost": True, "dollars": 0.5},
         {"turn": 6, "seconds": 1.0, "dollars": 0.25},
     ]
-<<<<<<< HEAD
-    timings.write_bytes(b"".join(to_line(each) for each in said))
-=======
     timings.write_bytes(b"".join(to_line(line) for line in said))
->>>>>>> main
     found = owed(timings, set())
     assert float(found.dollars) == 1
     assert found.replies == {("a-0", 3), (None, 6)}
