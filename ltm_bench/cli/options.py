@@ -347,6 +347,16 @@ MaxRetries = Annotated[
         help="How often a failed request is sent again, instead of the agent's own setting.",
     ),
 ]
+Connections = Annotated[
+    int,
+    typer.Option(
+        "--max-connections",
+        metavar="N",
+        parser=whole("--max-connections", 1),
+        envvar="LTM_BENCH_MAX_CONNECTIONS",
+        help="Calls at a time to one provider: of runs, of isolated examples, of forked questions.",
+    ),
+]
 Cache = Annotated[
     bool,
     typer.Option(
