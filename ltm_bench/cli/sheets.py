@@ -45,7 +45,7 @@ def print_sheets(
         }
         out().print_json(json.dumps(found))
         return
-    _print_figures(figures, types or {})
+    print_figures(figures, types or {})
     _print_compared(compared)
     for each in figures:
         for line in _remarks(each):
@@ -54,7 +54,15 @@ def print_sheets(
         out().print(line)
 
 
-def _print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
+def print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
+    """Print the figures of files or runs as a table; nothing where there are none.
+
+    Args:
+        files: Their figures.
+        types: What types are called, where their names do not say.
+    """
+    if not files:
+        return
     columns = list(dict.fromkeys(column for each in files for column in each.columns))
     table = _table("", "n", *columns)
     for each in files:
