@@ -69,11 +69,11 @@ class Meets(SetMatcher):
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
         """Return the questions to a judge: about each item of the rubric, and each line of an order of events."""
-        return (
-            self._inquire(self._question(question), reply) if self.mode in MODES and reply.strip() else None
-        )
+        return self._inquire(self._question(question), reply) if self.mode in MODES else None
 
     def _inquire(self, question: Question, reply: str) -> Inquiry:
+        if not reply.strip():
+            return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", dict.fromkeys(MODES, 0.0))
         given: dict[str, list[float]] = {}
         for mode in MODES:
             given[mode] = []

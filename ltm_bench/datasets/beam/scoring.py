@@ -87,9 +87,7 @@ async def judged(
         inquiry = meets(question.gold[0], question.rubric, question.type, id=name).inquiry(
             question.text, said
         )
-        if inquiry is None:
-            return name, dict.fromkeys(MODES, 0.0)  # it is empty
-        found = await conduct(inquiry, ask)
+        found = None if inquiry is None else await conduct(inquiry, ask)
         if found is None:
             on_bad(f"{path}: {name}: not judged: the judge failed, or gave no score")
         return name, found and found.scores

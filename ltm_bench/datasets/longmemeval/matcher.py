@@ -64,9 +64,11 @@ class Remembered(SetMatcher):
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
         """Return the question to a judge that the type asks for."""
-        return self._inquire(question, reply[:READ]) if self.mode == "official" and reply.strip() else None
+        return self._inquire(question, reply[:READ]) if self.mode == "official" else None
 
     def _inquire(self, question: str, reply: str) -> Inquiry:
+        if not reply.strip():
+            return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", {"judge": 0.0})
         asked = Question(self.id, self.type, question, (self.gold,), unanswerable=self.unanswerable)
         if read((yield prompt(asked, reply))):
             return Judged(Outcome.CORRECT, 1.0, f"yes, by the rule for {self.type}", {"judge": 1.0})
