@@ -1,4 +1,4 @@
-"""A file of LongMemEval-S's size, made in its form: how long it takes to read, and to tell an agent, in how much memory.
+"""A file of LongMemEval-S's size, made in its form: what it takes to read it, and to tell an agent of it.
 
     python -m perf.sets [--histories 500] [--tokens 115k] [--agents goldfish,vector_memory] [--told 5,50]
 

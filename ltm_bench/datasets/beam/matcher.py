@@ -111,7 +111,15 @@ class Meets(SetMatcher):
 
 
 def meets(gold: str, rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official") -> Meets:
-    """Expect a reply that meets a rubric of BEAM."""
+    """Expect a reply that meets a rubric of BEAM.
+
+    Args:
+        gold: The ideal answer.
+        rubric: What a judge asks of the reply, item by item.
+        ability: The question's kind.
+        id: The question's.
+        mode: `official`, `paper` or `strict`.
+    """
     return Meets(gold, tuple(rubric), ability, id, mode)
 
 

@@ -87,7 +87,15 @@ class Remembered(SetMatcher):
 def remembered(
     gold: str, type: str, *, id: str = "", unanswerable: bool = False, mode: str = "official"
 ) -> Remembered:
-    """Expect the gold answer of a question of LongMemEval."""
+    """Expect the gold answer of a question of LongMemEval.
+
+    Args:
+        gold: The answer, or why there is none.
+        type: The question's kind.
+        id: The question's.
+        unanswerable: Whether the history does not answer it.
+        mode: `official` or `strict`.
+    """
     return Remembered(gold, type, id, unanswerable, mode)
 
 
