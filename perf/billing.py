@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import random
 import signal
@@ -35,7 +34,7 @@ from typing import NamedTuple
 from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.runner.calls import charged_before
+from ltm_bench.runner.runs import cost_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OUTPUT = 100
@@ -135,14 +134,8 @@ def billing(seed: int) -> Iterator[Billing]:
 
 def counted(run: Path) -> Decimal:
     """Return what a run knows that it may owe."""
-    known = charged_before(run / "timings.jsonl").dollars
-    for log in (run / "isolated").glob("*.jsonl"):
-        for line in log.read_bytes().splitlines():
-            with contextlib.suppress(ValueError):
-                usage = json.loads(line).get("usage")
-                if usage:
-                    known += dollars(Usage(**usage)) or Decimal()
-    return known
+    cost = cost_of(run)
+    return cost.logged + cost.charged
 
 
 def trial(seed: int, limit: Decimal, kills: int) -> Result:

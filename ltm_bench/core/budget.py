@@ -27,7 +27,7 @@ Mark = Literal["sending", "refused", "failed", "lost"]
 """What is written down of an attempt while a call is under way: see `Payment`."""
 
 Note = Callable[[Mark, Decimal], None]
-"""Told of marks, each with what was charged for it."""
+"""Told of marks, each with what was charged for it; `sending` with what is reserved."""
 
 
 class Halted(BaseException):
@@ -182,7 +182,7 @@ class Payment:
     def sending(self) -> None:
         """Note that the first byte of an attempt goes out now."""
         self._sent = True
-        self._note("sending", NOTHING)
+        self._note("sending", self._held or NOTHING)
 
     def end(self, *, refused: bool, answered: bool, heard: bool = False) -> None:
         """Take note of how an attempt ended.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -72,7 +72,7 @@ class Calls:
         places: asyncio.Semaphore,
         conversation: str | None,
         on_doubt: Callable[[str], None],
-        charged: Set[tuple[str | None, int]] = frozenset(),
+        charged: Set[Place] = frozenset(),
     ) -> None:
         """Prepare the calls; nothing is called yet.
 
@@ -208,7 +208,11 @@ class Calls:
     def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
         """Return what is known of a call that went out before, and charge it with what it may have cost."""
         doubt = self._doubt_about(message.turn) if doubtful else NONE
-        lost = self._most(message) if doubt.unpaid else NOTHING
+        if not doubt.unpaid:
+            return doubt, NOTHING
+        if doubt.reserved is not None:  # counted already, with all that this run may owe: see `owed`
+            return doubt, doubt.reserved
+        lost = self._most(message)
         self._budget.lose(lost)
         return doubt, lost
 
@@ -352,10 +356,14 @@ class Calls:
         self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
-    def _mark(self, turn: int, mark: Mark, charged: Decimal) -> None:
-        """Write down how an attempt stands, so that after a crash it is known whether it may have been paid for."""
-        self._journal.put(self._where(turn) | {mark: True} | _charged(charged))
-        if charged:
+    def _mark(self, turn: int, mark: Mark, price: Decimal) -> None:
+        """Write down how an attempt stands, so that after a crash it is known what it may have cost."""
+        if mark == "sending":
+            reserved = {"reserved": float(price)} if price else {}
+            self._journal.put(self._where(turn) | {mark: True} | reserved)
+            return
+        self._journal.put(self._where(turn) | {mark: True} | _charged(price))
+        if price:
             self._journal.sync()
 
     def _where(self, turn: int) -> dict[str, Any]:
@@ -396,7 +404,9 @@ class Doubt(NamedTuple):
     asked: bool
     """Whether the agent has heard the message, as far as anybody knows."""
     unpaid: bool
-    """Whether it may have cost something that has not been counted."""
+    """Whether it may have cost something that has not been charged."""
+    reserved: Decimal | None = None
+    """What was reserved for that, where the side file says so."""
 
 
 NONE = Doubt(False, False)
@@ -428,25 +438,38 @@ def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
 
     Where it does not say when the conversation began, it tells nothing, and everything is in doubt.
     """
-    told = asked = pending = False
+    told, state = False, _State()
     for record in records(timings):
         if record.get("conversation") != where.get("conversation"):
             continue
         if record.get("begun") is True or record.get("resumed") is True:
             told = True
-        if record.get("turn") != where.get("turn"):
-            continue
+        if record.get("turn") == where.get("turn"):
+            state = state.after(record)
+    return Doubt(state.asked or state.unpaid, state.unpaid, state.reserved) if told else Doubt(True, True)
+
+
+class _State(NamedTuple):
+    """How the call of one turn stands, by the records of the side file so far."""
+
+    asked: bool = False
+    unpaid: bool = False
+    reserved: Decimal | None = None
+
+    def after(self, record: Mapping[str, Any]) -> _State:
+        """Return how it stands after one more record of this turn."""
         if record.get("sending") is True:
-            pending = True
-        elif "seconds" in record:  # a reply was there, and the log has lost it since
-            asked = pending = True
-        elif record.get("lost") is True or record.get("doubtful") is True:
-            asked, pending = True, pending and "dollars" in record and _dollars(record) is None
-        elif record.get("failed") is True:
-            asked, pending = True, False
-        elif record.get("refused") is True or _all_refused(record):
-            pending = False
-    return Doubt(asked or pending, pending) if told else Doubt(True, True)
+            return _State(self.asked, True, _price(record, "reserved"))
+        if "seconds" in record:  # a reply was there; if the log has lost it since, so is its usage
+            return _State(True, True)
+        if record.get("lost") is True or record.get("doubtful") is True:
+            unreadable = "dollars" in record and _price(record, "dollars") is None
+            return _State(True, True, self.reserved) if self.unpaid and unreadable else _State(True)
+        if record.get("failed") is True:
+            return _State(True)
+        if record.get("refused") is True or _all_refused(record):
+            return _State(self.asked)
+        return self
 
 
 def _all_refused(record: Mapping[str, Any]) -> bool:
@@ -460,31 +483,44 @@ def _all_refused(record: Mapping[str, Any]) -> bool:
     return len(known) == len(attempts) and all(errors)
 
 
-class Before(NamedTuple):
+Place = tuple[str | None, int]
+"""A turn or a fork: its conversation, where a run has several, and its number."""
+
+
+class Owed(NamedTuple):
     """What a run's side file says of money that its log does not show."""
 
     dollars: Decimal
     """The upper bound, as far as it is known, for the attempts whose usage never came."""
-    replies: Set[tuple[str | None, int]]
-    """Logged replies that are among them, by conversation and turn."""
+    replies: Set[Place]
+    """Logged replies that are among them."""
 
 
-def charged_before(timings: Path) -> Before:
-    """Read what was charged because no usage came, in all commands that have worked on a run."""
+def owed(timings: Path, replied: Container[Place]) -> Owed:
+    """Read what was charged because no usage came, and what is reserved for calls that a crash cut off.
+
+    Args:
+        timings: The side file, in which all commands that have worked on the run have written.
+        replied: The turns and forks whose replies are in a log: none of those was cut off.
+    """
     total, replies = Decimal(), set()
+    states: dict[Place, _State] = {}
     for record in records(timings):
-        price, turn = _dollars(record), record.get("turn")
-        if price is not None:
-            total += price
-            if "seconds" in record and isinstance(turn, int):
-                conversation = record.get("conversation")
-                replies.add((conversation if isinstance(conversation, str) else None, turn))
-    return Before(total, replies)
+        price = _price(record, "dollars")
+        total += price or 0
+        turn, conversation = record.get("turn"), record.get("conversation")
+        if isinstance(turn, int):
+            place = (conversation if isinstance(conversation, str) else None, turn)
+            states[place] = states.get(place, _State()).after(record)
+            if price is not None and "seconds" in record:
+                replies.add(place)
+    cut_off = (state.reserved for place, state in states.items() if place not in replied)
+    return Owed(sum((each for each in cut_off if each is not None), total), replies)
 
 
-def _dollars(record: Mapping[str, Any]) -> Decimal | None:
-    """Return what a record charges; None where it says nothing that makes sense."""
-    price = record.get("dollars")
+def _price(record: Mapping[str, Any], name: str) -> Decimal | None:
+    """Return what a record says in dollars; None where it says nothing that makes sense."""
+    price = record.get(name)
     if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
         return None
     return Decimal(str(price))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
@@ -18,10 +18,10 @@ from ltm_bench.log.events import Replied
 from ltm_bench.log.forks import ForkFile, answers_in
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.log.reader import conversations, is_finished, read_events
+from ltm_bench.log.reader import conversations, is_finished, read_events, read_manifest
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Calls, charged_before
+from ltm_bench.runner.calls import Calls, Place, owed
 from ltm_bench.runner.conversation import Conversation, Verdicts
 from ltm_bench.runner.observer import Observer
 from ltm_bench.script.scenario import Example
@@ -69,10 +69,10 @@ async def run_conversations(
     Raises:
         RunIncomplete, BudgetReached: One of the conversations had to stop; the others were brought to their end.
     """
-    before = charged_before(folder / "timings.jsonl")
+    cost = cost_of(folder, plan.manifest)
     if not counted:  # before any of them calls its agent: the others' replies were paid for too
-        budget.lose(before.dollars)
-        budget.count(logged_cost(folder, plan.manifest))
+        budget.lose(cost.charged)
+        budget.count(cost.logged)
     home = folder / "agent"
     places = places or asyncio.Semaphore(concurrent)
     open_ones = asyncio.Semaphore(concurrent)
@@ -91,7 +91,7 @@ async def run_conversations(
                 places=places,
                 conversation=log.stem if plan.manifest.suite.isolated else None,
                 on_doubt=on_doubt,
-                charged=before.replies,
+                charged=cost.replies,
             )
             conversation = Conversation(plan, examples, calls, recorder, forks, observer)
             await conversation.run()
@@ -114,25 +114,34 @@ async def run_conversations(
     return verdicts
 
 
-def logged_cost(folder: Path, manifest: Manifest | None = None) -> Decimal:
-    """Return what the replies in a run's logs have cost, as far as their prices are known."""
-    cost = Decimal()
-    for path in conversations(folder, manifest):
-        if path.exists():
-            replies = (event.usage for event in read_events(path) if isinstance(event, Replied))
-            forks = (answered.usage for answered in answers_in(path).values())
-            used = (usage for usage in chain(replies, forks) if usage is not None)
-            cost += sum((dollars(usage) or Decimal() for usage in used), Decimal())
-    return cost
-
-
 class Cost(NamedTuple):
     """What a run has cost so far."""
 
     logged: Decimal = Decimal()
-    """By its logged replies."""
+    """By its logged replies, as far as their prices are known."""
     charged: Decimal = Decimal()
-    """Besides, at most, by attempts whose usage never came."""
+    """Besides, at most, by attempts whose usage never came, and by calls that a crash cut off."""
+    replies: Set[Place] = frozenset()
+    """Logged replies that are in `charged`, because they do not say what they used."""
+
+
+def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
+    """Return what a run has cost so far, by its logs and what was written beside them.
+
+    Raises:
+        LogError: A log is damaged.
+    """
+    manifest = manifest or read_manifest(folder)
+    logged, replied = Decimal(), set[Place]()
+    for path in conversations(folder, manifest):
+        if path.exists():
+            name = path.stem if manifest.suite.isolated else None
+            turns = ((event.turn, event.usage) for event in read_events(path) if isinstance(event, Replied))
+            forks = ((number, answered.usage) for number, answered in answers_in(path).items())
+            for number, usage in chain(turns, forks):
+                replied.add((name, number))
+                logged += (dollars(usage) if usage is not None else None) or 0
+    return Cost(logged, *owed(folder / "timings.jsonl", replied))
 
 
 def cost_before(plan: Plan, folder: Path) -> Cost:
@@ -140,7 +149,7 @@ def cost_before(plan: Plan, folder: Path) -> Cost:
     if finished(plan, folder):
         return Cost()
     try:
-        return Cost(logged_cost(folder), charged_before(folder / "timings.jsonl").dollars)
+        return cost_of(folder, plan.manifest)
     except LogError:
         return Cost()
 

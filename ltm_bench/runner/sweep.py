@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from ltm_bench.core.budget import NOTHING, Budget
+from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
@@ -71,7 +71,8 @@ async def sweep(
         connections: Calls to one provider that may be under way at a time.
     """
     for job in jobs:  # all of them, before any of them spends more
-        budget.count(sum(cost_before(job.plan, job.folder), NOTHING))
+        before = cost_before(job.plan, job.folder)
+        budget.count(before.logged + before.charged)
     places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
 
     async def one(job: Job) -> Done:

@@ -294,9 +294,40 @@ def test_what_is_in_doubt_about_a_lost_call_is_what_its_own_notes_leave_open(
             here = {"turn": 3, "conversation": name}
             for record in [{"begun": True} | here | {"turn": 0}, *({**here, **each} for each in records)]:
                 file.write(to_line(record))
-    assert calls.doubt_about(timings, {"turn": 3, "conversation": "a-0"}) == (asked, unpaid)
+    assert calls.doubt_about(timings, {"turn": 3, "conversation": "a-0"}) == calls.Doubt(asked, unpaid)
     nobody_knows = calls.doubt_about(timings, {"turn": 3, "conversation": "c-0"})
-    assert nobody_knows == (True, True)
+    assert nobody_knows == calls.Doubt(True, True)
+
+
+RESERVED = {"sending": True, "reserved": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("said", "replied", "dollars"),
+    [
+        ([SENDING], False, 0),  # without --max-cost nothing is reserved
+        ([RESERVED], False, 0.25),
+        ([RESERVED], True, 0),  # killed after the reply was logged
+        ([RESERVED, RESERVED], False, 0.25),  # two requests of one reply
+        ([RESERVED, {"refused": True}], False, 0),
+        ([RESERVED, {"failed": True}], False, 0),
+        ([RESERVED, LOST], False, 0.25),
+        ([RESERVED, LOST, RESERVED], False, 0.5),
+        ([RESERVED, LOST, RESERVED], True, 0.25),
+        ([RESERVED, REFUSED], False, 0),
+        ([RESERVED, CUT], False, 0.25),
+        ([RESERVED, {"doubtful": True, "dollars": 0.25}, RESERVED, {"seconds": 1.0}], True, 0.25),
+        ([{"sending": True, "reserved": "much"}], False, 0),
+    ],
+)
+def test_what_a_killed_run_may_owe_is_known_before_it_is_resumed(
+    place: Path, said: list[dict[str, Any]], replied: bool, dollars: float
+) -> None:
+    timings = place / "timings.jsonl"
+    here = {"turn": 3, "conversation": "a-0"}
+    timings.write_bytes(b"".join(to_line({**here, **each}) for each in said))
+    known = {("a-0", 3)} if replied else {("b-0", 3), ("a-0", 2)}
+    assert float(calls.owed(timings, known).dollars) == dollars
 
 
 def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: Path, run: Run) -> None:

@@ -22,7 +22,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
-from ltm_bench.runner.runs import finished, logged_cost, run_conversations
+from ltm_bench.runner.runs import cost_of, finished, run_conversations
 from ltm_bench.runner.sweep import Job
 from ltm_bench.schedule import Ended
 from ltm_bench.script.scenario import Example
@@ -169,7 +169,9 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, server: Any) -> 
         start_run(folder, order.manifest)
         job = order.remake(folder)
         already = finished(job.plan, folder)
-        ray.get(server.open.remote(order.number, attempt, logged_cost(folder), already=already))
+        ray.get(
+            server.open.remote(order.number, attempt, cost_of(folder, order.manifest).logged, already=already)
+        )
         budget = _Account(order, attempt, server)
 
         def report(turns: int, examples: int) -> None:
