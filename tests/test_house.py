@@ -176,6 +176,7 @@ def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
 PURE = (
     "schedule",
     "script/*",
+    "score/power",
     "score/results",
     "score/statistics",
     "core/clock",

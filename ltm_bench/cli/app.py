@@ -31,7 +31,7 @@ EPILOG = (
 @cache
 def known() -> Mapping[str, str]:
     """Map the name of every command to the name of its module."""
-    return {found.name.rstrip("_"): found.name for found in iter_modules(commands.__path__)}
+    return {found.name.rstrip("_").replace("_", "-"): found.name for found in iter_modules(commands.__path__)}
 
 
 def line_of(name: str) -> str:

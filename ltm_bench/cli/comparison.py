@@ -106,6 +106,6 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
                 f"; {found.n} examples, only the first correct: {len(pair.only_first)}, "
                 f"only the second: {len(pair.only_second)}"
             )
-        out().print(line)
+        out().print(f"{line}; {pair.needed}" if pair.needed else line)
     if len(pairs) > MOST_PAIRS:
         out().print(f"… and {len(pairs) - MOST_PAIRS} pairs more: see --json, or the page of -o")

@@ -115,6 +115,8 @@ class Span(NamedTuple):
     dots: Sequence[Dot]
     pairs: Mapping[tuple[str, str], Pair]
     """By the names of both entrants, in either order."""
+    untold: Sequence[Pair]
+    """Those that the data does not tell apart, and of which it can be said what that would take."""
     rows: Sequence[Row]
 
 
@@ -125,6 +127,7 @@ def _span(comparison: Comparison, span: int) -> Span:
         comparison.at(span),
         costs(comparison, span),
         {names: p for p in pairs for names in ((p.first, p.second), (p.second, p.first))},
+        [pair for pair in pairs if pair.needed],
         [row for row in comparison.rows if row.span == span],
     )
 

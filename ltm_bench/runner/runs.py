@@ -21,8 +21,9 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, read_events, read_manifest
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Calls, Place, owed
+from ltm_bench.runner.calls import Calls
 from ltm_bench.runner.conversation import Conversation, Verdicts
+from ltm_bench.runner.debts import Place, owed
 from ltm_bench.runner.observer import Observer
 from ltm_bench.script.scenario import Example
 

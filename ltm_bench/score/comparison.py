@@ -18,6 +18,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE, Manifest
 from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.operations import Operation
+from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,
@@ -123,6 +124,10 @@ class Pair(BaseModel):
     """First minus second, in points of the sum over the scenarios in common."""
     separated: bool
     """Whether they differ even after correcting for all pairs at this span (Bonferroni)."""
+    size: Size | None = None
+    """Of the comparison; None without an example in common."""
+    noise: Noise | None = None
+    """How much the differences vary; None where a scenario has a single example in common."""
     only_first: list[str]
     """Examples that only the first got entirely right."""
     only_second: list[str]
@@ -141,6 +146,33 @@ class Pair(BaseModel):
             (self.first, self.second), key=lambda name: (name == self.first) == (self.paired.difference < 0)
         )
         return f"{better} is better than {worse}"
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def seeds_needed(self) -> int | None:
+        """How many seeds, with as many examples each, would probably show a difference as large as the one found.
+
+        None where a difference is shown already, where there is none, and where it would take more than `MOST`.
+        """
+        if self.paired.shown or self.size is None or self.noise is None or not self.paired.difference:
+            return None
+        gap = abs(self.paired.difference)
+        found = seeds_needed(gap, self.size.scenarios, self.size.examples, self.noise)
+        return None if found is None else max(found, self.size.seeds + 1)  # these did not show it
+
+    @property
+    def needed(self) -> str:
+        """What it would take to tell the two apart, in words; empty where they are, or where nothing is known."""
+        if self.paired.shown or self.size is None or self.noise is None:
+            return ""
+        if not self.paired.difference:
+            return "these two scored the same: nothing says how many examples it would take"
+        each, seeds = self.size.examples, self.seeds_needed
+        many = f"more than {MOST:,}" if seeds is None else f"about {seeds:,}"
+        return (
+            f"to tell these two apart you would need {many} seeds of {each:.3g} examples a scenario, "
+            f"if they differ by as much as here ({self.size.seeds} so far)"
+        )
 
 
 class Mark(BaseModel):
@@ -257,17 +289,9 @@ def entrants(runs: Sequence[Scored]) -> list[str]:
     return names
 
 
-def _by_scenario(examples: Sequence[ExampleResult]) -> dict[str, list[float]]:
-    strata: dict[str, list[float]] = defaultdict(list)
-    for example in examples:
-        if example.score is not None:
-            strata[example.scenario].append(example.score)
-    return strata
-
-
 def _cell(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     results = [run.results for run in runs]
-    clusters = [_by_scenario(each.examples) for each in results]
+    clusters = [each.by_scenario for each in results]
     scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
     pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
     complete = all(each.complete for each in results)
@@ -355,6 +379,8 @@ def pair(
         complete=all(run.results.complete for run in (*a, *b)),
         paired=found,
         separated=found.p is not None and found.p < (1 - CONFIDENCE) / count,
+        size=size_of(clusters) if clusters else None,
+        noise=noise_of(clusters),
         only_first=only_first,
         only_second=only_second,
     )

@@ -14,8 +14,9 @@ from ltm_bench.score.audits import Audit
 from ltm_bench.score.course import Course
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.operations import Operation
+from ltm_bench.score.power import against_unknown, size_of, smallest_difference
 from ltm_bench.score.retrieval import Ranking, Retrieval
-from ltm_bench.score.statistics import Interval, smallest_difference
+from ltm_bench.score.statistics import Interval
 
 SCHEMA = 2
 """Version of the form of results.json."""
@@ -354,9 +355,18 @@ class Results(Frozen):
 
         None while there is no interval.
         """
-        if self.interval is None:
-            return None
-        return smallest_difference(self.interval, self.out_of, len(self.examples))
+        own = [self.by_scenario]
+        noise = None if self.interval is None else against_unknown(own)
+        return None if noise is None else smallest_difference(size_of(own), noise)
+
+    @property
+    def by_scenario(self) -> dict[str, list[float]]:
+        """The scores of the examples that have one."""
+        found: dict[str, list[float]] = {}
+        for example in self.examples:
+            if example.score is not None:
+                found.setdefault(example.scenario, []).append(example.score)
+        return found
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property

@@ -80,7 +80,7 @@ def _sum_interval(groups: Sequence[Sequence[float]], confidence: float, surprise
 def _mean_and_number(groups: Sequence[Sequence[float]], surprise: float) -> tuple[float, float]:
     """Return the mean over groups, and the effective number of scores that it rests on."""
     count = len(groups)
-    variance = sum(_variance(scores) / len(scores) for scores in groups)
+    variance = sum(sample_variance(scores) / len(scores) for scores in groups)
     variance += (surprise / min(map(len, groups))) ** 2
     mean = sum(sum(scores) / len(scores) for scores in groups) / count
     number = max(
@@ -89,32 +89,10 @@ def _mean_and_number(groups: Sequence[Sequence[float]], surprise: float) -> tupl
     return mean, number
 
 
-def _variance(scores: Sequence[float]) -> float:
+def sample_variance(scores: Sequence[float]) -> float:
+    """Return the unbiased variance of two or more scores."""
     mean = sum(scores) / len(scores)
     return sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
-
-
-POWER = 0.8
-"""How likely a difference of the smallest size is to be shown."""
-
-
-def smallest_difference(interval: Interval, most: float, n: int) -> float:
-    """Return the smallest difference from another agent that a paired comparison would probably show.
-
-    It is `(z(0.975) + z(0.8)) * sqrt(own**2 + other**2)`, the sample size formula turned round (Cohen 1988, chapter 2;
-    Miller 2024, arXiv:2411.00640). `own` is the standard error of the score, from its interval. Nothing is known of the
-    other agent: its error is taken to be that of scores which are right half of the time, and independent of these on
-    the same examples. Agents that succeed and fail on the same examples show smaller differences than this. Simulated,
-    differences of this size are shown in 79 % of comparisons with 15 examples a scenario, and in 70 % with three.
-
-    Args:
-        interval: Of the score, at 95 %.
-        most: The highest score possible, which no difference exceeds.
-        n: Examples that the score is of.
-    """
-    own = (interval.high - interval.low) / (2 * _normal(CONFIDENCE))
-    other = most * 0.5 / math.sqrt(n)
-    return min(most, (_normal(CONFIDENCE) + NormalDist().inv_cdf(POWER)) * math.hypot(own, other))
 
 
 def percentile(values: Sequence[float], level: float) -> float:
@@ -203,7 +181,7 @@ class Paired(BaseModel):
         return self.interval is not None and not self.interval.holds(0.0)
 
 
-class _Pool:
+class Pool:
     """The strata of all clusters, pooled."""
 
     def __init__(self, clusters: Clusters) -> None:
@@ -216,7 +194,7 @@ class _Pool:
     @property
     def within(self) -> float:
         """Variance of the sum of means if examples are independent."""
-        return sum(_variance(each) / len(each) for each in self.strata.values())
+        return sum(sample_variance(each) / len(each) for each in self.strata.values())
 
     @property
     def between(self) -> float:
@@ -259,7 +237,7 @@ def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -
         clusters: For every run, its scores by scenario.
         confidence: Nominal coverage.
     """
-    pool = _Pool(clusters)
+    pool = Pool(clusters)
     interval = sum_interval(pool.strata, confidence)
     if interval is None or len(clusters) < 2:
         return interval
@@ -280,7 +258,7 @@ def paired(clusters: Clusters) -> Paired:
     Args:
         clusters: For every pair of runs, the differences by scenario, each in -1..1.
     """
-    pool = _Pool(clusters)
+    pool = Pool(clusters)
     pairs = [d for each in pool.strata.values() for d in each]
     interval = p = None
     if pairs and all(len(each) > 1 for each in pool.strata.values()):
@@ -308,7 +286,7 @@ def above_zero(differences: Sequence[float], confidence: float = CONFIDENCE) -> 
     Differences that are all alike have no spread to be tested against: their sign decides.
     """
     mean = sum(differences) / len(differences)
-    error = math.sqrt(_variance(differences) / len(differences))
+    error = math.sqrt(sample_variance(differences) / len(differences))
     return mean > max(1e-9, student(len(differences) - 1, 2 * confidence - 1) * error)
 
 

@@ -1,10 +1,11 @@
-"""The folder of runs in a browser: a list with live progress, the pages of runs, and a search in transcripts.
+"""The folder of runs in a browser: a table with live progress, runs under way, comparisons, and a search.
 
-    states   how far each run is
-    search   where words occur in a transcript
+    states   how far each run is, and what it came to
+    live     its score so far, and what was last said
+    search   where words occur in transcripts
     access   who may ask, and which files they may have
     server   the routes
 
-Read-only: nothing here starts, changes or scores a run. Pages come from `ltm_bench.report`, and whoever starts the
+Read-only: nothing here starts or changes a run. Pages come from `ltm_bench.report`, and whoever starts the
 server decides about addresses and tokens.
 """

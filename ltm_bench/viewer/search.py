@@ -1,11 +1,12 @@
-"""Where words occur in the transcript of a run."""
+"""Where words occur in the transcripts of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.core.messages import Turn
 from ltm_bench.log.reader import conversations, read_manifest, read_turns
 from ltm_bench.report.anchors import anchor
@@ -24,6 +25,42 @@ class Hit(NamedTuple):
     """The example that it belongs to, or `filler`."""
     message: str
     reply: str
+
+
+class Found(NamedTuple):
+    """What there is in one run."""
+
+    run: str
+    hits: list[Hit]
+    all: int
+    """How many there are; `hits` may hold fewer."""
+    problem: str = ""
+    """Why the run could not be read to its end."""
+
+
+def search_runs(runs: Sequence[Path], words: str, most: int) -> list[Found]:
+    """Search several runs. One that cannot be read says so, and hinders no other.
+
+    Args:
+        runs: Their folders.
+        words: Exactly as they must occur; nothing is found if there are none.
+        most: Hits that are kept, of all runs together.
+    """
+    found = []
+    for run in runs if words else ():
+        hits: list[Hit] = []
+        count, problem = 0, ""
+        try:
+            for hit in search(run, words):
+                count += 1
+                if len(hits) < most:
+                    hits.append(hit)
+        except (LtmBenchError, OSError, ValueError, TypeError, RecursionError, OverflowError) as error:
+            problem = f"{error}"
+        most -= len(hits)
+        if count or problem:
+            found.append(Found(run.name, hits, count, problem))
+    return found
 
 
 def search(run: Path, words: str) -> Iterator[Hit]:

@@ -1,19 +1,24 @@
-"""The routes: a list of runs, its live progress, a search in transcripts, and files."""
+"""The routes: the table of runs, a run that is under way, comparisons, a search in transcripts, and files."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.core.errors import LtmBenchError
-from ltm_bench.report.templating import script, templates
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.report.compare_page import render_comparison
+from ltm_bench.report.templating import macro, script, templates
+from ltm_bench.score.comparison import Scored, compare
+from ltm_bench.score.fold import score_run
 from ltm_bench.viewer.access import HEADERS, MEDIA, HostGate, TokenGate, find_file
-from ltm_bench.viewer.search import search
-from ltm_bench.viewer.states import Watch
+from ltm_bench.viewer.live import Look, Said
+from ltm_bench.viewer.search import search_runs
+from ltm_bench.viewer.states import RunState, Watch
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -23,8 +28,14 @@ if TYPE_CHECKING:
 MOST_HITS = 200
 """Turns that a search shows."""
 
+LONGEST_TURN = 4_000
+"""Characters of a message or a reply that are shown of a run under way."""
+
 EVERY = 1.0
 """Seconds between two looks at the logs."""
+
+UNREADABLE = (LtmBenchError, OSError, ValueError, TypeError, RecursionError, OverflowError)
+"""What reading a log or results can raise."""
 
 
 def application(reports: Path, token: str | None = None) -> Starlette:
@@ -42,37 +53,79 @@ def application(reports: Path, token: str | None = None) -> Starlette:
 
     watch = Watch(reports)
 
-    def page(name: str, **values: object) -> HTMLResponse:
-        html = templates().get_template(name).render(**values)
-        return HTMLResponse(html.encode("utf-8", "replace"), headers=HEADERS)
+    def html(text: str, status: int = 200) -> HTMLResponse:
+        return HTMLResponse(text.encode("utf-8", "replace"), status, headers=HEADERS)
 
-    async def index(request: Request) -> Response:
-        states = await run_in_threadpool(watch.states)
-        others = await run_in_threadpool(lambda: sorted(path.name for path in reports.glob("*.html")))
-        return page("runs.html.jinja", states=states, others=others, script=script("progress.js"))
+    def refusal(text: str, status: int) -> HTMLResponse:
+        return html(templates().get_template("refusal.html.jinja").render(text=text), status)
 
-    async def progress(request: Request) -> Response:
+    def stream(request: Request, look: Callable[[], Any]) -> StreamingResponse:
+        """Send what `look` returns whenever it has changed, until the visitor goes."""
+
         async def events() -> AsyncIterator[str]:
             before = ""
             while not await request.is_disconnected():
-                states = await run_in_threadpool(watch.states)
-                now = json.dumps([asdict(state) for state in states])
+                now = json.dumps(await run_in_threadpool(look))
                 yield f"data: {now}\n\n" if now != before else ": still here\n\n"
                 before = now
                 await asyncio.sleep(EVERY)
 
         return StreamingResponse(events(), media_type="text/event-stream", headers=HEADERS)
 
-    async def found(request: Request) -> Response:
-        name, words = request.path_params["name"], request.query_params.get("q", "").strip()
-        log = await run_in_threadpool(find_file, reports, f"{name}/events.jsonl")
-        if log is None:
-            return PlainTextResponse("There is no such run.\n", 404, headers=HEADERS)
+    def named(name: str) -> Path | None:
+        """Return the folder of a run, None if it is not there."""
+        log = None if "/" in name else find_file(reports, f"{name}/events.jsonl")
+        return None if log is None else reports / name
+
+    def chosen(request: Request) -> list[Path] | None:
+        """Return the folders of the runs that a request names, None if one of them is not there."""
+        folders = [named(name) for name in dict.fromkeys(request.query_params.getlist("run"))]
+        return None if None in folders else [folder for folder in folders if folder is not None]
+
+    async def index(request: Request) -> Response:
+        states = await run_in_threadpool(watch.states)
+        others = await run_in_threadpool(lambda: sorted(path.name for path in reports.glob("*.html")))
+        page = templates().get_template("runs.html.jinja")
+        return html(page.render(states=states, others=others, script=script("runs.js")))
+
+    async def progress(request: Request) -> Response:
+        return stream(request, lambda: [asdict(state) for state in watch.states()])
+
+    async def live(request: Request) -> Response:
+        run = await run_in_threadpool(named, request.path_params["name"])
+        if run is None:
+            return refusal("There is no such run.", 404)
+        state, look = await run_in_threadpool(watch.live, run)
+        page = templates().get_template("live.html.jinja")
+        turns = [] if look is None else [_turn(said) for said in look.said]
+        return html(page.render(state=state, look=look, turns=turns, script=script("live.js")))
+
+    async def following(request: Request) -> Response:
+        run = await run_in_threadpool(named, request.path_params["name"])
+        if run is None:
+            return refusal("There is no such run.", 404)
+        return stream(request, lambda: _news(*watch.live(run)))
+
+    async def comparison(request: Request) -> Response:
+        folders = await run_in_threadpool(chosen, request)
+        if folders is None:
+            return refusal("There is no such run.", 404)
+        if len(folders) < 2:
+            return refusal("Choose at least two runs to compare.", 400)
         try:
-            hits = await run_in_threadpool(lambda: list(search(log.parent, words)) if words else [])
-        except (LtmBenchError, OSError, ValueError, RecursionError, OverflowError) as error:
-            return PlainTextResponse(f"{error}\n", 500, headers=HEADERS)
-        return page("search.html.jinja", run=name, words=words, hits=hits[:MOST_HITS], count=len(hits))
+            return html(await run_in_threadpool(_compared, folders))
+        except UNREADABLE as error:
+            return refusal(f"{error}", 500)
+
+    async def found(request: Request) -> Response:
+        words = request.query_params.get("q", "").strip()
+        folders = await run_in_threadpool(chosen, request)
+        if folders is None:
+            return refusal("There is no such run.", 404)
+        every = folders or [reports / s.name for s in watch.states() if named(s.name)]
+        hits = await run_in_threadpool(search_runs, every, words, MOST_HITS)
+        page = templates().get_template("search.html.jinja")
+        return html(page.render(runs=[folder.name for folder in folders], words=words, found=hits))
 
     async def file(request: Request) -> Response:
         path = await run_in_threadpool(find_file, reports, request.path_params["path"])
@@ -85,8 +138,41 @@ def application(reports: Path, token: str | None = None) -> Starlette:
         routes=[
             Route("/", index),
             Route("/progress", progress),
-            Route("/search/{name}", found),
+            Route("/live/{name}", live),
+            Route("/live/{name}/progress", following),
+            Route("/compare", comparison),
+            Route("/search", found),
             Route("/files/{path:path}", file),
         ],
         middleware=[gate],
     )
+
+
+class _Turn(NamedTuple):
+    """A turn as the page of a run under way shows it."""
+
+    id: str
+    html: str
+
+
+def _turn(said: Said) -> _Turn:
+    return _Turn(f"t-{said.anchor}", macro("live_parts.html.jinja", "turn")(said, LONGEST_TURN))
+
+
+def _news(state: RunState, look: Look | None) -> dict[str, Any]:
+    """Return what a visitor of a run under way is told."""
+    return {
+        "finished": state.state == "finished",
+        "facts": macro("live_parts.html.jinja", "facts")(state, look),
+        "turns": [] if look is None else [_turn(said)._asdict() for said in look.said],
+    }
+
+
+def _compared(folders: Sequence[Path]) -> str:
+    """Return the page of a comparison of runs, scored as today's matchers score."""
+    runs = []
+    for folder in folders:
+        manifest = read_manifest(folder)
+        runs.append(Scored(manifest, score_run(folder, manifest)))
+    reports = {f.name: f"/files/{f.name}/report.html" for f in folders if (f / "report.html").exists()}
+    return render_comparison(compare(runs), reports)

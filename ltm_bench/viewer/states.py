@@ -1,18 +1,19 @@
-"""How far the runs of a folder are, as their logs tell."""
+"""How far the runs of a folder are, and what they came to, as their logs and results tell."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ltm_bench.core.limits import content_of, json_of, opened
-from ltm_bench.log.environment import begun_at
+from ltm_bench.log.environment import environment_of
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
-from ltm_bench.report.words import cost, moment, short_tokens
+from ltm_bench.viewer.live import Look, Lookout
 
 LIVELY = 120.0
 """Seconds without a new line after which a run no longer counts as running.
@@ -23,26 +24,37 @@ Trying the run's lock would tell for certain, but would hold it for a moment and
 
 @dataclass(frozen=True)
 class RunState:
-    """A run as the list shows it."""
+    """A run as a list shows it. What is not known is empty, or None."""
 
     name: str
     agent: str = ""
+    """Its name; of a run that cannot be read, why."""
     suite: str = ""
-    span: str = ""
-    seed: str = ""
+    span: int = 0
+    seed: int | None = None
     done: int = 0
     """Examples that ended."""
     planned: int = 0
     state: str = "unreadable"
     """`running`, `unfinished`, `finished` or `unreadable`."""
-    score: str = ""
-    interval: str = ""
+    score: float | None = None
+    """None while the run is incomplete."""
+    so_far: float | None = None
+    """The score of a running run, up to now; it is no result."""
+    out_of: int | None = None
+    """None where there are no results yet."""
+    interval: tuple[float, float] | None = None
     """95 %, of the score."""
-    cost: str = ""
+    verdict: str = ""
+    dollars: float | None = None
+    free: bool = False
     started: str = ""
-    """When it was first started, in UTC; empty where nobody wrote it down."""
+    """When it was first started: ISO 8601, with its zone; empty where nobody wrote it down."""
+    tags: Mapping[str, str] = field(default_factory=dict)
     report: bool = False
     """Whether it has a page."""
+    problem: str = ""
+    """What is wrong with its results, where they cannot be read."""
 
 
 class _Changed(NamedTuple):
@@ -63,6 +75,7 @@ class Watch:
     def __init__(self, reports: Path) -> None:
         self.reports = reports
         self._known: dict[Path, _Known] = {}
+        self._lookout = Lookout()
         self._lock = threading.Lock()
 
     def states(self) -> list[RunState]:
@@ -71,20 +84,33 @@ class Watch:
         with self._lock:
             return [self._state(run, runs[run]) for run in sorted(runs, key=runs.__getitem__, reverse=True)]
 
+    def live(self, run: Path) -> tuple[RunState, Look | None]:
+        """Return a run's state, and how its conversation stands; None where that cannot be read."""
+        changed = _changed(run)
+        with self._lock:
+            state = self._state(run, changed)
+            return state, self._lookout.look(run, changed)
+
     def _state(self, run: Path, changed: _Changed) -> RunState:
         known = self._known.get(run)
         if known is None or known.changed != changed:
             known = self._known[run] = _Known(changed, state_of(run))
         now = time.time()  # noqa: TID251  # files are dated by the wall clock
-        lively = known.state.state == "unfinished" and now - changed.at < LIVELY
-        return replace(known.state, state="running") if lively else known.state
+        if known.state.state != "unfinished" or now - changed.at >= LIVELY:
+            return known.state
+        look = self._lookout.look(run, changed)
+        if look is None:
+            return replace(known.state, state="running")
+        return replace(
+            known.state, state="running", so_far=look.score, out_of=look.out_of, dollars=look.dollars
+        )
 
 
 def _changed(run: Path) -> _Changed:
     stats = []
     try:
-        paths = [run / "events.jsonl", run / "results.json", *(run / "isolated").glob("*.jsonl")]
-        for path in paths:
+        side = ("events.jsonl", "forks.jsonl", "results.json", "environment.json")
+        for path in [*(run / name for name in side), *(run / "isolated").glob("*.jsonl")]:
             with suppress(OSError, RuntimeError):
                 stats.append(path.stat())
     except OSError:  # a folder that may not be read
@@ -100,21 +126,25 @@ def state_of(run: Path) -> RunState:
         planned = sum(entry.examples for entry in manifest.suite.scenarios)
         done = sum(map(_ended, paths))
         finished = done >= planned and all(map(is_finished, paths))
+        environment = environment_of(run)
+        started, tags = environment.get("started"), environment.get("tags")
         return RunState(
             name=run.name,
             agent=manifest.agent.name,
             suite=manifest.suite.title,
-            span=short_tokens(manifest.span),
-            seed=str(manifest.seed),
+            span=manifest.span,
+            seed=manifest.seed,
             done=done,
             planned=planned,
             state="finished" if finished else "unfinished",
-            **_figures(run / "results.json", free=manifest.agent.free),
-            started="" if (begun := begun_at(run)) is None else moment(begun),
+            free=manifest.agent.free,
+            started=str(started[0]) if isinstance(started, list) and started else "",
+            tags={str(k): str(v) for k, v in tags.items()} if isinstance(tags, dict) else {},
             report=(run / "report.html").exists(),
+            **_figures(run / "results.json"),
         )
-    except Exception:  # one run that cannot be read, whatever is wrong with it, is one bad row
-        return RunState(name=run.name)
+    except Exception as error:  # one run that cannot be read, whatever is wrong with it, is one bad row
+        return RunState(name=run.name, agent=f"unreadable: {error or type(error).__name__}")
 
 
 def _ended(path: Path) -> int:
@@ -123,15 +153,19 @@ def _ended(path: Path) -> int:
         return sum(line.startswith(b'{"event":"ended"') for line in file)
 
 
-def _figures(path: Path, *, free: bool) -> dict[str, str]:
-    """Return what results say of the score, its interval and the cost; nothing where they cannot be read."""
+def _figures(path: Path) -> dict[str, Any]:
+    """Return what results say of score, interval, verdict and cost, or why they cannot be read."""
     try:
         results = json_of(content_of(path))
-        interval = results["interval"]
+        interval, dollars = results["interval"], results["costs"]["dollars"]
         return {
-            "score": f"{results['score']:.2f} / {results['out_of']}" if results["complete"] else "incomplete",
-            "interval": "" if interval is None else f"{interval['low']:.2f} – {interval['high']:.2f}",
-            "cost": cost(results["costs"]["dollars"], free=free),
+            "score": float(results["score"]) if results["complete"] else None,
+            "out_of": int(results["out_of"]),
+            "interval": None if interval is None else (float(interval["low"]), float(interval["high"])),
+            "verdict": str(results.get("verdict", "")),
+            "dollars": None if dollars is None else float(dollars),
         }
-    except (OSError, ValueError, LookupError, TypeError, OverflowError):
+    except FileNotFoundError:
         return {}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        return {"problem": f"{path.name} is unreadable: {error or type(error).__name__}"}

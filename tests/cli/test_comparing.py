@@ -86,3 +86,66 @@ def test_a_picture_is_drawn_into_a_file(two_runs: Path, command: "Command") -> N
     done = command("plot", "perfect", "goldfish", "--kind", "scenarios", "-o", "all.svg")
     assert done.exit_code == 0, done.output
     assert (two_runs / "all.svg").read_text("utf-8").startswith("<svg")
+
+
+def test_how_many_examples_a_difference_takes_is_assumed_or_measured_in_earlier_runs(
+    two_runs: Path, command: "Command"
+) -> None:
+    done = command("plan-size", "--detect", "0.5")
+    assert done.exit_code == 0, done.output
+    assert "a difference of 0.5 of 12 points between two agents on the same examples" in done.output
+    assert "Assumed: both agents are right half of the time" in done.output
+    everything = json.loads(command("plan-size", "--detect", "0.5", "--json").out)
+    needed = everything["examples_needed"]["1"]
+    assert 12 * needed == pytest.approx(12 * 12 * 0.5 * (1.96 + 0.84) ** 2 / 0.5**2, rel=0.03), (
+        "the textbook's formula"
+    )
+    assert everything["seeds_needed"] > needed / 3
+    fewer = command("plan-size", "--detect", "0.5", "perfect", "goldfish")
+    assert "Measured: how much the differences of 1 pair of agents vary, in 2 runs." in fewer.output
+    alone = command("plan-size", "--detect", "0.5", "reports/perfect")
+    assert "how much the scores of perfect vary, in 1 run" in alone.output
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--detect", "13"], "--detect 13: more than the highest score possible, 12"),
+        (["--detect", "0"], "--detect 0: write points of the score, such as 0.5"),
+        (["--detect", "0.5", "--suite", "standart"], "did you mean 'standard'?"),
+        (["--detect", "0.5", "nobody"], "no run is called 'nobody'"),
+        ([], "Missing option '--detect'"),
+    ],
+)
+def test_a_size_that_cannot_be_planned_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command", words: list[str], complaint: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command("plan-size", *words)
+    assert done.exit_code == 1
+    assert done.err.count("\n") == 1
+    assert complaint in done.err
+
+
+def test_two_that_cannot_be_told_apart_are_told_what_that_would_take(
+    two_runs: Path, command: "Command"
+) -> None:
+    done = command(
+        "run",
+        "--span",
+        "2k",
+        "--scenario",
+        "colours",
+        "--examples",
+        "6",
+        "--agent",
+        "parrot",
+        "--name",
+        "parrot",
+    )
+    assert done.exit_code == 0, done.output
+    done = command("compare", "parrot", "goldfish", "-o", "compare.html")
+    assert "no difference shown" in done.output
+    assert (
+        "to tell these two apart you would need" in done.output or "these two scored the same" in done.output
+    )

@@ -72,7 +72,8 @@ def test_a_comparison_can_be_read_by_everybody(
 
 
 @SIGHTS
-def test_the_list_of_runs_can_be_read_by_everybody(
-    browser: "Browser", served: str, width: int, dark: bool
+@pytest.mark.parametrize("path", ["", "live/{run}", "search?q=a", "compare?run={run}"])
+def test_the_server_can_be_read_by_everybody(
+    browser: "Browser", served: str, hostile_run: Path, path: str, width: int, dark: bool
 ) -> None:
-    assert findings(browser, served, width, dark) == []
+    assert findings(browser, served + path.format(run=hostile_run.name), width, dark) == []

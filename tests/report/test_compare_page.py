@@ -106,3 +106,21 @@ def test_free_agents_stand_at_the_left_edge_and_unknown_costs_nowhere(make: Make
     places = {dot.cell.entrant: dot.x for dot in costs(comparison, 120_000)}
     assert places == {"free": 5.0, "cheap": 15.0, "dear": 95.0}
     assert costs(compare([priced("free", 0.0), priced("unknown", None)]), 120_000) == []
+
+
+def test_of_two_that_cannot_be_told_apart_the_page_says_what_it_would_take(make: Make, read: Read) -> None:
+    runs = [make("a", [RIGHT, WRONG]), make("b", [RIGHT, WRONG, RIGHT, WRONG, WRONG]), make("c", [WRONG])]
+    comparison = compare(runs)
+    told = {(pair.first, pair.second): pair for pair in comparison.pairs}
+    assert told["a", "c"].needed == told["b", "c"].needed == ""
+    close = told["a", "b"]
+    assert close.seeds_needed is not None
+    assert close.seeds_needed > 1
+    words = read(render_comparison(comparison, {})).words
+    assert (
+        f"a and b : to tell these two apart you would need about {close.seeds_needed:,} seeds of 6 examples"
+        in words
+    )
+    same = compare([make("a"), make("b")])
+    assert same.pairs[0].seeds_needed is None
+    assert "these two scored the same" in read(render_comparison(same, {})).words

@@ -11,7 +11,6 @@ import pytest
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.lines import to_line
-from ltm_bench.runner import calls
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
@@ -258,76 +257,6 @@ def test_nonsense_beside_the_log_neither_stops_a_run_nor_counts_as_money(
     assert results(place)["costs"]["dollars"] == pytest.approx(3 * 0.2501)
     assert command("resume", "r", "--max-cost", "1.30").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(4 * 0.2501)
-
-
-SENDING = {"sending": True}
-REFUSED = {"failed_after": 1.0, "attempts": [{"status": 500}]}
-CUT = {"failed_after": 1.0, "attempts": [{"error": "ReadError"}]}
-LOST = {"lost": True, "dollars": 0.25}
-
-
-@pytest.mark.parametrize(
-    ("said", "asked", "unpaid"),
-    [
-        ([], False, False),  # the run was stopped before the message went out
-        ([SENDING], True, True),
-        ([SENDING, {"refused": True}], False, False),
-        ([SENDING, {"failed": True}, {"refused": True}], True, False),  # a server may fail after it has heard
-        ([SENDING, {"refused": True}, SENDING], True, True),
-        ([SENDING, LOST], True, False),
-        ([SENDING, LOST, {"refused": True}, REFUSED], True, False),
-        ([SENDING, LOST, SENDING], True, True),
-        ([SENDING, REFUSED], False, False),
-        ([{"failed_after": 1.0, "attempts": [{"error": "ConnectError", "unsent": True}]}], False, False),
-        ([SENDING, CUT], True, True),
-        ([SENDING, {"seconds": 1.0}], True, True),  # the reply was there, and the log has lost it
-        ([SENDING, {"seconds": 1.0}, {"doubtful": True, "dollars": 0.25}], True, False),
-        ([SENDING, {"doubtful": True, "dollars": "many"}], True, True),
-    ],
-)
-def test_what_is_in_doubt_about_a_lost_call_is_what_its_own_notes_leave_open(
-    place: Path, said: list[dict[str, Any]], asked: bool, unpaid: bool
-) -> None:
-    timings = place / "timings.jsonl"
-    with timings.open("ab") as file:
-        for name, records in (("a-0", said), ("b-0", [SENDING])):
-            here = {"turn": 3, "conversation": name}
-            for record in [{"begun": True} | here | {"turn": 0}, *({**here, **each} for each in records)]:
-                file.write(to_line(record))
-    assert calls.doubt_about(timings, {"turn": 3, "conversation": "a-0"}) == calls.Doubt(asked, unpaid)
-    nobody_knows = calls.doubt_about(timings, {"turn": 3, "conversation": "c-0"})
-    assert nobody_knows == calls.Doubt(True, True)
-
-
-RESERVED = {"sending": True, "reserved": 0.25}
-
-
-@pytest.mark.parametrize(
-    ("said", "replied", "dollars"),
-    [
-        ([SENDING], False, 0),  # without --max-cost nothing is reserved
-        ([RESERVED], False, 0.25),
-        ([RESERVED], True, 0),  # killed after the reply was logged
-        ([RESERVED, RESERVED], False, 0.25),  # two requests of one reply
-        ([RESERVED, {"refused": True}], False, 0),
-        ([RESERVED, {"failed": True}], False, 0),
-        ([RESERVED, LOST], False, 0.25),
-        ([RESERVED, LOST, RESERVED], False, 0.5),
-        ([RESERVED, LOST, RESERVED], True, 0.25),
-        ([RESERVED, REFUSED], False, 0),
-        ([RESERVED, CUT], False, 0.25),
-        ([RESERVED, {"doubtful": True, "dollars": 0.25}, RESERVED, {"seconds": 1.0}], True, 0.25),
-        ([{"sending": True, "reserved": "much"}], False, 0),
-    ],
-)
-def test_what_a_killed_run_may_owe_is_known_before_it_is_resumed(
-    place: Path, said: list[dict[str, Any]], replied: bool, dollars: float
-) -> None:
-    timings = place / "timings.jsonl"
-    here = {"turn": 3, "conversation": "a-0"}
-    timings.write_bytes(b"".join(to_line({**here, **each}) for each in said))
-    known = {("a-0", 3)} if replied else {("b-0", 3), ("a-0", 2)}
-    assert float(calls.owed(timings, known).dollars) == dollars
 
 
 def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: Path, run: Run) -> None:

@@ -14,7 +14,6 @@ from ltm_bench.score.statistics import (
     clustered_sum_interval,
     paired,
     percentile,
-    smallest_difference,
     spread,
     student,
     sum_interval,
@@ -253,27 +252,3 @@ def test_whoever_is_named_first_a_paired_difference_is_the_same(runs: list[dict[
     assert found.p is not None
     assert (found.p < 0.05) == found.shown
     assert found.interval.low - 1e-9 <= found.difference <= found.interval.high + 1e-9
-
-
-@pytest.mark.parametrize("examples", [3, 15])
-def test_a_difference_of_the_smallest_size_is_shown_in_about_four_of_five_comparisons(examples: int) -> None:
-    scenarios, dice = 12, np.random.default_rng(7)
-    names = [f"s{i}" for i in range(scenarios)]
-    shown = 0
-    for _ in range(200):
-        ours = {name: [float(x) for x in dice.random(examples) < 0.3] for name in names}
-        interval = sum_interval(ours)
-        assert interval is not None
-        better = 0.3 + smallest_difference(interval, scenarios, scenarios * examples) / scenarios
-        theirs = {name: dice.random(examples) < better for name in names}
-        differences = {
-            name: [float(b) - a for a, b in zip(ours[name], theirs[name], strict=True)] for name in names
-        }
-        shown += paired([differences]).shown
-    assert 0.65 <= shown / 200 <= 0.95  # 70 % with three examples a scenario, when the test is careful
-
-
-def test_the_smallest_difference_is_no_larger_than_the_highest_score() -> None:
-    interval = sum_interval({"x": [0.0, 1.0]})
-    assert interval is not None
-    assert smallest_difference(interval, 1, 2) == 1

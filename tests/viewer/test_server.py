@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 import pytest
 
+from ltm_bench import run
 from ltm_bench.viewer.access import find_file
 from ltm_bench.viewer.server import application
 
 if TYPE_CHECKING:
-    from tests.browser import Browser
     from tests.conftest import Command
     from tests.made import serving
 else:
@@ -55,7 +55,7 @@ def port(reports: Path) -> Iterator[int]:
 
 
 def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, str, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path, headers=headers)
     answer = connection.getresponse()
     body = answer.read().decode()
@@ -122,7 +122,9 @@ def test_a_file_that_may_be_served_is_found(reports: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-@pytest.mark.parametrize("path", ["/", "/progress", "/files/compare.html", "/search/hostile"])
+@pytest.mark.parametrize(
+    "path", ["/", "/progress", "/files/compare.html", "/search?run=hostile", "/compare", "/live/half"]
+)
 def test_nothing_can_be_changed(port: int, method: str, path: str) -> None:
     assert ask(port, path, method)[0] == 405
 
@@ -135,14 +137,49 @@ def test_requests_under_another_host_name_are_refused(port: int, host: str) -> N
 
 
 def test_a_transcript_is_searched_and_what_was_said_is_text(port: int) -> None:
-    status, body, _ = ask(port, "/search/hostile?q=%3CSCRIPT%3Ealert")
+    status, body, _ = ask(port, "/search?run=hostile&q=%3CSCRIPT%3Ealert")
     assert status == 200
     assert "<script>alert" not in body
     assert "&lt;script&gt;alert" in body
     assert 'href="/files/hostile/transcript.html#turn-' in body
-    assert "0 turns with" in ask(port, "/search/hostile?q=nobody+says+this")[1]
-    assert ask(port, "/search/nothing?q=x")[0] == 404
-    assert ask(port, "/search/broken?q=x")[0] == 500
+    assert "0 turns with" in ask(port, "/search?run=hostile&q=nobody+says+this")[1]
+    assert ask(port, "/search?run=nothing&q=x")[0] == 404
+
+
+def test_all_runs_are_searched_where_none_is_chosen_and_a_bad_one_hinders_no_other(port: int) -> None:
+    status, body, _ = ask(port, "/search?q=%3Cscript%3Ealert")
+    assert status == 200
+    heads = [part.partition("</h2>")[0] for part in body.split("<h2>")[1:]]
+    assert sorted(heads) == ["<bdi>broken</bdi>", "<bdi>half</bdi>", "<bdi>hostile</bdi>"]
+    assert body.count("It cannot be read to its end") == 1
+
+
+def test_chosen_runs_are_compared(port: int) -> None:
+    status, body, _ = ask(port, "/compare?run=hostile&run=half")
+    assert status == 200
+    assert 'href="/files/hostile/report.html' in body
+    assert "/files/half/report.html" not in body
+    for path, code, why in (
+        ("/compare?run=hostile", 400, "at least two"),
+        ("/compare?run=hostile&run=hostile", 400, "at least two"),
+        ("/compare?run=hostile&run=nothing", 404, "no such run"),
+        ("/compare?run=hostile&run=../reports/half", 404, "no such run"),
+        ("/compare?run=hostile&run=broken", 500, "no manifest"),
+    ):
+        status, body, _ = ask(port, path)
+        assert (status, why in body) == (code, True), path
+
+
+def test_a_run_under_way_shows_its_score_so_far_and_what_was_said(port: int) -> None:
+    status, body, _ = ask(port, "/live/half")
+    assert status == 200
+    assert "Score so far" in body
+    assert "this is no result yet" in body
+    assert '<article class="turn' in body
+    assert "<script>alert" not in body
+    assert ask(port, "/live/nothing")[0] == 404
+    status, body, _ = ask(port, "/live/broken")
+    assert (status, "Nothing was said yet" in body) == (200, True)
 
 
 def states(stream: Any) -> dict[str, Any]:
@@ -172,14 +209,6 @@ def test_progress_is_streamed_as_a_log_grows(port: int, reports: Path, hostile_r
         os.utime(log, (1, 1))
 
 
-def test_the_list_fits_and_complains_of_nothing(port: int, browser: "Browser") -> None:
-    for width in (390, 1280):
-        browser.open(f"http://127.0.0.1:{port}/", width=width, scripts=True)
-        assert browser.ask("document.documentElement.scrollWidth") <= width
-        assert browser.problems == []
-    assert browser.ask("document.querySelectorAll('tr[data-run]').length") == 3
-
-
 def test_a_port_that_is_taken_is_refused(port: int, command: "Command") -> None:
     done = command("view", "--port", str(port))
     assert done.exit_code == 1
@@ -194,7 +223,16 @@ def guarded(reports: Path) -> Iterator[int]:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/progress", "/files/hostile/results.json", "/?token=wrong", "/?token=", "/search/hostile?q=a"],
+    [
+        "/",
+        "/progress",
+        "/files/hostile/results.json",
+        "/?token=wrong",
+        "/?token=",
+        "/search?q=a",
+        "/compare?run=hostile&run=half",
+        "/live/half",
+    ],
 )
 def test_nothing_is_served_without_the_token(guarded: int, path: str) -> None:
     for headers in ({}, {"Cookie": "ltm-bench-token=correct horse"}):
@@ -296,12 +334,12 @@ BAD = {
 
 
 @pytest.fixture
-def infested(hostile_run: Path, tmp_path: Path) -> Path:
+def infested(tmp_path: Path) -> Path:
     """A folder with a good run among bad ones, with everything in it that is no ordinary file."""
     folder = tmp_path / "reports"
-    shutil.copytree(hostile_run, folder / "good")
+    good = run(agent="perfect", span="2k", scenarios=["colours"], reports=folder, name="good").folder
     for name, files in BAD.items():
-        shutil.copytree(hostile_run, folder / name, ignore=shutil.ignore_patterns("agent", ".lock"))
+        shutil.copytree(good, folder / name, ignore=shutil.ignore_patterns("agent", ".lock"))
         for file, content in files.items():
             (folder / name / file).write_bytes(content)
     for name in ("pipe", "loop", "device", "folder", "dangling"):
@@ -344,8 +382,10 @@ def test_one_bad_run_is_one_bad_row(infested: Path) -> None:
         }:
             assert "unreadable" in rows[name], name
         for name in rows:
-            assert ask(port, f"/search/{quote(name)}?q=a")[0] in (200, 404, 500)
-        assert ask(port, "/search/good?q=a")[0] == 200
+            assert ask(port, f"/search?run={quote(name)}&q=a")[0] in (200, 404)
+            assert ask(port, f"/live/{quote(name)}")[0] in (200, 404)
+            assert ask(port, f"/compare?run=good&run={quote(name)}")[0] in (200, 400, 404, 500)
+        assert ask(port, "/search?run=good&q=a")[0] == 200
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import asdict
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -15,10 +14,7 @@ from rich.text import Text
 
 from ltm_bench.cli.console import out, print_table, safe
 from ltm_bench.cli.options import Json, group
-from ltm_bench.core.errors import ConfigError, LtmBenchError, nearest
-from ltm_bench.core.limits import content_of, json_of
-from ltm_bench.log.environment import environment_of
-from ltm_bench.log.reader import read_manifest
+from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.plan.folders import all_runs
 from ltm_bench.plan.presets import presets as known_presets
 from ltm_bench.plan.suites import read_suite
@@ -27,7 +23,7 @@ from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import spell_span
 from ltm_bench.plugins.files import catalogue, summary
 from ltm_bench.report.words import cost
-from ltm_bench.viewer.states import state_of
+from ltm_bench.viewer.states import RunState, state_of
 
 Row = Mapping[str, Any]
 
@@ -83,83 +79,26 @@ def _suites() -> list[Row]:
     return rows
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A run as the list shows it. What is not known is empty, or None."""
-
-    name: str
-    agent: str = ""
-    suite: str = ""
-    span: int = 0
-    seed: int | None = None
-    score: float | None = None
-    out_of: int | None = None
-    interval: tuple[float, float] | None = None
-    verdict: str = ""
-    dollars: float | None = None
-    free: bool = False
-    state: str = "unreadable"
-    started: str = ""
-    tags: Mapping[str, str] = field(default_factory=dict)
-
-    def row(self) -> Row:
-        """Return its cells."""
-        known = self.out_of is not None
-        share = "" if self.score is None else f"{self.score:.2f}/{self.out_of}"
-        low_high = "" if self.interval is None else "{:.2f} – {:.2f}".format(*self.interval)
-        return {
-            "name": self.name,
-            "agent": self.agent,
-            "suite": self.suite,
-            "span": spell_span(self.span) if self.span else "",
-            "seed": "" if self.seed is None else self.seed,
-            "score": share or ("incomplete" if known else ""),
-            "95 %": low_high,
-            "cost": cost(self.dollars, free=self.free) if known else "",
-            "state": self.state,
-            "started": self.started[:16].replace("T", " "),
-        }
-
-
-def _runs() -> list[_Run]:
-    """Return the runs in reports/, also those that cannot be read."""
-    return [_run(run) for run in all_runs()]
-
-
-def _run(run: Path) -> _Run:
-    try:
-        manifest = read_manifest(run)
-        environment = environment_of(run)
-        started, tags = environment.get("started"), environment.get("tags")
-        found = _Run(
-            name=run.name,
-            agent=manifest.agent.name,
-            suite=manifest.suite.title,
-            span=manifest.span,
-            seed=manifest.seed,
-            free=manifest.agent.free,
-            state=state_of(run).state,
-            started=str(started[0]) if isinstance(started, list) and started else "",
-            tags=tags if isinstance(tags, dict) else {},
-        )
-        if not (run / "results.json").exists():
-            return found
-        results = json_of(content_of(run / "results.json"))
-        interval, dollars = results["interval"], results["costs"]["dollars"]
-        return replace(
-            found,
-            score=float(results["score"]) if results["complete"] else None,
-            out_of=int(results["out_of"]),
-            interval=None if interval is None else (float(interval["low"]), float(interval["high"])),
-            verdict=str(results.get("verdict", "")),
-            dollars=None if dollars is None else float(dollars),
-        )
-    except (LtmBenchError, ValueError, LookupError, TypeError, OverflowError) as error:
-        return _Run(run.name, agent=f"unreadable: {error}")
+def _row(run: RunState) -> Row:
+    """Return the cells of a run."""
+    share = "" if run.score is None else f"{run.score:.2f}/{run.out_of}"
+    known = run.out_of is not None
+    return {
+        "name": run.name,
+        "agent": run.agent,
+        "suite": run.suite,
+        "span": spell_span(run.span) if run.span else "",
+        "seed": "" if run.seed is None else run.seed,
+        "score": share or ("incomplete" if known else ""),
+        "95 %": "" if run.interval is None else "{:.2f} – {:.2f}".format(*run.interval),
+        "cost": cost(run.dollars, free=run.free) if known else "",
+        "state": f"{run.state}; {run.problem}" if run.problem else run.state,
+        "started": run.started[:16].replace("T", " "),
+    }
 
 
 class _Sort(NamedTuple):
-    key: Callable[[_Run], Any]
+    key: Callable[[RunState], Any]
     falling: bool = False
 
 
@@ -204,11 +143,11 @@ def list_runs(
     if sort not in _SORTS:
         raise ConfigError(f"--sort {sort}: it is one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
     by = _SORTS[sort]
-    runs = sorted(_runs(), key=by.key, reverse=by.falling)
+    runs = sorted(map(state_of, all_runs()), key=by.key, reverse=by.falling)
     if as_json:
         out().print(json.dumps([asdict(run) for run in runs], indent=1))
         return
-    print_rows([run.row() for run in runs], as_json=False)
+    print_rows([_row(run) for run in runs], as_json=False)
 
 
 def register(app: typer.Typer) -> None:

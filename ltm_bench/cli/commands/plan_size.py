@@ -1,0 +1,117 @@
+"""Say how many examples and seeds it takes to see a difference."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from ltm_bench.cli.comparison import load_runs
+from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.options import Json, Suite, examples_of
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.scenarios import find_suite
+from ltm_bench.plan.values import parse_span
+from ltm_bench.score.comparison import Scored
+from ltm_bench.score.power import MOST, Size, examples_needed, seeds_needed
+from ltm_bench.score.sizing import Basis, assumed, measured
+
+_SEEDS = (1, 2, 3, 5, 10)
+"""Numbers of seeds for which the table says how many examples it takes."""
+
+
+def _points(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise ConfigError(f"--detect {text}: write points of the score, such as 0.5")
+    return value
+
+
+def plan_size(
+    detect: Annotated[
+        float,
+        typer.Option(
+            metavar="POINTS",
+            parser=_points,
+            envvar="LTM_BENCH_DETECT",
+            help="The difference to be seen, in points of the score; every scenario adds at most 1.",
+        ),
+    ],
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN",
+            help="Names or folders of earlier runs, of one agent or of several: how much their scores vary is measured "
+            "instead of assumed.",
+        ),
+    ] = None,
+    suite: Suite = "standard",
+    as_json: Json = False,
+) -> None:
+    """Say how many examples and seeds it takes to see a difference between two agents. No agent is asked."""
+    basis = _measured(runs) if runs else _assumed(suite)
+    if detect > basis.scenarios:
+        raise ConfigError(
+            f"--detect {detect:g}: more than the highest score possible, {basis.scenarios}; write fewer points"
+        )
+    examples = {seeds: examples_needed(detect, basis.scenarios, seeds, basis.noise) for seeds in _SEEDS}
+    seeds = seeds_needed(detect, basis.scenarios, basis.examples, basis.noise)
+    if as_json:
+        found = basis._asdict() | {"noise": basis.noise.model_dump()}
+        found |= {"detect": detect, "examples_needed": examples, "seeds_needed": seeds}
+        out().print(json.dumps(found, indent=1))
+        return
+    out().print(
+        f"To show a difference of {detect:g} of {basis.scenarios} points between two agents on the same examples "
+        "(95 % confidence, 80 % power):"
+    )
+    out().print(_table(basis.scenarios, examples))
+    many = f"more than {MOST:,}" if seeds is None else f"about {seeds:,}"
+    out().print(f"With {basis.examples:.3g} examples of each scenario in a run: {many} seeds.")
+    out().print(safe(basis.source))
+    if not basis.noise.between:
+        out().print(
+            "Not in it: that runs may differ by more than their examples do. Runs of several seeds show it."
+        )
+
+
+def _assumed(name: str) -> Basis:
+    suite = find_suite(name)
+    return assumed([suite.count(row) for row in suite.fitting(parse_span(suite.span))])
+
+
+def _measured(names: list[str]) -> Basis:
+    return measured([Scored(run.manifest, run.results) for run in load_runs(names)])
+
+
+def _table(scenarios: int, examples: Mapping[int, int | None]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in ("seeds", "examples of each scenario in a run", "examples in all"):
+        table.add_column(column, justify="right")
+    for seeds, each in examples.items():
+        if each is None:
+            table.add_row(str(seeds), f"more than {MOST:,}", "")
+        else:
+            table.add_row(
+                str(seeds), f"{each:,}", f"{Size(scenarios=scenarios, examples=each, seeds=seeds).total:,}"
+            )
+    return table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "plan-size",
+        epilog=examples_of(
+            "plan-size --detect 0.5",
+            "plan-size --detect 0.5 standard-32k-gpt-6-luna-seed0 standard-32k-vector_memory-seed0",
+        ),
+    )(plan_size)

@@ -1,0 +1,94 @@
+(() => {
+  const body = document.querySelector(".runs tbody");
+  const rows = () => [...document.querySelectorAll("tr[data-run]")];
+  const filter = document.getElementById("filter"), shown = document.getElementById("shown");
+  const count = document.getElementById("count"), button = document.getElementById("compare");
+  const heads = [...document.querySelectorAll("th[data-key]")];
+  const asked = new URLSearchParams(location.search);
+  let by = asked.get("sort") ?? "started", falling = asked.get("down") !== "0";
+
+  const sort = () => {
+    const column = heads.findIndex((head) => head.dataset.key === by) + 1;
+    if (!column) return;
+    const numbers = ["span", "score", "cost"].includes(by);
+    const value = (row) => row.cells[column].dataset.value;
+    const compared = (a, b) => numbers ? value(a) - value(b) : value(a).localeCompare(value(b), "en", { numeric: true });
+    const before = rows(), after = before.toSorted(
+      (a, b) => (falling ? -1 : 1) * compared(a, b) || a.dataset.run.localeCompare(b.dataset.run, "en", { numeric: true }));
+    if (after.some((row, i) => row !== before[i])) {
+      const focused = document.activeElement;
+      body.append(...after);
+      if (body.contains(focused)) focused.focus();
+    }
+    for (const head of heads) {
+      if (head.dataset.key === by) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+  };
+  const show = () => {
+    const words = filter.elements.words.value.trim().toLowerCase(), state = filter.elements.state.value;
+    let left = 0;
+    for (const row of rows()) {
+      row.hidden = (state && row.dataset.state !== state) || (words && !row.textContent.toLowerCase().includes(words));
+      left += !row.hidden;
+    }
+    shown.textContent = `${left} of ${rows().length} shown`;
+  };
+  const choose = () => {
+    const chosen = document.querySelectorAll("input[name=run]:checked").length;
+    button.disabled = chosen < 2;
+    count.textContent = chosen ? `${chosen} chosen` : "";
+  };
+  const remember = () => {
+    const now = new URLSearchParams({ sort: by, down: falling ? "1" : "0" });
+    for (const name of ["words", "state"]) if (filter.elements[name].value) now.set(name, filter.elements[name].value);
+    history.replaceState(null, "", `?${now}`);
+  };
+  const take = async () => {
+    const page = new DOMParser().parseFromString(await (await fetch("/")).text(), "text/html");
+    const old = new Map(rows().map((row) => [row.dataset.run, row]));
+    const news = [...page.querySelectorAll("tr[data-run]")];
+    if (!body && news.length) return location.reload();
+    for (const row of news) {
+      const mine = old.get(row.dataset.run);
+      old.delete(row.dataset.run);
+      if (!mine) { body.append(row); continue; }
+      mine.dataset.state = row.dataset.state;
+      [...row.cells].slice(1).forEach((cell, i) => {
+        if (mine.cells[i + 1].outerHTML !== cell.outerHTML) mine.cells[i + 1].replaceWith(cell);
+      });
+    }
+    for (const gone of old.values()) gone.remove();
+    if (body) { sort(); show(); choose(); }
+  };
+
+  if (body) {
+    for (const head of heads) {
+      const press = document.createElement("button");
+      press.type = "button";
+      press.textContent = head.textContent;
+      press.addEventListener("click", () => {
+        falling = by === head.dataset.key ? !falling : ["score", "cost", "span", "started"].includes(head.dataset.key);
+        by = head.dataset.key;
+        sort();
+        remember();
+      });
+      head.replaceChildren(press);
+    }
+    for (const name of ["words", "state"]) filter.elements[name].value = asked.get(name) ?? "";
+    filter.hidden = false;
+    filter.addEventListener("input", () => { show(); remember(); });
+    filter.addEventListener("submit", (event) => event.preventDefault());
+    body.addEventListener("change", choose);
+    sort();
+    show();
+    choose();
+  }
+  let first = true, taking = false, again = false;
+  new EventSource("/progress").onmessage = async () => {
+    if (first) { first = false; return; }
+    if (taking) { again = true; return; }
+    taking = true;
+    try { do { again = false; await take(); } while (again); } finally { taking = false; }
+  };
+})();

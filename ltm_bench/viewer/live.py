@@ -1,0 +1,135 @@
+"""How a run stands while it is under way: its score so far, and what was last said.
+
+Both come from the log alone, by the same fold that scores a finished run. Looking again at a log that has grown takes
+as long as reading it, so looks are rationed: all of them together take at most a share of one processor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Hashable
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.log.events import Jumped, Replied, Sent
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, is_finished, read_manifest
+from ltm_bench.report.anchors import anchor
+from ltm_bench.score.fold import score_run
+from ltm_bench.score.results import Question
+
+LAST = 40
+"""Turns of a conversation that are shown."""
+
+LAST_OF_EACH = 4
+"""Turns that are shown of each conversation of an isolated run, as long as it is under way."""
+
+SHARE = 0.1
+"""Of one processor, for all looks together."""
+
+RECENT = 60.0
+"""Seconds for which a run that was looked at has its part in the share."""
+
+
+class Said(NamedTuple):
+    """A turn, or a question beside the conversation."""
+
+    anchor: str
+    sent: Sent
+    replied: Replied | None
+    question: Question | None
+    forked: bool
+
+
+class Look(NamedTuple):
+    """A run at one moment."""
+
+    score: float
+    """So far: over the questions that were answered."""
+    out_of: int
+    dollars: float | None
+    """None where a price is unknown."""
+    questions: int
+    """That were answered."""
+    tokens: int
+    said: tuple[Said, ...]
+    """The last turns."""
+
+
+class _Tail:
+    """Listens to the fold, and keeps the last turns: of the conversation, or of each one that is under way."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._isolated = manifest.suite.isolated
+        self._last: deque[Said] = deque(maxlen=LAST)
+        self.conversations: list[deque[Said]] = []
+
+    def conversation(self, example: str | None) -> None:
+        self._last = deque(maxlen=LAST if example is None else LAST_OF_EACH)
+        self.conversations.append(self._last)
+
+    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
+        self._say(sent, replied, question, forked=False)
+
+    def forked(self, sent: Sent, replied: Replied | None, question: Question) -> None:
+        self._say(sent, replied, question, forked=True)
+
+    def jumped(self, jumped: Jumped) -> None:
+        """Pass over a jump of the clock."""
+
+    def _say(self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool) -> None:
+        name = anchor(sent.turn, sent.example or "", isolated=self._isolated)
+        self._last.append(Said(name, sent, replied, question, forked))
+
+
+def look_at(run: Path) -> Look:
+    """Return how a run stands. Raises LogError if its log is damaged."""
+    manifest = read_manifest(run)
+    tail = _Tail(manifest)
+    results = score_run(run, manifest, listener=tail)
+    logs = zip(conversations(run, manifest), tail.conversations, strict=False)
+    under_way = [said for path, said in logs if not is_finished(path)] or tail.conversations[-1:]
+    return Look(
+        score=results.score_so_far,
+        out_of=results.out_of,
+        dollars=results.costs.dollars,
+        questions=sum(q.score is not None for e in results.examples for q in e.questions),
+        tokens=results.tokens,
+        said=tuple(said for each in under_way for said in each),
+    )
+
+
+class _Kept(NamedTuple):
+    changed: Hashable
+    look: Look | None
+    at: float
+    """When it was looked at."""
+    until: float
+    """Before this moment it is not looked at again."""
+
+
+class Lookout:
+    """Looks at runs again as they change, but not more often than their share of the processor allows."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Path, _Kept] = {}
+
+    def look(self, run: Path, changed: Hashable) -> Look | None:
+        """Return how a run stands, or last stood.
+
+        Args:
+            run: Its folder.
+            changed: Differs from the last time if the run has.
+        """
+        kept, begun = self._kept.get(run), time.perf_counter()
+        if kept is not None and (kept.changed == changed or begun < kept.until):
+            return kept.look
+        try:
+            look: Look | None = look_at(run)
+        except Exception:  # whatever is wrong with a log, there is nothing to show of it
+            look = None
+        took = time.perf_counter() - begun
+        others = sum(begun - each.at < RECENT for path, each in self._kept.items() if path != run)
+        self._kept[run] = _Kept(changed, look, begun, begun + took * (1 + others) / SHARE)
+        return look

@@ -1,0 +1,65 @@
+"""How often a difference is shown where the formula of `ltm_bench.score.power` promises 80 %: simulated runs.
+
+    python -m perf.power [--simulations 1000]
+
+Two agents are simulated by the differences of their scores on the same examples: 1, 0 or -1, with the mean and the
+variance that are asked for, and a mean that shifts from run to run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+
+from ltm_bench.score.power import Noise, Size, power, smallest_difference
+from ltm_bench.score.statistics import paired
+
+SIZES = ((11, 3), (11, 15), (5, 20), (1, 100))
+NOISES = (Noise(within=0.5), Noise(within=0.2), Noise(within=0.2, between=0.0025))
+
+
+def differences(
+    rng: np.random.Generator, difference: float, size: Size, noise: Noise
+) -> Iterator[dict[str, list[float]]]:
+    """Draw the differences of each pair of runs, by scenario."""
+    mean = difference / size.scenarios
+    moved = max(noise.within + mean**2, abs(mean))  # how often the two agents differ at all
+    for _ in range(size.seeds):
+        here = float(np.clip(mean + rng.normal(0, noise.between**0.5), -moved, moved))
+        luck = rng.random((size.scenarios, round(size.examples)))
+        drawn = (luck < (moved + here) / 2).astype(float) - (luck > 1 - (moved - here) / 2)
+        yield {str(i): row.tolist() for i, row in enumerate(drawn)}
+
+
+def simulated(difference: float, size: Size, noise: Noise, times: int, seed: int = 0) -> float:
+    """Return the share of comparisons that show a difference."""
+    rng = np.random.default_rng(seed)
+    return sum(paired(list(differences(rng, difference, size, noise))).shown for _ in range(times)) / times
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--simulations", type=int, default=1000)
+    asked = parser.parse_args()
+    print(
+        f"{'scenarios':>9} {'examples':>8} {'seeds':>5} {'within':>6} {'between':>7} {'points':>6} {'shown':>6}"
+    )
+    for scenarios, examples in SIZES:
+        for noise in NOISES:
+            for seeds in (1, 2, 3, 5, 10):
+                size = Size(scenarios=scenarios, examples=examples, seeds=seeds)
+                points = smallest_difference(size, noise)
+                shown = simulated(points, size, noise, asked.simulations)
+                print(
+                    f"{scenarios:>9} {examples:>8} {seeds:>5} {noise.within:>6} {noise.between:>7} {points:>6.2f} "
+                    f"{shown:>6.3f}  (formula {power(points, size, noise):.2f})"
+                )
+
+
+if __name__ == "__main__":
+    main()
