@@ -60,6 +60,8 @@ class Options:
     cache: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
     """Kept in environment.json, and added to those that the run has."""
+    connections: int = CONCURRENT
+    """Calls to the agent that may be under way at a time: of isolated examples, and of forked questions."""
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
     """Told, in one line each, of what a person at a terminal should know."""
@@ -116,7 +118,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 budget=options.budget,
                 observer=observer,
                 notify=options.notify,
-                concurrent=1 if plan.agents.sample.interactive else CONCURRENT,
+                concurrent=1 if plan.agents.sample.interactive else options.connections,
             )
     except (RunIncomplete, BudgetReached) as error:
         failure = error

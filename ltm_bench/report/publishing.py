@@ -116,11 +116,14 @@ def _with_calibrations(results: Results, reports: Path) -> Results:
     notes = []
     for note in results.judges:
         if (found := known[note.key]) is not None:
-            changes = {
+            changes: dict[str, Any] = {
                 "sensitivity": found.sensitivity,
                 "specificity": found.specificity,
                 "believed": found.believed,
             }
+            tally = found.kinds.get("vague")
+            if note.false_accepts is None and tally is not None and tally.n:
+                changes |= {"vague": tally.n, "false_accepts": tally.accepted / tally.n}
             note = note.model_copy(update=changes)
         notes.append(note)
     return results.model_copy(update={"judges": notes})

@@ -36,6 +36,7 @@ def skills(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResult
                 interval=whole and Interval(low=whole.low / count, high=whole.high / count),
                 n=sum(map(len, strata.values())),
                 scenarios=needing,
+                chance=sum(s.chance for s in scenarios if s.name in strata) / count,
             )
         )
     return sorted(found, key=lambda skill: -len(skill.scenarios))
@@ -46,6 +47,8 @@ class Point(NamedTuple):
 
     distance: int
     score: float
+    chance: float = 0.0
+    """What guessing would score."""
 
 
 def matched_parts(example: ExampleResult) -> Sequence[float]:
@@ -66,14 +69,15 @@ def points(examples: Sequence[ExampleResult]) -> Iterator[Point]:
     """Yield every score with its distance: from its own needle, otherwise from the last needle before the question."""
     for example in examples:
         parts = matched_parts(example)
+        asked = [q.chance for q in example.questions if parts and q.parts == parts]
         for needle, part in zip(example.needles, parts, strict=False):
-            yield Point(needle.depth, part)
+            yield Point(needle.depth, part, asked[-1])
         for question in example.questions:
             if parts and question.parts == parts:
                 continue
             apart = distance(example, question)
             if apart is not None and question.score is not None:
-                yield Point(apart, question.score)
+                yield Point(apart, question.score, question.chance)
 
 
 def bins(found: Sequence[Point]) -> list[Bin]:
@@ -92,6 +96,7 @@ def bins(found: Sequence[Point]) -> list[Bin]:
                 mean=mean,
                 interval=mean_interval(scores),
                 n=len(group),
+                chance=sum(point.chance for point in group) / len(group),
             )
         )
     return made

@@ -105,7 +105,7 @@ def operations(
     sums: dict[str, _Sum] = {}
     for record in records(timings):
         turn = record.get("turn")
-        for name, seconds, usage in _read(record.get("operations")):
+        for name, seconds, usage in read_operations(record.get("operations")):
             where = positions.get(turn, 0) if isinstance(turn, int) else 0
             sums.setdefault(name, _Sum()).add(seconds, where, usage, on)
     end = max(positions.values(), default=0)
@@ -117,7 +117,7 @@ def operations(
     return [*found, *_judged(opinions)]
 
 
-def _read(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
+def read_operations(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
     """Yield the operations of a record, as far as they make sense: it is evidence, not truth."""
     for each in noted if isinstance(noted, list) else ():
         if not isinstance(each, list) or len(each) != 3 or each[0] not in OPERATIONS:
