@@ -88,13 +88,13 @@ def test_what_a_killed_run_may_owe_is_known_before_it_is_resumed(
 
 def test_replies_that_were_charged_because_they_do_not_say_what_they_used_are_named(tmp_path: Path) -> None:
     timings = tmp_path / "timings.jsonl"
-    said = [
+    said: list[dict[str, object]] = [
         {"turn": 3, "conversation": "a-0", "seconds": 1.0, "dollars": 0.25},
         {"turn": 4, "conversation": "a-0", "seconds": 1.0},
         {"turn": 5, "conversation": "a-0", "lost": True, "dollars": 0.5},
         {"turn": 6, "seconds": 1.0, "dollars": 0.25},
     ]
-    timings.write_bytes(b"".join(to_line(each) for each in said))
+    timings.write_bytes(b"".join(to_line(line) for line in said))
     found = owed(timings, set())
     assert float(found.dollars) == 1
     assert found.replies == {("a-0", 3), (None, 6)}
