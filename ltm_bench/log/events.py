@@ -74,6 +74,8 @@ class Sent:
     """What a right reply shows to be remembered."""
     needs: str | None = None
     """What the example must have shown for this question to count."""
+    session: str | None = None
+    """The session of a record that the message is part of."""
 
     @property
     def said(self) -> Message:

@@ -177,7 +177,8 @@ class Conversation:
             exchange = await self._scripted(record, reply, answered=answered)
         else:
             exchange = await self._exchange(message, record, question=kind == "ask")
-        turn = Turn(message, exchange.reply, kind, send.example.id, answered)
+        session = line.session if isinstance(line, Tell) else None
+        turn = Turn(message, exchange.reply, kind, send.example.id, answered, session=session)
         heard.append(turn)
         replayed = not calls.live
         if calls.opened and (replayed or answered == "script"):
@@ -389,6 +390,7 @@ class Conversation:
                 user=None if line is None else line.user,
                 shows=line.shows if isinstance(line, Ask) else None,
                 needs=line.needs if isinstance(line, Ask) else None,
+                session=line.session if isinstance(line, Tell) else None,
             )
         )
         return tokens
