@@ -36,7 +36,10 @@ class OpenAIResponses(OpenAIChat):
             body["temperature"] = self._temperature
         if self._effort is not None:
             body["reasoning"] = {"effort": self._effort}
-        content = prompt.request(body, "input", system=False)
+        # Without a type, it is a message to OpenAI, and nothing to llama.cpp's server. Quotes inside of texts are escaped.
+        content = prompt.request(body, "input", system=False).replace(
+            b'{"role":', b'{"type":"message","role":'
+        )
         return await client.post("/responses", content=content, cast_to=Response)
 
     def read(self, answer: Any) -> Reply:
@@ -55,7 +58,8 @@ class OpenAIResponses(OpenAIChat):
             raise self.endpoint.unreadable(str(error)) from error
         if refusal or why == "content_filter":
             return Reply(refusal or text, usage, Finish.REFUSAL)
-        cut = why == "max_output_tokens"
+        # llama.cpp's server calls a reply complete that it has cut off.
+        cut = why == "max_output_tokens" or (usage is not None and usage.output >= self._max_output)
         if not text.strip():
             raise self.endpoint.silent("length" if cut else str(answer.status), self._max_output)
         return Reply(text, usage, Finish.LENGTH if cut else Finish.STOP)
