@@ -36,7 +36,7 @@ class OpenAIResponses(OpenAIChat):
             body["temperature"] = self._temperature
         if self._effort is not None:
             body["reasoning"] = {"effort": self._effort}
-        # Without a type, it is a message to OpenAI, and nothing to llama.cpp's server. Quotes inside of texts are escaped.
+        # OpenAI needs no type here, llama.cpp's server does. Quotes inside of texts are escaped.
         content = prompt.request(body, "input", system=False).replace(
             b'{"role":', b'{"type":"message","role":'
         )

