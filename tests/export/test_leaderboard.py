@@ -254,9 +254,9 @@ def test_the_finding_says_who_is_ahead_only_where_that_is_shown(made: "Made", bu
     assert finding(a=[RIGHT], b=mixed, c=[WRONG]) == "At a span of 120k, a is ahead of both others."
     assert finding(a=[RIGHT], b=[WRONG]) == "At a span of 120k, a is ahead of the other one."
     tied = finding(a=mixed, b=mixed_too, c=[WRONG])
-    assert tied.startswith("At a span of 120k the data does not tell which of 2 of 3 agents is the best: ")
+    assert tied.startswith("At a span of 120k any of 2 agents may be the best, of 3 in all: ")
     assert finding(a=mixed, b=mixed_too).startswith(
-        "At a span of 120k the data does not tell which of the two agents"
+        "At a span of 120k the data does not tell which of two agents is better: "
     )
     assert finding(a=mixed) == "At a span of 120k there is one agent, a."
 

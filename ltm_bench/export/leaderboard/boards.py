@@ -112,8 +112,9 @@ class SpanTable(NamedTuple):
                 whom = f"{beaten} of {len(real) - 1} others, and nobody is shown to be better"
             return f"{where}, {best} is ahead of {whom}."
         names = ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")
-        which = "the two agents" if len(real) == 2 else f"{len(first)} of {len(real)} agents"
-        return f"{where} the data does not tell which of {which} is the best: {names}."
+        if len(real) == 2:
+            return f"{where} the data does not tell which of two agents is better: {names}."
+        return f"{where} any of {len(first)} agents may be the best, of {len(real)} in all: {names}."
 
 
 class Board(NamedTuple):
