@@ -155,6 +155,8 @@ class Skill(Frozen):
     n: int
     """Examples that have a score."""
     scenarios: list[str]
+    chance: float | None = None
+    """What guessing would score; None where nobody worked it out."""
 
 
 class Bin(Frozen):
@@ -165,6 +167,8 @@ class Bin(Frozen):
     mean: float
     interval: Interval
     n: int
+    chance: float | None = None
+    """What guessing would score; None where nobody worked it out."""
 
 
 class NeedleRecall(Frozen):
