@@ -31,6 +31,7 @@ from ltm_bench.score.headline import (
     count_outcomes,
     decide,
     example_score,
+    gated,
     headline,
     mean,
     retrievals,
@@ -128,7 +129,7 @@ class _Open:
                 for told in self.told
                 if ended is None or told.position <= last  # what follows the last question is a farewell
             ],
-            questions=questions,
+            questions=gated(questions),
             published=self.published,
             ingestion=self.taking.ingestion,
         )
@@ -308,6 +309,8 @@ class _Fold:
             # Where a message brings its own material, the question comes after that.
             "position": sent.position + (sent.tokens if sent.buried is not None else 0),
             "at": sent.at,
+            "shows": sent.shows,
+            "needs": sent.needs,
         }
         example.taking.waited(self.spent.get(sent.turn))
         if replied is None:

@@ -384,6 +384,46 @@ def test_the_command_says_what_came_of_it(
         assert complaint in refused.err
 
 
+def test_a_seed_that_was_drawn_after_the_agent_was_handed_in_is_marked(
+    bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("vector_memory-2k.zip", "parrot-2k.zip"):
+        shutil.copy(bundles / name, tmp_path / name)
+    done = command("leaderboard", "draw", "vector_memory-2k.zip")
+    assert done.exit_code == 0, done.output
+    seed = int(re.findall(r"--seed (\d+)", done.out)[0])
+    asked: dict[str, Any] = {"scenarios": ["colours"], "examples": 2, "reports": tmp_path / "reports"}
+    for agent in ("vector_memory", "parrot"):
+        pack(
+            run(agent, "2k", seed=seed, name=f"{agent}-drawn", **asked).folder,
+            tmp_path / f"{agent}-drawn.zip",
+        )
+    pack(
+        run("vector_memory", "2k", seed=seed, name="other", settings={"memories": 3}, **asked).folder,
+        tmp_path / "other.zip",
+    )
+    drawn = {each.file: each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)}
+    assert len(drawn) == 5
+    assert [name for name, day in drawn.items() if day] == ["vector_memory-drawn.zip"], "for this agent alone"
+    write_site(Built(tmp_path), tmp_path / "site")
+    pages = [page.read_text("utf-8") for page in (tmp_path / "site").glob("board-*.html")]
+    assert (
+        sum(f"drawn on {drawn['vector_memory-drawn.zip']}, after the agent was handed in" in p for p in pages)
+        == 1
+    )
+    assert any("chosen by the submitter" in page for page in pages)
+    text = (tmp_path / "drawn.toml").read_text("utf-8")
+    (tmp_path / "drawn.toml").write_text(re.sub(r'on = ".*"', 'on = "2999-01-01"', text), "utf-8")
+    assert not any(each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)), (
+        "begun before"
+    )
+    (tmp_path / "drawn.toml").write_text(text.replace("seed", "sead"), "utf-8")
+    with pytest.raises(ConfigError, match=r"drawn\.toml: drawn 1: "):
+        list(read_bundles(tmp_path))
+    assert "there is no such file" in command("leaderboard", "draw", "nothing.zip").err
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_pages_fit_load_nothing_and_can_be_read_by_everybody(
