@@ -11,6 +11,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def _write_schemas(sphinx: Any, problem: Exception | None) -> None:
 
 def commands() -> str:
     """Return every command with its arguments, options, environment variables and examples, as Markdown."""
-    top = typer.main.get_command(app)
+    top: Any = typer.main.get_command(app)
     context = top.make_context("ltm-bench", [], resilient_parsing=True)
     return "\n".join(line for name in top.list_commands(context) for line in _command(top, context, name))
 
@@ -210,6 +211,6 @@ def _notes() -> str:
 TEXTS: Mapping[str, Callable[[], str]] = {
     "commands": commands,
     "notes": _notes,
-    **{name.removesuffix(".json"): (lambda name=name: _tables(name)) for name in FORMS},
+    **{name.removesuffix(".json"): partial(_tables, name) for name in FORMS},
 }
 """The texts by the names that pages call them."""

@@ -99,7 +99,8 @@ def code(kind: type[Matcher]) -> str:
     text = inspect.getsource(module)
     lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
-        for inner in getattr(node, "body", None) if isinstance(getattr(node, "body", None), list) else ():
+        body = getattr(node, "body", ())
+        for inner in body if isinstance(body, list) else ():
             if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant) and inner.end_lineno:
                 lines[inner.lineno - 1 : inner.end_lineno] = [""] * (inner.end_lineno - inner.lineno + 1)
     return digest(line.strip() for line in lines if line.strip() and not line.strip().startswith("#"))
@@ -184,7 +185,7 @@ def test_what_changed_since_the_last_release_has_changed_the_version_of_the_benc
 
 def renew() -> None:
     """Write the file again. Whatever changed without its version stands in the way."""
-    now = {
+    now: dict[str, Any] = {
         "bench_version": BENCH_VERSION,
         "scenarios": {name: scenario(name) for name in sorted(shipped())},
         "matchers": {name: matcher(name) for name in built_in() if examples()[name]},

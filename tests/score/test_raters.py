@@ -81,12 +81,8 @@ def test_what_reviewers_and_auditors_said_is_compared_each_with_its_like(tmp_pat
         )
     review, audit = agreements(tmp_path)
     assert (review.of, review.first, review.second) == ("review", "Ada", "Ben")
-    assert (review.read, review.alike, review.apart, review.kappa) == (
-        3,
-        2,
-        (("colours/0", 0),),
-        pytest.approx(0),
-    )
+    assert (review.read, review.alike, review.apart) == (3, 2, (("colours/0", 0),))
+    assert review.kappa == pytest.approx(0)
     assert (audit.of, audit.read, audit.alike, audit.kappa) == ("audit", 5, 5, 1.0)
     assert audit.interval is not None
     assert audit.interval.low < 0.6  # five replies alike say little
