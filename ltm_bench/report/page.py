@@ -32,7 +32,7 @@ LIMITS = {
     "LONGEST_SETTING": 400,  # characters of a parameter beside its scenario
     "MOST_HISTORIES": 40,  # listed; all of them are in results.json
     "MOST_NEEDLES": 40,  # listed per example; all of them are on the strips and in the transcript
-    "MOST_OPEN": 8,  # failed examples that are unfolded from the start
+    "MOST_OPEN": 3,  # failed examples that are unfolded from the start
     "MOST_CELLS": 256,  # parts of an answer drawn one by one
 }
 
