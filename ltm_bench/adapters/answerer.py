@@ -29,15 +29,22 @@ _MEMORIES = (
 )
 
 
+def core_agent(name: str, settings: Mapping[str, Any]) -> Agent:
+    """Make an agent of an adapter or a provider, and perhaps its model; settings that are None are left to it."""
+    provider, _, model = name.partition(":")
+    given = {"model": model or None, **settings}
+    return make_agent(
+        adapter_of(provider, catalogue("agents")) or provider,
+        {key: value for key, value in given.items() if value is not None},
+    )
+
+
 class Core:
     """Another adapter that answers from a prompt. Every turn gets a new one, so that it remembers nothing."""
 
     def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
         """Set up `name`, an adapter or a provider and perhaps its model; settings that are None are left to it."""
-        provider, _, model = name.partition(":")
-        self._adapter = adapter_of(provider, catalogue("agents")) or provider
-        given = {"model": model or None, **settings}
-        self._settings = {key: value for key, value in given.items() if value is not None}
+        self._name, self._settings = name, settings
         self._window = window
         self._count = counter().count
         self._last: Agent | None = None
@@ -49,7 +56,7 @@ class Core:
         """Whether each of its requests is paid for by itself (see `Agent.metered`)."""
 
     def _new(self) -> Agent:
-        return make_agent(self._adapter, self._settings)
+        return core_agent(self._name, self._settings)
 
     async def reply(self, home: Path, prompt: Message) -> Reply:
         """Answer one prompt."""
