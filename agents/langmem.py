@@ -49,7 +49,7 @@ class LangMem(MemoryProduct):
         deletes: Whether the manager may delete memories; LangMem's own default is that it may not.
         recent: How many of the newest turns the core sees word for word.
         window: Tokens of the prompt that the core gets, its reply not counted.
-        timeout: Seconds to wait for one answer of the managing model.
+        timeout: Seconds to wait for one answer of the managing model, and of the core.
         max_retries: How often a failed request is sent again.
     """
 
@@ -77,7 +77,7 @@ class LangMem(MemoryProduct):
         super().__init__(
             endpoint,
             core=core or f"openai:{model}",
-            core_settings={"base_url": base_url},
+            core_settings={"base_url": base_url, "timeout": timeout, "max_retries": max_retries},
             memories=memories,
             recent=recent,
             window=window,

@@ -71,7 +71,7 @@ class Mem0(MemoryProduct):
         recent: How many of the newest turns the core sees word for word.
         window: Tokens of the prompt that the core gets, its reply not counted.
         reasoning: Whether `model` takes no temperature and no max_tokens; default: by its name, as Mem0 does.
-        timeout: Seconds to wait for one answer of the extracting model.
+        timeout: Seconds to wait for one answer of the extracting model, and of the core.
         max_retries: How often a failed request is sent again.
     """
 
@@ -97,7 +97,7 @@ class Mem0(MemoryProduct):
         super().__init__(
             endpoint,
             core=core or f"openai:{model}",
-            core_settings={"base_url": base_url},
+            core_settings={"base_url": base_url, "timeout": timeout, "max_retries": max_retries},
             memories=memories,
             recent=recent,
             window=window,

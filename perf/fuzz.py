@@ -25,7 +25,7 @@ from ltm_bench.core.tokens import counter
 from ltm_bench.judge import rubric
 from ltm_bench.matchers.forms import dump
 from ltm_bench.matchers.phrases import SaidIn
-from ltm_bench.matchers.reading import number, words
+from ltm_bench.matchers.reading import abstains, number, words
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import examples
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
@@ -49,7 +49,8 @@ class Place:
         self.question = question
         self.expect = expect
         self.before = before
-        self.declining = self.judge("I do not know.") is Outcome.CORRECT
+        declined = (self.judge("I do not know.") is Outcome.CORRECT, *map(abstains, expect.right()[:1]))
+        self.declining = any(declined)
         """Whether an abstention is right here; then nonsense may be right as well."""
 
     def judge(self, reply: str) -> Outcome:

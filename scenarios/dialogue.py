@@ -23,6 +23,9 @@ MADE = "factconsolidation-sh-6k"
 CHANGES = 3
 """How often each fact is told; the last time counts."""
 
+SITTING = 4
+"""Parts of a session up to which nothing comes between them in a woven conversation."""
+
 BEGIN = (
     "I am going to show you a record in parts. Please take note of what it says; questions come at the end."
 )
@@ -49,11 +52,9 @@ def dialogue(
         data: Its file or folder.
         digest: The first 16 hex digits of the SHA-256 of `data`.
         chosen: Ids of the questions that are asked, separated by spaces; empty for all.
-        scorer: `official` or `strict`.
+        scorer: `official`, `strict`, or `paper` for BEAM.
         part: Most characters of a session that are told at once.
     """
-    if scorer not in ("official", "strict"):
-        raise ValueError(f"scorer = {scorer!r}: it is official or strict")
     if part < 200:
         raise ValueError(f"part = {part}: it is 200 or more")
     if not data and set != MADE:
@@ -61,13 +62,24 @@ def dialogue(
             f"set = {set!r}: name its file with data; only facts like those of {MADE} can be made"
         )
     which = public_set(set)
+    if scorer not in which.scorers:
+        raise ValueError(f"scorer = {scorer!r}: for {set} it is {' or '.join(which.scorers)}")
     history = nth_history(set, Path(data), digest, chosen.split(), dice.index) if data else _made(dice)
-    told = [(session, text) for session in history.sessions for text in _parts(session, part)]
+    told = [(session, list(_parts(session, part))) for session in history.sessions]
+    parts = sum(len(texts) for _, texts in told)
     # Once, and not with every question: an agent that looks for what resembles a question would find the others.
     reply = yield Tell(f"{BEGIN} {which.instruction}".rstrip(), at=0.0)
-    clock = _Dates(history.sessions, reply.at)
-    for place, (session, text) in enumerate(told, start=1):
-        reply = yield Tell(text, at=place / (len(told) + 1), after=clock.wait(session.at, reply.at))
+    clock, place = _Dates(history.sessions, reply.at), 0
+    for session, texts in told:
+        for number, text in enumerate(texts):
+            place += 1
+            apart = number == 0 or len(texts) > SITTING
+            reply = yield Tell(
+                text,
+                at=place / (parts + 1) if apart else None,
+                after=None if number else clock.wait(session.at, reply.at),
+                session=session.id,
+            )
     for place, question in enumerate(history.questions):
         reply = yield Ask(
             _asked(question),

@@ -36,9 +36,26 @@ class Product:
         self.fails: Callable[[Call], bool] = lambda call: True
         self.routes: list[tuple[str, str, Route]] = []
         self.number = itertools.count(1)
+        self.stopping = threading.Event()
+        self._always: Answer | None = None
+        self._hangs = 0.0
+
+    @contextlib.contextmanager
+    def failing(self, kind: str = "error", **details: Any) -> Iterator[None]:
+        """Fail every request for as long as the block lasts."""
+        said = details.get("message", "Something went wrong.")
+        self._always = details.get("status", 500), {"detail": said, "error": {"message": said}}
+        self._hangs = details.get("seconds", 10.0) if kind == "hang" else 0.0
+        try:
+            yield
+        finally:
+            self._always, self._hangs = None, 0.0
 
     def answer(self, call: Call) -> Answer:
         self.calls.append(call)
+        if (fault := self._always) is not None:
+            self.stopping.wait(self._hangs)
+            return fault
         if self.faults and self.fails(call):
             return self.faults.pop(0)
         for method, pattern, route in self.routes:
@@ -110,7 +127,9 @@ class Letta(Product):
         text = call.body["messages"][0]["content"]
         known = [agent["heard"][each] for each in agent["context"]]
         archived = [text for text, _ in agent["passages"].values()]
-        shared = [each for each in known + archived if set(re.findall(r"\w{5,}", each)) & {"parrot"}]
+        wanted = set(re.findall(r"\w{4,}", text)) - {"What", "called"}
+        told = [each for each in known + archived if "?" not in each]
+        shared = [each for each in told if wanted & set(re.findall(r"\w{4,}", each.rpartition("]")[2]))]
         said = shared[-1].rpartition("\n")[2] if "?" in text and shared else "Noted."
         number = f"message-{next(self.number)}"
         agent["heard"][number] = text
@@ -293,7 +312,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        with contextlib.suppress(ConnectionError):  # whoever asked may have given up
+            self.wfile.write(data)
 
     do_GET = do_POST = do_PATCH = do_DELETE = _any
 
@@ -316,5 +336,6 @@ def serving(product: Product) -> Iterator[None]:
     try:
         yield
     finally:
+        product.stopping.set()
         server.shutdown()
         server.server_close()

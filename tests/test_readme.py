@@ -92,6 +92,13 @@ def test_the_python_session_of_the_readme_gives_what_it_shows(here: Path) -> Non
     assert (here / "page.html").stat().st_size > 0
 
 
+def test_the_test_of_an_adapter_in_the_readme_passes(here: Path, key: str) -> None:
+    [example] = [code for code in snippets("agents/README.md") if "conformance(" in code]
+    names: dict[str, Any] = {}
+    exec(example, names)
+    names["test_it_keeps_the_rules"]()
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text("utf-8")):
@@ -110,8 +117,8 @@ def test_the_files_in_the_readme_have_at_most_twenty_lines() -> None:
 
 
 def test_every_python_example_of_the_readmes_is_run_by_one_of_these_tests() -> None:
-    for readme, session in (("README.md", 1), ("scenarios/README.md", 0), ("agents/README.md", 0)):
-        assert len(snippets(readme)) == len(scenarios(readme)) + len(adapters(readme)) + session
+    for readme, other in (("README.md", 1), ("scenarios/README.md", 0), ("agents/README.md", 1)):
+        assert len(snippets(readme)) == len(scenarios(readme)) + len(adapters(readme)) + other
 
 
 def test_every_door_has_a_readme_with_a_file_that_works() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
-from ltm_bench.plugins.agents import adapter_of, make_agent
+from ltm_bench.plugins.agents import adapter_of, agent_class, make_agent
 from ltm_bench.plugins.files import catalogue
 
 _PASSAGES = (
@@ -30,20 +31,23 @@ _MEMORIES = (
 
 
 def core_agent(name: str, settings: Mapping[str, Any]) -> Agent:
-    """Make an agent of an adapter or a provider, and perhaps its model; settings that are None are left to it."""
+    """Make an agent of an adapter or a provider, and perhaps its model; settings that are None are left to it.
+
+    So are `timeout` and `max_retries` to an adapter that does not know them, since it waits for nobody.
+    """
     provider, _, model = name.partition(":")
-    given = {"model": model or None, **settings}
-    return make_agent(
-        adapter_of(provider, catalogue("agents")) or provider,
-        {key: value for key, value in given.items() if value is not None},
-    )
+    adapter = adapter_of(provider, catalogue("agents")) or provider
+    known = signature(agent_class(adapter)).parameters
+    patience = {each for each in ("timeout", "max_retries") if each not in known}
+    given = {"model": model or None, **{k: v for k, v in settings.items() if k not in patience}}
+    return make_agent(adapter, {key: value for key, value in given.items() if value is not None})
 
 
 class Core:
     """Another adapter that answers from a prompt. Every turn gets a new one, so that it remembers nothing."""
 
     def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
-        """Set up `name`, an adapter or a provider and perhaps its model; settings that are None are left to it."""
+        """Set up `name`, an adapter or a provider and perhaps its model (see `core_agent`)."""
         self._name, self._settings = name, settings
         self._window = window
         self._count = counter().count

@@ -32,9 +32,9 @@ from ltm_bench.api.execution import (
     rescore,
     start,
 )
-from ltm_bench.api.runs import Run
+from ltm_bench.api.runs import Run, stored_references
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.folders import REPORTS, find_run
@@ -242,7 +242,10 @@ def load_run(run: str | os.PathLike[str] | None = None, *, reports: str | os.Pat
     """
     folder = find_run(None if run is None else os.fspath(run), Path(reports))
     manifest = read_manifest(folder)
-    return Run(folder, manifest, score_run(folder, manifest, about=abouts(manifest)))
+    results = score_run(folder, manifest, about=abouts(manifest))
+    return Run(
+        folder, manifest, results.model_copy(update={"references": stored_references(folder, results)})
+    )
 
 
 def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str] = REPORTS) -> Comparison:
@@ -266,6 +269,9 @@ def plot(
     *runs: Run | str | os.PathLike[str],
     kind: str = "scenarios",
     path: str | os.PathLike[str] = "plot.svg",
+    scenarios: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
+    width: int | None = None,
     reports: str | os.PathLike[str] = REPORTS,
 ) -> Path:
     """Draw a chart of runs, and return where it was written. Needs the extra `plot`.
@@ -274,16 +280,37 @@ def plot(
         runs: Runs, their names, or their folders.
         kind: The chart; `ltm-bench plot --help` lists them.
         path: The file to write; its ending says the form: `.svg`, `.png` or `.pdf`.
+        scenarios: Only these, of the runs that have asked one of them; costs and latencies stay those of whole runs.
+        labels: What to call runs instead of their agents' names, by name of the run.
+        width: Of the plot, in pixels, without labels and legend.
         reports: The folder in which names are looked up.
 
     Raises:
         ConfigError: The chart or the form is unknown, the extra is not installed, or there is nothing to draw.
     """
-    from ltm_bench.report.charts import draw
+    from ltm_bench.report.charts import WIDTH, draw
     from ltm_bench.report.publishing import replace_file
+    from ltm_bench.score.narrowing import narrowed
 
-    target = Path(path)
-    replace_file(target, draw(kind, _scored(runs, reports), target.suffix.removeprefix(".")))
+    target, shown = Path(path), []
+    scored, names = _scored(runs, reports), dict(labels or {})
+    known = [each.results.run for each in scored]
+    for wanted in names:
+        if wanted not in known:
+            raise ConfigError(f"--label {wanted}: no such run is drawn{nearest(wanted, known)}")
+    asked = list(dict.fromkeys(s.name for each in scored for s in each.results.scenarios))
+    for wanted in scenarios:
+        if wanted not in asked:
+            raise ConfigError(
+                f"--scenario {wanted}: no run has asked it{nearest(wanted, asked)} ({', '.join(asked)})"
+            )
+    for each in scored:
+        if scenarios and not any(s.name in scenarios for s in each.results.scenarios):
+            continue
+        results = narrowed(each.results, scenarios) if scenarios else each.results
+        changes = {"agent": names.get(results.run, results.agent)}
+        shown.append(each._replace(results=results.model_copy(update=changes)))
+    replace_file(target, draw(kind, shown, target.suffix.removeprefix("."), width or WIDTH))
     return target
 
 

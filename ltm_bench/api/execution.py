@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from ltm_bench.adapters.http import caching
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
@@ -17,7 +17,6 @@ from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, Run
 from ltm_bench.core.messages import Message, Verdict
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import counter
-from ltm_bench.judge.asking import have_judged
 from ltm_bench.judge.judges import Judge, find_judges
 from ltm_bench.log.environment import record_tags
 from ltm_bench.log.manifest import Manifest
@@ -61,6 +60,8 @@ class Options:
     cache: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
     """Kept in environment.json, and added to those that the run has."""
+    connections: int = CONCURRENT
+    """Calls to the agent that may be under way at a time: of isolated examples, and of forked questions."""
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
     """Told, in one line each, of what a person at a terminal should know."""
@@ -110,14 +111,14 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
 
     try:
-        with caching(options.reports / CACHE if options.cache else None):
+        with _caching(options):
             held = await hold(
                 plan,
                 folder,
                 budget=options.budget,
                 observer=observer,
                 notify=options.notify,
-                concurrent=1 if plan.agents.sample.interactive else CONCURRENT,
+                concurrent=1 if plan.agents.sample.interactive else options.connections,
             )
     except (RunIncomplete, BudgetReached) as error:
         failure = error
@@ -139,7 +140,20 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     return await _judged(Run(folder, plan.manifest, results), plan, judges, options)
 
 
+def _caching(options: Options) -> AbstractContextManager[None]:
+    """Keep providers' answers within, if they are to be kept."""
+    if not options.cache:
+        return nullcontext()
+    from ltm_bench.adapters.http import caching
+
+    return caching(options.reports / CACHE)
+
+
 async def _judged(run: Run, plan: Plan | None, judges: Sequence[Judge], options: Options) -> Run:
+    if not judges:
+        return run
+    from ltm_bench.judge.asking import have_judged
+
     if not await have_judged(run.folder, run.results, judges, budget=options.budget, notify=options.notify):
         return run
     return Run(run.folder, run.manifest, await published(run.folder, plan, {}, run.manifest))

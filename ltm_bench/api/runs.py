@@ -11,9 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.results import ExampleResult, Results, ScenarioResult
 from ltm_bench.score.statistics import Interval
+
+
+def stored_references(folder: Path, results: Results) -> dict[str, float]:
+    """Return what baseline and oracle scored, if that was published from the log that these results are of."""
+    try:
+        stored = json_of(content_of(folder / "results.json"))
+        if stored["log"] != results.log:
+            return {}
+        return {str(name): float(score) for name, score in stored["references"].items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
+        return {}
 
 
 @dataclass(frozen=True)

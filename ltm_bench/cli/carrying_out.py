@@ -12,6 +12,7 @@ from ltm_bench.cli.display import RunDisplay
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError, RunIncomplete
+from ltm_bench.runner.runs import CONCURRENT
 
 
 def carry_out(
@@ -21,6 +22,7 @@ def carry_out(
     judges: Sequence[str],
     cache: bool = False,
     tags: Mapping[str, str] | None = None,
+    connections: int = CONCURRENT,
     resumable: str | None = None,
 ) -> Run:
     """Carry out a run, and print what came of it.
@@ -31,6 +33,7 @@ def carry_out(
         judges: Who decides where text alone cannot tell.
         cache: Whether providers' answers are kept.
         tags: Added to the run.
+        connections: Calls to the agent that may be under way at a time.
         resumable: The run's name, where it is known before it begins.
 
     Raises:
@@ -52,6 +55,7 @@ def carry_out(
         judges=judges,
         cache=cache,
         tags=tags or {},
+        connections=connections,
         progress=display,
         notify=lambda line: err().print(line),
         foresee=display.foresee,

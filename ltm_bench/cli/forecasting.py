@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
@@ -25,24 +25,63 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
         least = int(rounds * USABLE * manifest.span)
         yield f"at least {least:,} tokens of conversation; `ltm-bench estimate` says what that takes"
         return
-    took = duration(found.minutes)
-    yield ", ".join(
-        filter(
-            None,
-            [
-                f"about {_about(found.tokens)} tokens of conversation",
-                f"{found.calls:,} calls",
-                price(plan, found),
-                took,
-            ],
-        )
-    )
+    yield foretold(plan, found)
     if found.overruns > found.examples / 2:
         yield (
             f"{found.overruns} of {found.examples} examples will probably overrun: so many do not fit into a span of "
             f"{spell_span(manifest.span)}, and what is asked will lie further back; take a larger --span, or fewer "
             "--scenario or --examples"
         )
+
+
+def foretold(plan: Plan, found: Estimate) -> str:
+    """Say what a run will use, in one line: tokens of conversation, calls, dollars, minutes."""
+    parts = [
+        f"about {_about(found.tokens)} tokens of conversation",
+        f"{found.calls:,} calls",
+        price(plan, found),
+        duration(found.minutes),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def sweep_lines(groups: Sequence[tuple[Plan, Estimate | None, int]]) -> Iterator[str]:
+    """Yield what a person should know before many runs start.
+
+    Args:
+        groups: Runs that differ in the seed alone: the plan of one of them, what it will use (None where it is too
+            long to be simulated in passing), and how many they are.
+    """
+    for plan, found, count in groups:
+        manifest = plan.manifest
+        where = f"{manifest.suite.title} at {spell_span(manifest.span)}, {manifest.agent.name}"
+        each = f", in each of {count} runs" if count > 1 else ""
+        lines = list(forecast_lines(plan, found))
+        yield f"{where}: {'; '.join(lines)}{each}"
+    known = [(plan, found, count) for plan, found, count in groups if found is not None]
+    if len(known) < len(groups) or sum(count for *_, count in known) < 2:
+        return
+    tokens = sum(found.tokens * count for _, found, count in known)
+    calls = sum(found.calls * count for _, found, count in known)
+    prices = [
+        None if found.dollars is None and not plan.manifest.agent.free else float(found.dollars or 0) * count
+        for plan, found, count in known
+    ]
+    if None in prices:
+        spent = "price unknown"
+    elif all(plan.manifest.agent.free for plan, *_ in known):
+        spent = "free"
+    else:
+        most = "at most " if any(found.bounded for _, found, _ in known) else ""
+        spent = f"{most}${sum(filter(None, prices)):.2f}"
+    yield f"in all: about {_about(tokens)} tokens of conversation, {calls:,} calls, {spent}{_longest(known)}"
+
+
+def _longest(known: Sequence[tuple[Plan, Estimate, int]]) -> str:
+    """Say how long the longest run takes: the others go on meanwhile. Empty where one is unknown."""
+    minutes = [found.minutes for _, found, _ in known]
+    took = [each for each in minutes if each is not None]
+    return f", {duration(max(took))} for the longest run" if len(took) == len(minutes) else ""
 
 
 def asking(plan: Plan, found: Estimate | None) -> str:

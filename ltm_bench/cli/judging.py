@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.dialogue import Question
 from ltm_bench.datasets.judging import Ask
+from ltm_bench.datasets.marks import Sheet
+from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.public import public_set
 from ltm_bench.judge.grading import Grader
 from ltm_bench.judge.judges import find_judges
+from ltm_bench.judge.vague import FalseAccepts, false_accepts
 
 T = TypeVar("T")
 
@@ -43,11 +49,53 @@ def asked(
         return None
     if data is None:
         raise ConfigError(f"--judge {judge}: a judge needs the gold answers; name the set with --data")
+    on_bad(f"{judge} is asked about {path.name}; its answers are kept in {_store(judge, path)}")
+    return _graded(judge, path, budget, grade, on_bad)
+
+
+def asked_vaguely(
+    judge: str,
+    path: Path,
+    name: str,
+    questions: Mapping[str, Question],
+    sheets: Sequence[Sheet],
+    budget: Budget,
+    on_bad: Callable[[str], None],
+) -> FalseAccepts | None:
+    """Return what a judge gives for vague wrong answers to some of the questions of prediction files.
+
+    Args:
+        judge: Its name.
+        path: A prediction file; the judge's answers are kept beside it, and not asked for again.
+        name: A public set with these questions.
+        questions: Those of the data.
+        sheets: The files' marks.
+        budget: What may be spent.
+        on_bad: Is told of questions that the judge fails to answer.
+
+    Raises BudgetReached when the next question could exceed the budget.
+    """
+    expect = public_set(name).expect
+    answered = {mark.id for sheet in sheets for mark in sheet.marks}
+    matchers = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
+    asked = [(matcher, text) for matcher, text in matchers if isinstance(matcher, SetMatcher)]
+    return _graded(judge, path, budget, partial(false_accepts, asked), on_bad)
+
+
+def _store(judge: str, path: Path) -> Path:
+    return path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', judge)}.jsonl")
+
+
+def _graded(
+    judge: str,
+    path: Path,
+    budget: Budget,
+    grade: Callable[[Ask], Coroutine[Any, Any, T]],
+    on_bad: Callable[[str], None],
+) -> T:
     (found,) = find_judges([judge])
-    store = path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', judge)}.jsonl")
-    on_bad(f"{judge} is asked about {path.name}; its answers are kept in {store}")
 
     async def ask_all() -> T:
-        return await grade(Grader(found, store, budget, on_bad).ask)
+        return await grade(Grader(found, _store(judge, path), budget, on_bad).ask)
 
     return asyncio.run(ask_all())

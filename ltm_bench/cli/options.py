@@ -3,7 +3,7 @@
 import json
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
@@ -142,11 +142,16 @@ def _values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
 
 def parse_tags(given: list[str]) -> dict[str, str]:
     """Read tags as they are typed, `KEY=VALUE` each. Raises ConfigError."""
+    return parse_pairs("--tag", "key=value", given)
+
+
+def parse_pairs(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
+    """Read the values of an option that are pairs, such as `KEY=VALUE`. Raises ConfigError."""
     found = {}
     for each in given:
         key, equals, value = each.partition("=")
         if not equals or not key.strip():
-            raise ConfigError(f"--tag {each}: write it as key=value")
+            raise ConfigError(f"{option} {each}: write it as {form}")
         found[key.strip()] = value.strip()
     return found
 
@@ -340,6 +345,16 @@ MaxRetries = Annotated[
         parser=whole("--max-retries", 0),
         envvar="LTM_BENCH_MAX_RETRIES",
         help="How often a failed request is sent again, instead of the agent's own setting.",
+    ),
+]
+Connections = Annotated[
+    int,
+    typer.Option(
+        "--max-connections",
+        metavar="N",
+        parser=whole("--max-connections", 1),
+        envvar="LTM_BENCH_MAX_CONNECTIONS",
+        help="Calls at a time to one provider: of runs, of isolated examples, of forked questions.",
     ),
 ]
 Cache = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from ltm_bench.cli.console import out
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.marks import Sheet
+    from ltm_bench.judge.vague import FalseAccepts
     from ltm_bench.score.published import Compared, Figure, FileFigures
 
 _NAMED = 5
@@ -23,7 +24,8 @@ def print_sheets(
     *,
     as_json: bool,
     types: Mapping[str, str] | None = None,
-    notes: Iterable[str] = (),
+    judged: Collection[str] = (),
+    passed: FalseAccepts | None = None,
 ) -> None:
     """Print the figures of files, and compare them.
 
@@ -31,21 +33,25 @@ def print_sheets(
         sheets: The files' marks.
         as_json: As one JSON object instead of tables.
         types: What types are called, where their names do not say.
-        notes: Lines that stand below.
+        judged: Columns that only a judge can fill.
+        passed: What the judge gives for wrong answers, where that is known.
     """
     from ltm_bench.score.published import compare_files, file_figures
 
     figures, compared = list(map(file_figures, sheets)), compare_files(sheets)
-    lines = [*notes, *dict.fromkeys(_unmatched(figures, compared))]
+    lines = list(dict.fromkeys(_unmatched(figures, compared)))
+    if any(column in judged for each in figures for column in each.columns):
+        lines.insert(0, _trust(passed))
     if as_json:
         found = {
             "files": [each.model_dump(mode="json") for each in figures],
             "compared": [each.model_dump(mode="json") for each in compared],
+            "false_accepts": passed and passed._asdict(),
             "notes": lines,
         }
         out().print_json(json.dumps(found))
         return
-    _print_figures(figures, types or {})
+    print_figures(figures, types or {})
     _print_compared(compared)
     for each in figures:
         for line in _remarks(each):
@@ -54,7 +60,25 @@ def print_sheets(
         out().print(line)
 
 
-def _print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
+def _trust(passed: FalseAccepts | None) -> str:
+    """Say how often the judge passes wrong answers."""
+    if passed is not None:
+        return f"judge: of {passed.n} answers {passed.of} it passes {passed.rate:.4f}"
+    return (
+        "judge: how often it passes a wrong answer is not known; of vague wrong answers to LoCoMo the usual judge "
+        "passes 0.627 (name such a file with --wrong, or a judge with --judge)"
+    )
+
+
+def print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
+    """Print the figures of files or runs as a table; nothing where there are none.
+
+    Args:
+        files: Their figures.
+        types: What types are called, where their names do not say.
+    """
+    if not files:
+        return
     columns = list(dict.fromkeys(column for each in files for column in each.columns))
     table = _table("", "n", *columns)
     for each in files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich import box
@@ -9,8 +10,9 @@ from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
 from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
-from ltm_bench.score.results import Results
+from ltm_bench.score.results import JudgeNote, Results
 
 
 def print_run(run: Run) -> None:
@@ -35,7 +37,12 @@ def print_run(run: Run) -> None:
             f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "
             f"if all were right, the score would be {results.undecided_worth:.2f} higher: rescore --judge, or review"
         )
+    for each in results.sets:
+        print_figures([each], each.types)
+    for line in _ingestion(results):
+        out().print(line)
     for note in results.judges:
+        out().print(safe(_false_accepts(note)))
         if not note.believed:
             checked = "failed calibration" if note.sensitivity is not None else "was never calibrated"
             out().print(f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}")
@@ -46,6 +53,27 @@ def print_run(run: Run) -> None:
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     print_page(run.folder / "report.html")
+
+
+def _false_accepts(note: JudgeNote) -> str:
+    """Say how much a judge gives for vague wrong answers."""
+    if note.false_accepts is None:
+        return f"judge {note.name}: how much it gives for vague wrong answers is not known"
+    return f"judge {note.name} passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
+
+
+def _ingestion(results: Results) -> Iterator[str]:
+    """Say what taking in histories took, all together."""
+    taken = [
+        each.ingestion for each in results.examples if each.ingestion is not None and each.ingestion.sessions
+    ]
+    if not taken:
+        return
+    tokens, seconds = sum(each.tokens for each in taken), [each.seconds for each in taken]
+    known = [each for each in seconds if each is not None]
+    took = "" if len(known) < len(seconds) else f" in {sum(known):,.1f} s"
+    histories = f"{len(taken)} histor{'y' if len(taken) == 1 else 'ies'}"
+    yield f"taken in: {histories} of {tokens:,} tokens{took}; the page has the time and the cost of each"
 
 
 def _verdict(results: Results) -> str:

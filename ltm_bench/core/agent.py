@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -47,6 +48,11 @@ class Finding:
     text: str
     lacks: bool = False
     """Whether something is missing that an agent can do without."""
+
+
+def session_of(turn: Turn) -> tuple[str | None, str] | None:
+    """Return what the turns of one session have in common: example and session; None for a turn of no session."""
+    return None if turn.session is None else (turn.example, turn.session)
 
 
 @dataclass(frozen=True)
@@ -135,23 +141,30 @@ class Agent:
 
     async def observe(self, turn: Turn) -> None:
         """Take a turn as having happened, without being asked (scripted filler, replay)."""
-        if (
-            type(self).observe_session is not Agent.observe_session
-        ):  # it stores sessions: this one has a single turn
+        if self.takes_sessions:  # this one has a single turn
             await self.observe_session((turn,))
 
     async def observe_session(self, turns: Sequence[Turn]) -> None:
-        """Take a whole session at once, for memories that store sessions. The default observes turn by turn."""
+        """Take a whole session at once, for memories that store sessions. The default observes turn by turn.
+
+        Records such as the public sets' consist of sessions. The turns have the session's date; a long session
+        has several. Texts name who speaks, line by line. What belongs to no session goes to `observe`.
+        """
         for turn in turns:
             await self.observe(turn)
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Return to the state after these turns; called once after `open` when a run is resumed.
 
-        The default observes each turn. Agents with a durable memory cut it back to these, or raise CannotResume.
+        The default observes each turn, and each session at once where the agent takes sessions. Agents with a durable
+        memory cut it back to these, or raise CannotResume.
         """
-        for turn in turns:
-            await self.observe(turn)
+        for session, together in groupby(turns, key=session_of):
+            if session is not None and self.takes_sessions:
+                await self.observe_session(tuple(together))
+            else:
+                for turn in together:
+                    await self.observe(turn)
 
     async def settle(self) -> None:
         """Wait until everything that was said can be retrieved (asynchronous indexers). Called before a question."""
@@ -185,6 +198,11 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 
     # What the benchmark asks about it
+
+    @property
+    def takes_sessions(self) -> bool:
+        """Whether it has an `observe_session` of its own."""
+        return type(self).observe_session is not Agent.observe_session
 
     @property
     def can_be_told(self) -> bool:

@@ -121,6 +121,8 @@ class Turn:
     answered: AnsweredBy = "agent"
     forked: bool = False
     """Whether it is a question that was asked beside the conversation, which therefore knows nothing of it."""
+    session: str | None = None
+    """The session of a record that its message is part of; those of one example and session belong together."""
 
     @property
     def billed(self) -> bool:
@@ -222,6 +224,8 @@ class Tell:
     """The best reply, where that is more than an acknowledgement."""
     buried: tuple[Buried, ...] = ()
     """The needles in it, where the message itself is not one."""
+    session: str | None = None
+    """The session of a record that it is part of, for agents that take whole sessions (`Agent.observe_session`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,49 @@
-"""What the judged sets share: somebody who answers questions."""
+"""What the judged sets share: somebody who answers questions, and what a published scorer asks about one reply."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+from ltm_bench.core.messages import Outcome
 
 Ask = Callable[[str], Awaitable[str | None]]
 """Puts a question to a judge; None if it fails."""
 
 T = TypeVar("T")
+
+
+class Judged(NamedTuple):
+    """What a judge's answers make of a reply."""
+
+    outcome: Outcome
+    score: float
+    """From 0 to 1, as the run is scored."""
+    reason: str
+    scores: Mapping[str, float]
+    """From 0 to 1, by the columns of the published scorer."""
+
+
+Inquiry = Generator[str, str, Judged | None]
+"""Yields what a judge is asked about a reply, takes its answers, and returns what they make of it.
+
+None where an answer could not be read.
+"""
+
+
+async def conduct(inquiry: Inquiry, ask: Ask) -> Judged | None:
+    """Put an inquiry's questions to a judge, one after the other. Returns None if it fails, or cannot be understood."""
+    try:
+        text = next(inquiry)
+        while True:
+            answer = await ask(text)
+            if answer is None:
+                return None
+            text = inquiry.send(answer)
+    except StopIteration as done:
+        found: Judged | None = done.value
+        return found
+    finally:
+        inquiry.close()
 
 
 async def together(tasks: Iterable[Awaitable[T]]) -> list[T]:

@@ -42,7 +42,9 @@ class PublicSet:
     keeps: Callable[[History], bool] = lambda history: True
     """Which histories of the file belong to it."""
     expect: Callable[[Question, str], Matcher]
-    """The matcher of a question, for a mode of scoring: `official` or `strict`."""
+    """The matcher of a question, for one of `scorers`."""
+    scorers: tuple[str, ...] = ("official", "strict")
+    """Modes of scoring."""
 
     suspect: Callable[[Question], bool] = lambda question: False
     """Whether a key contradicts itself, beside those that are known to be wrong."""

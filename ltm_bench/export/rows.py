@@ -69,6 +69,19 @@ class Row(NamedTuple):
     example_span: int
     """Tokens from the example's first message to its last question."""
     overrun: int
+    ingested_turns: int | None
+    """Messages with which the example's needles were told; None where none was."""
+    ingested_tokens: int | None
+    ingested_seconds: float | None
+    """What telling them took, waiting for indexers included."""
+    ingested_dollars: float | None
+    set_question: str | None
+    """The id of a public set's question, as in prediction files."""
+    set_type: str | None
+    set_scores: list[str]
+    """What the set's scorers give, as `column=score`."""
+    wrong_key: str | None
+    """Why its published key is known to be wrong."""
     scenario_score: float | None
     scenario_low: float | None
     """95 % interval of the scenario's score."""
@@ -139,7 +152,7 @@ def _of_run(results: Results) -> dict[str, Any]:
 
 
 def _of_example(example: ExampleResult, scenario: ScenarioResult) -> dict[str, Any]:
-    interval = scenario.interval
+    interval, taken = scenario.interval, example.ingestion
     return {
         "scenario": example.scenario,
         "skills": sorted(scenario.skills),
@@ -148,6 +161,10 @@ def _of_example(example: ExampleResult, scenario: ScenarioResult) -> dict[str, A
         "example_score": example.score,
         "example_span": example.span,
         "overrun": example.overrun,
+        "ingested_turns": taken and taken.turns,
+        "ingested_tokens": taken and taken.tokens,
+        "ingested_seconds": taken and taken.seconds,
+        "ingested_dollars": taken and taken.dollars,
         "scenario_score": scenario.score,
         "scenario_low": interval and interval.low,
         "scenario_high": interval and interval.high,
@@ -156,6 +173,7 @@ def _of_example(example: ExampleResult, scenario: ScenarioResult) -> dict[str, A
 
 def _of_question(results: Results, example: ExampleResult, question: Question) -> dict[str, Any]:
     apart, found, usage = distance(example, question), question.retrieval, question.usage
+    of = question.published
     within = [each for each in results.distances if apart is not None and each.low <= apart <= each.high]
     return {
         "turn": question.turn,
@@ -183,4 +201,8 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "tokens_out": usage and usage["output"],
         "dollars": question.dollars,
         "seconds": question.seconds,
+        "set_question": of and of.id,
+        "set_type": of and of.type,
+        "set_scores": [] if of is None else [f"{column}={score:g}" for column, score in of.scores.items()],
+        "wrong_key": (of and of.wrong_key) or None,
     }

@@ -1,4 +1,4 @@
-"""Checks that a run agrees with itself: its log, its verdicts, its results.
+"""Checks that a run agrees with itself: its log, its verdicts, its results; and with what its seed gives.
 
 Nothing is scored again: scorers change, and a verdict that today's scorer would not give is no sign of a changed file.
 What they say today is what `ltm-bench rescore` shows. Nor can this tell who wrote the files: whoever changes a reply
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
+from ltm_bench.export.retold import retold
 from ltm_bench.export.stored import Asked, Logged, Place, Verdict, read_log, stored_results, stored_verdicts
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import log_digest, read_manifest
@@ -37,6 +38,8 @@ class Verified(NamedTuple):
     verdicts: int
     texts: int
     """Messages and replies whose tokens were counted again."""
+    retold: int
+    """Examples whose scripts say again what the log says; 0 where their scenarios have changed since."""
     changed_scorers: Mapping[str, str]
     """Scorers that have another version today, e.g. `NamesOnly@1` to `NamesOnly@2`."""
 
@@ -57,12 +60,14 @@ def verify(run: Path) -> Verified:
         )
     logged = read_log(run, manifest)
     verdicts = stored_verdicts(run)
+    told = retold(run, manifest)
     differing = [
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
         *_against_records(results, run),
         *_against_audits(results, run),
         *_against_itself(results),
+        *told.differing,
     ]
     if differing:
         more = f" (and {len(differing) - _SHOWN} more)" if len(differing) > _SHOWN else ""
@@ -70,7 +75,7 @@ def verify(run: Path) -> Verified:
             f"{run.name}: its files do not agree: {'; '.join(differing[:_SHOWN])}{more}; "
             "`ltm-bench rescore` derives them from the log again"
         )
-    return Verified(results, len(verdicts), logged.texts, _changed_scorers(results))
+    return Verified(results, len(verdicts), logged.texts, told.examples, _changed_scorers(results))
 
 
 def _questions(results: Results) -> Iterator[tuple[Place, Question]]:

@@ -1,28 +1,25 @@
 """Asks judges: agent adapters with a rubric. They work from the log, after the conversation, and never during it.
 
-A judge is asked only where a matcher cannot tell. Answers are stored, keyed by everything that went into the question,
+A judge is asked only where a matcher cannot tell, and about the replies that a published scorer puts before one, with
+that scorer's questions. Answers are stored, keyed by everything that went into the question,
 so re-scoring a run costs nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached
-from ltm_bench.core.keys import scrubbed, without_values
-from ltm_bench.core.messages import Message, Outcome
-from ltm_bench.core.pricing import dollars
+from ltm_bench.core.messages import Outcome
 from ltm_bench.judge import rubric
+from ltm_bench.judge.inquiring import asked_in, inquire
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.memory import FILE, Memory
 from ltm_bench.judge.rubric import Case
+from ltm_bench.judge.saying import say
 from ltm_bench.judge.told import Told, read_told
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.score.judgements import Judgement, Opinion, append, reply_hash
@@ -30,9 +27,6 @@ from ltm_bench.score.results import FIGURES, Question, Results
 
 CONCURRENT = 8
 """Cases in progress at the same time."""
-
-AT = datetime(2026, 1, 1, tzinfo=UTC)
-"""The time of every message to a judge: its answer must not depend on when it is asked."""
 
 
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
@@ -44,35 +38,20 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
         "rubric": rubric.digest(),
         "prompt": text,
     }
-    message = Message(text, AT, 0)
-    with tempfile.TemporaryDirectory() as home:
-        agent = None
-        try:
-            agent = judge.make()
-            with budget.paying(agent, message) as payment:
-                await agent.open(Path(home))
-                payment.calling()
-                reply = await agent.reply(message)
-                payment.settle(reply.usage)
-        except BudgetReached:
-            raise
-        except Exception as error:  # a judge is anybody's adapter
-            said = scrubbed(f"{type(error).__name__}: {error}")
-            return Opinion(**common, answer=said, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said}"[:500])
-        finally:
-            if agent is not None:
-                await agent.close()
-    answer = without_values(reply.text)
-    price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
-    verdict = rubric.read(answer)
+    said = await say(judge, text, budget)
+    if said.failed:
+        return Opinion(
+            **common, answer=said.text, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said.text}"[:500]
+        )
+    verdict = rubric.read(said.text)
     return Opinion(
         **common,
-        model=reply.usage.model if reply.usage else None,
-        answer=answer,
+        model=said.usage.model if said.usage else None,
+        answer=said.text,
         outcome=verdict[0] if verdict else Outcome.JUDGE_ERROR,
-        reason=verdict[1] if verdict else f"unreadable answer: {answer.strip()[:120]!r}",
-        dollars=None if price is None else float(price),
-        usage={name: getattr(reply.usage, name) for name in FIGURES} if reply.usage else {},
+        reason=verdict[1] if verdict else f"unreadable answer: {said.text.strip()[:120]!r}",
+        dollars=said.dollars,
+        usage={name: getattr(said.usage, name) for name in FIGURES} if said.usage else {},
     )
 
 
@@ -128,7 +107,7 @@ def doubtful(results: Results) -> list[tuple[str, Question]]:
 
 
 async def judge_run(
-    results: Results,
+    questions: Sequence[tuple[str, Question]],
     told: Told,
     judges: Sequence[Judge],
     memory: Memory,
@@ -138,14 +117,13 @@ async def judge_run(
     """Return what the judges say about a run's undecided replies.
 
     Args:
-        results: The run.
+        questions: Those that the matchers could not decide, with their examples.
         told: Its turns.
         judges: Whom to ask.
         memory: Opinions so far, as in `ask_all`.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         on_done: Called after each opinion.
     """
-    questions = doubtful(results)
     cases = [told.case(name, question) for name, question in questions]
     heard = await ask_all(judges, cases, memory, budget, on_done)
     return [
@@ -174,14 +152,28 @@ async def have_judged(
     Returns:
         Whether there was anything to judge.
     """
-    questions = doubtful(results)
-    if not questions or not judges:
+    if not judges:
+        return False
+    manifest = read_manifest(run)
+    published = asked_in(run, manifest, results)
+    apart = {(each.example, each.turn) for each in published}
+    questions = [(name, q) for name, q in doubtful(results) if (name, q.turn) not in apart]
+    if not questions and not published:
         return False
     names = ", ".join(judge.name for judge in judges)
-    notify(f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} to be judged by {names} …")
+    said: list[Judgement] = []
     memory = Memory(run.parent / FILE)
     try:
-        said = await judge_run(results, read_told(run, read_manifest(run)), judges, memory, budget)
+        if published:
+            said, vague = await inquire(
+                published, judges, memory, budget, concurrent=CONCURRENT, notify=notify
+            )
+            append(run, vague)
+        if questions:
+            notify(
+                f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} to be judged by {names} …"
+            )
+            said += await judge_run(questions, read_told(run, manifest), judges, memory, budget)
     finally:
         memory.close()
     append(run, said)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
-from ltm_bench.judge.asking import AT
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.memory import Memory
 from ltm_bench.judge.rubric import Case, prompt
+from ltm_bench.judge.saying import AT
 
 ANSWER = 60
 """Tokens of a usual answer: a sentence and a word, as JSON."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached
-from ltm_bench.core.keys import scrubbed, without_values
 from ltm_bench.core.limits import json_of
-from ltm_bench.core.messages import Message
-from ltm_bench.judge.asking import AT, CONCURRENT
+from ltm_bench.judge.asking import CONCURRENT
 from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.saying import say
 
 
 class Grader:
@@ -51,34 +48,12 @@ class Grader:
         key = hashlib.sha256(f"{self._who}\n{text}".encode()).hexdigest()[:24]
         async with self._places:
             if key not in self._known:
-                answer = await self._say(text)
-                if answer is None:
+                said = await say(self.judge, text, self._budget)
+                if said.failed:
+                    self._on_bad(f"{self.judge.name} failed: {said.text}"[:300])
                     return None
-                self._known[key] = answer
+                self._known[key] = said.text
                 with self._store.open("a", encoding="utf-8") as file:
-                    entry = {"key": key, "judge": self.judge.name, "asked": text, "answer": answer}
+                    entry = {"key": key, "judge": self.judge.name, "asked": text, "answer": said.text}
                     file.write(json.dumps(entry) + "\n")
         return self._known[key]
-
-    async def _say(self, text: str) -> str | None:
-        message = Message(text, AT, 0)
-        with tempfile.TemporaryDirectory() as home:
-            agent = None
-            try:
-                agent = self.judge.make()
-                with self._budget.paying(agent, message) as payment:
-                    await agent.open(Path(home))
-                    payment.calling()
-                    reply = await agent.reply(message)
-                    payment.settle(reply.usage)
-            except BudgetReached:
-                raise
-            except Exception as error:  # a judge is anybody's adapter
-                self._on_bad(
-                    f"{self.judge.name} failed: {scrubbed(f'{type(error).__name__}: {error}')}"[:300]
-                )
-                return None
-            finally:
-                if agent is not None:
-                    await agent.close()
-        return without_values(reply.text)

@@ -25,7 +25,11 @@ class Judge:
     @property
     def key(self) -> str:
         """Hash of everything that its verdicts depend on, the rubric included."""
-        content = json.dumps([self.description, rubric.digest()], sort_keys=True, default=str)
+        return self.key_with(rubric.digest())
+
+    def key_with(self, digest: str) -> str:
+        """Return the same for another rubric, by that one's hash."""
+        content = json.dumps([self.description, digest], sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 

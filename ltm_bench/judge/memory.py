@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case, prompt
+from ltm_bench.judge.saying import Said
 from ltm_bench.score.correction import Measured
 from ltm_bench.score.judgements import Opinion
 
@@ -128,6 +129,12 @@ class Calibration(BaseModel):
         return not self.shortfalls
 
 
+class _Answer(BaseModel):
+    """What a judge answered, as the database holds it."""
+
+    said: Said
+
+
 class Memory:
     """The database of opinions and calibrations. Runs share it, so it is in the folder of all runs."""
 
@@ -142,6 +149,9 @@ class Memory:
             )
             database.execute(
                 "CREATE TABLE IF NOT EXISTS calibrations (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
+            )
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
             )
 
     @staticmethod
@@ -163,6 +173,22 @@ class Memory:
                 database.execute(
                     "INSERT OR REPLACE INTO opinions VALUES (?, ?)",
                     (self._key(judge, case, time), opinion.model_dump_json()),
+                )
+
+    def answer(self, judge: Judge, text: str) -> Said | None:
+        """Return what a judge answered when it was told the same before."""
+        row = self._database.execute(
+            "SELECT content FROM answers WHERE key = ?", (judge.key_with(text),)
+        ).fetchone()
+        return _Answer.model_validate_json(row[0]).said if row else None
+
+    def keep_answer(self, judge: Judge, text: str, said: Said) -> None:
+        """Store what a judge answered, unless it failed."""
+        if not said.failed:
+            content = _Answer(said=said).model_dump_json()
+            with self._database as database:
+                database.execute(
+                    "INSERT OR REPLACE INTO answers VALUES (?, ?)", (judge.key_with(text), content)
                 )
 
     def calibration(self, key: str) -> Calibration | None:

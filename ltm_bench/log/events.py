@@ -68,6 +68,8 @@ class Sent:
     ideal: str | None = None
     buried: tuple[tuple[str, Count | None], ...] | None = None
     """Needles inside the message: their texts, and how many of its tokens come before each (None: cut off)."""
+    session: str | None = None
+    """The session of a record that the message is part of."""
 
     @property
     def said(self) -> Message:

@@ -191,7 +191,7 @@ def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:
             if sent.kind == "fill":
                 filler = filler or _answers_filler(path)
                 answered = filler
-            yield Turn(sent.said, event.said, sent.kind, sent.example, answered)
+            yield Turn(sent.said, event.said, sent.kind, sent.example, answered, session=sent.session)
 
 
 def read_questions(run: Path) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -33,7 +33,7 @@ class Curve(NamedTuple):
     """A description for readers who cannot see the chart."""
 
 
-def _x(comparison: Comparison, span: int) -> float:
+def place_of(comparison: Comparison, span: int) -> float:
     """Place a span on a logarithmic axis."""
     low, high = math.log(comparison.spans[0]), math.log(comparison.spans[-1])
     return round(WIDTH * (0.5 if high == low else 0.04 + 0.92 * (math.log(span) - low) / (high - low)), 1)
@@ -46,7 +46,7 @@ def _y(share: float) -> float:
 def curve(comparison: Comparison, entrant: str) -> Curve:
     """Draw an entrant's scores, as shares of the highest possible score, with their intervals as a band."""
     cells = [c for c in comparison.cells if c.entrant == entrant and c.complete]
-    points = [Point(_x(comparison, c.span), _y(c.score / c.out_of), _described(c)) for c in cells]
+    points = [Point(place_of(comparison, c.span), _y(c.score / c.out_of), _described(c)) for c in cells]
     low, high = [], []
     for point, cell in zip(points, cells, strict=True):
         if cell.interval:
@@ -145,7 +145,7 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str
         .render(
             comparison=comparison,
             curves=[curve(comparison, entrant) for entrant in comparison.entrants],
-            places=[(_x(comparison, span), span) for span in comparison.spans],
+            places=[(place_of(comparison, span), span) for span in comparison.spans],
             spans=[_span(comparison, span) for span in comparison.spans],
             reports=reports,
             WIDTH=WIDTH,

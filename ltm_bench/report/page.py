@@ -30,6 +30,7 @@ BUDGET = 500_000
 LIMITS = {
     "LONGEST_MANIFEST": 60_000,  # characters; the event log starts with all of it
     "LONGEST_SETTING": 400,  # characters of a parameter beside its scenario
+    "MOST_HISTORIES": 40,  # listed; all of them are in results.json
     "MOST_NEEDLES": 40,  # listed per example; all of them are on the strips and in the transcript
     "MOST_CELLS": 256,  # parts of an answer drawn one by one
 }
@@ -83,6 +84,7 @@ def render_page(results: Results, manifest: Manifest) -> str:
             length=conversation_length(results, isolated=isolated),
             limit=longest(results),
             marks=marks(results),
+            histories=[e for e in results.examples if e.ingestion is not None and e.ingestion.sessions],
             by_id={example.id: example for example in results.examples},
             course=results.course,
             script=script("filter.js"),

@@ -134,6 +134,19 @@ class ForestRow(NamedTuple):
     """What was scored: its row."""
     score: float
     interval: Interval | None
+    chance: float | None
+    """What guessing would score."""
+
+
+CHANCE = "#d55e00"
+"""The colour of what guessing would score."""
+
+
+def chance_note(chart: Chart) -> Chart:
+    """Say above a chart what its marks of chance are."""
+    title = alt.Title("orange: what guessing would score", fontSize=10, fontWeight="normal", anchor="start")
+    noted: Chart = chart.properties(title=title)
+    return noted
 
 
 def forest(scores: Sequence[ForestRow]) -> Chart:
@@ -145,19 +158,23 @@ def forest(scores: Sequence[ForestRow]) -> Chart:
             "score": each.score,
             "low": each.interval and each.interval.low,
             "high": each.interval and each.interval.high,
+            "chance": each.chance,
         }
         for each in scores
     ]
     base = alt.Chart(inline(rows)).encode(
-        y=alt.Y("of:N", title=None, sort=unique([each.of for each in scores])),
+        y=alt.Y("of:N", title=None, sort=unique([each.of for each in scores]), axis=alt.Axis(labelLimit=0)),
         yOffset=alt.YOffset("agent:N"),
         color=agent_colour([each.agent for each in scores]),
     )
     whiskers = base.mark_rule().encode(x=share_x("low", "score"), x2="high:Q")
     shape = agent_shape([each.agent for each in scores])
     dots = base.mark_point(filled=True, size=45).encode(x=share_x("score", "score"), shape=shape)
-    chart: Chart = (whiskers + dots).properties(height=alt.Step(9))
-    return chart
+    marks = base.mark_tick(thickness=2, bandSize=9).encode(
+        x=share_x("chance", "score"), color=alt.value(CHANCE)
+    )
+    chart: Chart = (marks + whiskers + dots).properties(height=alt.Step(9))
+    return chance_note(chart)
 
 
 def grid(
@@ -200,8 +217,14 @@ def grid(
             x=alt.X("length:O", title="length in thousands of tokens", axis=alt.Axis(labelOverlap=True)),
             y=alt.Y(f"{y}:O", title=title, axis=alt.Axis(labelOverlap=True)),
             color=alt.Color("score:Q", title="score", scale=alt.Scale(scheme="viridis", domain=[0, 1])),
-            row=alt.Row("agent:N", title=None, header=alt.Header(labelFontWeight="bold")),
+            facet=alt.Facet(
+                "agent:N",
+                title=None,
+                columns=2,
+                header=alt.Header(labelFontWeight="bold", labelAnchor="start", labelLimit=0),
+            ),
         )
+        .properties(height=alt.Step(14))
     )
     return chart
 

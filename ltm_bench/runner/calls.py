@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.adapters.operations import Done, noting
-from ltm_bench.core.agent import Agent, Memory
+from ltm_bench.core.agent import Agent, Memory, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.keys import scrubbed, without_values
@@ -101,6 +101,7 @@ class Calls:
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
+        self._session: list[Turn] = []  # that is being told, for an agent that takes sessions
         self._turn = 0  # the last one that the agent has heard of, for errors
 
     @property
@@ -121,15 +122,31 @@ class Calls:
                 await self._guard(self.agent.close(), self._turn)
 
     async def observe(self, turn: Turn) -> None:
-        """Let the agent take a turn as having happened."""
-        self._turn = turn.message.turn
-        heard = replace(turn.message, text=f"{turn.message.text}\n{turn.reply.text}")
+        """Let the agent take a turn as having happened; a session at once, when it is over, if it takes sessions."""
+        if self._session and session_of(turn) != session_of(self._session[0]):
+            await self._tell_session()
+        if turn.session is not None and self.agent.takes_sessions:
+            self._session.append(turn)
+        else:
+            await self._tell([turn], self.agent.observe(turn))
+
+    async def _tell_session(self) -> None:
+        """Let the agent take the session that is over, if there is one."""
+        if turns := self._session:
+            self._session = []
+            await self._tell(turns, self.agent.observe_session(tuple(turns)))
+
+    async def _tell(self, turns: Sequence[Turn], call: Awaitable[None]) -> None:
+        """Make a call that tells the agent of turns."""
+        last = turns[-1].message
+        self._turn = last.turn
+        heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
         begun = self._journal.clock()
         with noting() as noted:
-            await self._pay_for(self.agent.observe(turn), heard)
+            await self._pay_for(call, replace(last, text=heard))
         if self.live and self.agent.observes:
             done = noted or [Done("write", self._journal.clock() - begun)]
-            self._journal.put(self._where(turn.message.turn) | _operations(done))
+            self._journal.put(self._where(last.turn) | _operations(done))
 
     async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
         """Make a call that brings no reply, with money reserved for each attempt; its usage comes with the next one."""
@@ -158,7 +175,20 @@ class Calls:
             await self.open()
             if turns:
                 logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
+                if self.agent.takes_sessions:
+                    logged = self._but_the_last_session(logged)
                 await self._guard(self.agent.restore(logged), self._turn)
+
+    def _but_the_last_session(self, turns: Iterator[Turn]) -> Iterator[Turn]:
+        """Yield turns; those of a session at their end, which may go on, are told once it is over."""
+        for turn in turns:
+            if self._session and session_of(turn) != session_of(self._session[0]):
+                yield from self._session
+                self._session = []
+            if turn.session is None:
+                yield turn
+            else:
+                self._session.append(turn)
 
     async def ask(
         self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
@@ -177,6 +207,7 @@ class Calls:
             message, doubtful=doubtful
         )  # before this process adds a note of its own
         await self.catch_up(message.turn, turns)
+        await self._tell_session()
         recalled = await self._settled(message) if question else None
         async with self._granted(message) as granted:
             asked = _Asked(message, "turn", doubt, lost, recalled)
@@ -195,6 +226,7 @@ class Calls:
         """
         try:
             doubt, lost = self._looked_up(message, doubtful=doubtful)
+            await self._tell_session()
             recalled = await self._settled(message)
             async with self._granted(message) as granted:
                 with noting() as noted:

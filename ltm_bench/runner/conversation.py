@@ -177,7 +177,8 @@ class Conversation:
             exchange = await self._scripted(record, reply, answered=answered)
         else:
             exchange = await self._exchange(message, record, question=kind == "ask")
-        turn = Turn(message, exchange.reply, kind, send.example.id, answered)
+        session = line.session if isinstance(line, Tell) else None
+        turn = Turn(message, exchange.reply, kind, send.example.id, answered, session=session)
         heard.append(turn)
         replayed = not calls.live
         if calls.opened and (replayed or answered == "script"):
@@ -383,6 +384,7 @@ class Conversation:
                 expect=json_form(dump(line.expect)) if isinstance(line, Ask) else None,
                 ideal=line.ideal if line is not None else None,
                 buried=None if line is None else _buried(line),
+                session=line.session if isinstance(line, Tell) else None,
             )
         )
         return tokens

@@ -217,9 +217,14 @@ class Comparison(BaseModel):
         return sorted(here, key=lambda cell: (not cell.complete, -cell.score / max(1, cell.out_of)))
 
 
-def compare(runs: Sequence[Scored]) -> Comparison:
-    """Compare runs, in any number, with each other."""
-    names = entrants(runs)
+def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
+    """Compare runs, in any number, with each other.
+
+    Args:
+        runs: Those to be compared.
+        say_mode: Whether names say the mode where not all runs are in-line; not where it stands above them all.
+    """
+    names = entrants(runs, say_mode=say_mode)
     grouped: dict[tuple[str, int], list[Scored]] = defaultdict(list)
     for run, name in zip(runs, names, strict=True):
         grouped[name, run.results.span].append(run)
@@ -265,10 +270,10 @@ _MAY_GO_WITH_SPAN = ("suite", "scenarios")
 """Keys that may change with the span: they set runs apart only if they differ at the same span."""
 
 
-def entrants(runs: Sequence[Scored]) -> list[str]:
+def entrants(runs: Sequence[Scored], *, say_mode: bool = True) -> list[str]:
     """Name the entrant of every run: its agent, with whatever distinguishes it from others of the same name.
 
-    Where not all runs are in-line, every name says the run's mode.
+    Where not all runs are in-line, every name says the run's mode, unless `say_mode` is false.
     """
     apart: dict[str, dict[str, None]] = defaultdict(dict)
     for one, other in combinations(runs, 2):
@@ -280,7 +285,7 @@ def entrants(runs: Sequence[Scored]) -> list[str]:
             if alike and ours.get(key) != theirs.get(key):
                 apart[agent][key] = None
     names = []
-    say_mode = any(run.manifest.mode != IN_LINE for run in runs)
+    say_mode = say_mode and any(run.manifest.mode != IN_LINE for run in runs)
     for run in runs:
         mine = _identity(run.manifest)
         spelt = "; ".join(f"{key}={mine.get(key)}" for key in apart[run.results.agent])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ltm_bench.score.results import Bin, ExampleResult, NeedleRecall, Question, ScenarioResult, Skill
-from ltm_bench.score.statistics import Interval, bootstrap, sum_interval, wilson
+from ltm_bench.score.statistics import Interval, mean_interval, sum_interval
 
 MOST_BINS = 6
 """Maximum number of bins."""
@@ -36,6 +36,7 @@ def skills(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResult
                 interval=whole and Interval(low=whole.low / count, high=whole.high / count),
                 n=sum(map(len, strata.values())),
                 scenarios=needing,
+                chance=sum(s.chance for s in scenarios if s.name in strata) / count,
             )
         )
     return sorted(found, key=lambda skill: -len(skill.scenarios))
@@ -46,6 +47,8 @@ class Point(NamedTuple):
 
     distance: int
     score: float
+    chance: float = 0.0
+    """What guessing would score."""
 
 
 def matched_parts(example: ExampleResult) -> Sequence[float]:
@@ -66,20 +69,19 @@ def points(examples: Sequence[ExampleResult]) -> Iterator[Point]:
     """Yield every score with its distance: from its own needle, otherwise from the last needle before the question."""
     for example in examples:
         parts = matched_parts(example)
+        asked = [q.chance for q in example.questions if parts and q.parts == parts]
         for needle, part in zip(example.needles, parts, strict=False):
-            yield Point(needle.depth, part)
+            yield Point(needle.depth, part, asked[-1])
         for question in example.questions:
             if parts and question.parts == parts:
                 continue
             apart = distance(example, question)
             if apart is not None and question.score is not None:
-                yield Point(apart, question.score)
+                yield Point(apart, question.score, question.chance)
 
 
 def bins(found: Sequence[Point]) -> list[Bin]:
-    """Group scores by distance into bins of similar size. A bin whose scores are all equal gets Wilson's interval."""
-    import numpy as np
-
+    """Group scores by distance into bins of similar size."""
     ordered = sorted(found)
     count = min(MOST_BINS, len(ordered) // LEAST_IN_BIN)
     groups = [ordered[i * len(ordered) // count : (i + 1) * len(ordered) // count] for i in range(count)]
@@ -87,14 +89,14 @@ def bins(found: Sequence[Point]) -> list[Bin]:
     for group in groups:
         scores = [point.score for point in group]
         mean = sum(scores) / len(scores)
-        interval = bootstrap(scores, np.mean) or wilson(mean, len(scores))
         made.append(
             Bin(
                 low=group[0].distance,
                 high=group[-1].distance,
                 mean=mean,
-                interval=interval,
+                interval=mean_interval(scores),
                 n=len(group),
+                chance=sum(point.chance for point in group) / len(group),
             )
         )
     return made

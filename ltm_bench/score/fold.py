@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher, Outcome, Reply, Turn, Verdict
+from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.log.environment import begun_at, environment_of
 from ltm_bench.log.events import Answered, Ended, Event, Finished, Forked, Jumped, Published, Replied, Sent
 from ltm_bench.log.forks import answers_in
@@ -37,8 +38,10 @@ from ltm_bench.score.headline import (
     summarise_scenario,
     worth_of_undecided,
 )
-from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides
+from ltm_bench.score.ingestion import Spent, Taking, spent
+from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides, vague_trials
 from ltm_bench.score.operations import operations
+from ltm_bench.score.published_runs import set_figures
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
     FIGURES,
@@ -49,6 +52,7 @@ from ltm_bench.score.results import (
     Results,
 )
 from ltm_bench.score.retrieval import Retrieval, lost, ranking
+from ltm_bench.score.sets import set_question
 from ltm_bench.score.statistics import sum_interval
 from ltm_bench.score.verdicts import decisive, verdict_on
 
@@ -104,6 +108,7 @@ class _Open:
     told: list[Told] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     published: float | None = None
+    taking: Taking = field(default_factory=lambda: Taking(free=False))
 
     def close(self, ended: Ended | None) -> ExampleResult:
         """Return its result; what an unfinished example would still have asked stays in the denominator."""
@@ -125,6 +130,7 @@ class _Open:
             ],
             questions=questions,
             published=self.published,
+            ingestion=self.taking.ingestion,
         )
 
 
@@ -149,6 +155,9 @@ class _Fold:
         self._trace: Mapping[int, Retrieval] = {}
         self.taken: Mapping[int, float] = {}
         """Seconds that replies of the conversation took, by turn."""
+        self.spent: Mapping[int, Spent] = {}
+        """What was spent on the turns of the conversation."""
+        self._free = manifest.agent.free
         self.done: dict[str, ExampleResult] = {}
         self.positions: dict[int, int] = {}
         self.turns = self.tokens = self.filler_tokens = self.forks = self.fork_tokens = 0
@@ -235,7 +244,7 @@ class _Fold:
 
     def _example(self, sent: Sent) -> _Open:
         name = sent.example or ""
-        return self._open.setdefault(name, _Open(name))
+        return self._open.setdefault(name, _Open(name, taking=Taking(free=self._free)))
 
     def _turn(self, sent: Sent, replied: Replied) -> Question | None:
         self.turns += 1
@@ -252,6 +261,8 @@ class _Fold:
             return None
         example = self._example(sent)
         example.turns.append(Turn(sent.said, replied.said, sent.kind, example.id))
+        if sent.kind == "tell":
+            example.taking.told(sent, self.spent.get(sent.turn), asked=replied.answered is None)
         if sent.kind == "tell" or sent.buried is not None:
             buried = ((sent.message, 0),) if sent.buried is None else sent.buried
             example.told += [
@@ -297,6 +308,7 @@ class _Fold:
             "position": sent.position + (sent.tokens if sent.buried is not None else 0),
             "at": sent.at,
         }
+        example.taking.waited(self.spent.get(sent.turn))
         if replied is None:
             question = Question(
                 **common,
@@ -304,6 +316,7 @@ class _Fold:
                 outcome=Outcome.AGENT_ERROR,
                 score=None,
                 reason="the agent did not reply",
+                published=set_question(expect, None, ()) if isinstance(expect, SetMatcher) else None,
             )
             example.questions.append(question)
             return question
@@ -320,6 +333,8 @@ class _Fold:
         )
         question = decide(plain, self._judged.get(place), self._by_hand.get(place))
         changes: dict[str, Any] = {}
+        if isinstance(expect, SetMatcher):
+            changes["published"] = set_question(expect, replied.reply, question.opinions)
         if self._explain is not None and question.matched is None:
             changes["decisive"] = self._explain(expect, reply, turns, verdict)
         if sent.turn in self._trace:
@@ -429,7 +444,7 @@ def score_run(
         undecided=sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),
         undecided_worth=worth_of_undecided(examples),
         overridden=sum(q.override is not None for e in examples for q in e.questions),
-        judges=judges(examples),
+        judges=judges(examples, vague_trials(run)),
         by_judge=scores_by_judge(examples),
         audits=audits(run, examples),
         remarks=remarks(manifest, examples, missed=fold.missed, untold=untold(run / "timings.jsonl")),
@@ -443,6 +458,7 @@ def score_run(
         distances=bins(list(points(examples))),
         needle_recall=needle_recall(examples),
         examples=examples,
+        sets=set_figures(run.name, examples),
         course=fold.course.course(),
         operations=operations(
             run / "timings.jsonl",
@@ -459,11 +475,12 @@ def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None)
     """Read all logs of a run into a fold; return the digest of the run."""
     digests = {}
     names = {name.replace("/", "-"): name for name in planned(manifest)}
-    taken = timings(run / "timings.jsonl")
+    taken, paid = timings(run / "timings.jsonl"), spent(run / "timings.jsonl", begun_at(run))
     for path in conversations(run, manifest):
         if listener is not None:
             listener.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
-        fold.taken = taken.get(path.stem if manifest.suite.isolated else None, {})
+        place = path.stem if manifest.suite.isolated else None
+        fold.taken, fold.spent = taken.get(place, {}), paid.get(place, {})
         reader = EventReader(path)
         fold.conversation(iter(reader), traces(retrieval_trace_of(path)), answers_in(path), listener)
         digests[path] = reader.digest

@@ -65,15 +65,18 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
     """
     said = reply_hash(question.reply or "")
     changes: dict[str, Any] = {}
-    if question.outcome is Outcome.UNDECIDED:
+    heard = judgement.opinions if judgement is not None and judgement.reply == said else ()
+    # A published scorer asks a judge about every reply, also where text alone could tell.
+    published = any(opinion.scores for opinion in heard)
+    if question.outcome is Outcome.UNDECIDED or published:
         changes |= {"matched": question.outcome, "doubt": question.reason}
-        if judgement is not None and judgement.reply == said:
-            verdict = majority(judgement.opinions)
+        if heard:
+            verdict = majority(heard)
             changes |= {
                 "outcome": verdict.outcome,
                 "score": verdict.score,
                 "reason": verdict.reason,
-                "opinions": judgement.opinions,
+                "opinions": heard,
             }
     if override is not None and override.reply == said:
         changes |= {
@@ -121,7 +124,11 @@ def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
 
 def _by_judge(question: Question, judge: str) -> float | None:
     if question.override is None and question.opinions:
-        return max(float(o.outcome is Outcome.CORRECT) for o in question.opinions if o.judge == judge)
+        return max(
+            float(o.outcome is Outcome.CORRECT) if o.score is None else o.score
+            for o in question.opinions
+            if o.judge == judge
+        )
     return None if question.outcome.infrastructure else question.score
 
 

@@ -1,6 +1,9 @@
-"""What judges and people said of a run, beside its log: `judgements.jsonl` and `overrides.jsonl`, both append-only.
+"""What judges and people said of a run, beside its log: append-only files.
 
-The log stays the truth about the conversation; these two are the truth about how it was judged. Whoever reads them
+`judgements.jsonl` holds what judges said of replies, `overrides.jsonl` the verdicts by hand, and `vague.jsonl` what
+judges said of replies that were made to be vague and wrong.
+
+The log stays the truth about the conversation; these are the truth about how it was judged. Whoever reads them
 knows the verdict of the matcher, that of each judge, and who overrode what and why.
 """
 
@@ -19,6 +22,7 @@ from ltm_bench.core.messages import Outcome, Usage, Verdict
 
 JUDGEMENTS = "judgements.jsonl"
 OVERRIDES = "overrides.jsonl"
+VAGUE = "vague.jsonl"
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -45,6 +49,10 @@ class Opinion(_Frozen):
     """Verbatim; what went wrong, where the judge could not be asked."""
     outcome: Outcome
     """`judge_error` where the answer could not be read or had."""
+    score: float | None = None
+    """From 0 to 1, where the rubric gives more than right or wrong."""
+    scores: dict[str, float] = Field(default_factory=dict)
+    """From 0 to 1 by the columns of a published scorer, where that put the questions."""
     reason: str
     dollars: float | None = None
     """None where the price is unknown."""
@@ -77,6 +85,21 @@ class Judgement(_Frozen):
     reply: str
     """Hash of the reply that was judged."""
     opinions: tuple[Opinion, ...]
+
+
+class VagueTrial(_Frozen):
+    """What a judge said of a reply that was made to be vague and wrong, in the way in which it judged the run."""
+
+    question: str
+    reply: str
+    opinion: Opinion
+
+    @property
+    def passed(self) -> float:
+        """What it gave for it, from 0 to 1."""
+        if self.opinion.score is not None:
+            return self.opinion.score
+        return float(self.opinion.outcome is Outcome.CORRECT)
 
 
 class Override(_Frozen):
@@ -117,6 +140,12 @@ def judgements(run: Path) -> Mapping[Place, Judgement]:
     return {(each.example, each.turn): each for each in _read(run / JUDGEMENTS, Judgement)}
 
 
+def vague_trials(run: Path) -> Sequence[VagueTrial]:
+    """Return what the run's judges said of vague wrong replies, the newest of each. Raises LogError."""
+    found = {(each.opinion.key, each.question, each.reply): each for each in _read(run / VAGUE, VagueTrial)}
+    return list(found.values())
+
+
 def overrides(run: Path) -> Mapping[Place, Override]:
     """Return the verdicts by hand, the newest of each reply. Raises LogError."""
     return {(each.example, each.turn): each for each in _read(run / OVERRIDES, Override)}
@@ -132,10 +161,13 @@ def _read(path: Path, kind: type[T]) -> Iterator[T]:
             raise LogError(f"{path}:{number}: {where}: {problem['msg']}") from error
 
 
-def append(run: Path, entries: Sequence[Judgement | Override]) -> None:
+_FILES: Mapping[type[BaseModel], str] = {Judgement: JUDGEMENTS, Override: OVERRIDES, VagueTrial: VAGUE}
+
+
+def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> None:
     """Add entries to the file of their kind; a line that a crash tore off is cut away first."""
     for entry in entries:
-        path = run / (JUDGEMENTS if isinstance(entry, Judgement) else OVERRIDES)
+        path = run / _FILES[type(entry)]
         with path.open("ab+") as file:
             file.seek(0)
             content = file.read()
@@ -156,9 +188,19 @@ def majority(opinions: Sequence[Opinion]) -> Verdict:
     if not heard:
         said = opinions[0].reason if opinions else "nobody was asked"
         return Verdict(Outcome.JUDGE_ERROR, None, f"no judge could be heard: {said}")
-    if len(for_it) == len(against):
+    if len(for_it) == len(against) and heard[0].score is None:
         return Verdict(Outcome.JUDGE_ERROR, None, f"the judges disagree, {len(for_it)} to {len(against)}")
+    if all(each.score is not None for each in heard):
+        return _mean(heard)
     side = for_it if len(for_it) > len(against) else against
     voices = f"{side[0].judge}" if len(opinions) == 1 else f"{len(side)} of {len(opinions)} judges"
     score = 1.0 if side is for_it else 0.0
     return Verdict(side[0].outcome, score, f"{voices}: {side[0].reason or 'no reason given'}")
+
+
+def _mean(heard: Sequence[Opinion]) -> Verdict:
+    """Return what judges say on average who give more than right or wrong."""
+    score = sum(each.score or 0.0 for each in heard) / len(heard)
+    outcome = Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else heard[0].outcome
+    voices = heard[0].judge if len(heard) == 1 else f"the mean of {len(heard)} judges"
+    return Verdict(outcome, round(score, 6), f"{voices}: {heard[0].reason}")

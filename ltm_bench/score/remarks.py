@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
+from statistics import mean, median
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
+from ltm_bench.score.judgements import VagueTrial
 from ltm_bench.score.results import ExampleResult, JudgeNote
 
 
@@ -55,8 +56,17 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
-    """Return who judged how many replies; whether they passed calibration is for others to add."""
+def judges(examples: Sequence[ExampleResult], vague: Sequence[VagueTrial]) -> list[JudgeNote]:
+    """Return who judged how many replies; whether they passed calibration is for others to add.
+
+    Args:
+        examples: All of the run's.
+        vague: What the judges said of replies that were made to be vague and wrong.
+    """
+    passed: dict[str, list[float]] = {}
+    for trial in vague:
+        if trial.opinion.outcome is not Outcome.JUDGE_ERROR:
+            passed.setdefault(trial.opinion.key, []).append(trial.passed)
     said = [opinion for e in examples for q in e.questions for opinion in q.opinions]
     return [
         JudgeNote(
@@ -67,6 +77,8 @@ def judges(examples: Sequence[ExampleResult]) -> list[JudgeNote]:
             unreadable=sum(
                 (o.judge, o.key) == (name, key) and o.outcome is Outcome.JUDGE_ERROR for o in said
             ),
+            vague=len(passed.get(key, ())),
+            false_accepts=mean(passed[key]) if key in passed else None,
         )
         for name, key in dict.fromkeys((o.judge, o.key) for o in said)
     ]

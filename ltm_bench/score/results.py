@@ -12,10 +12,12 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.audits import Audit
 from ltm_bench.score.course import Course
+from ltm_bench.score.ingestion import Ingestion
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.operations import Operation
 from ltm_bench.score.power import against_unknown, size_of, smallest_difference
 from ltm_bench.score.retrieval import Ranking, Retrieval
+from ltm_bench.score.sets import SetFigures, SetQuestion
 from ltm_bench.score.statistics import Interval
 
 SCHEMA = 2
@@ -79,6 +81,8 @@ class Question(Frozen):
     """Price of its reply; None where that is unknown."""
     seconds: float | None = None
     """Wall-clock time of its reply; None where it was not measured."""
+    published: SetQuestion | None = None
+    """Which question of a public set it is, and what that set's scorers give; None for all others."""
 
 
 class ExampleResult(Frozen):
@@ -96,6 +100,8 @@ class ExampleResult(Frozen):
     questions: list[Question]
     published: float | None = None
     """What others gave for it, where it was imported."""
+    ingestion: Ingestion | None = None
+    """What telling its needles took; None where none was told."""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -149,6 +155,8 @@ class Skill(Frozen):
     n: int
     """Examples that have a score."""
     scenarios: list[str]
+    chance: float | None = None
+    """What guessing would score; None where nobody worked it out."""
 
 
 class Bin(Frozen):
@@ -159,6 +167,8 @@ class Bin(Frozen):
     mean: float
     interval: Interval
     n: int
+    chance: float | None = None
+    """What guessing would score; None where nobody worked it out."""
 
 
 class NeedleRecall(Frozen):
@@ -275,6 +285,10 @@ class JudgeNote(Frozen):
     specificity: float | None = None
     believed: bool = False
     """Whether it was checked, and is good enough."""
+    vague: int = 0
+    """Replies made to be vague and wrong that it was shown."""
+    false_accepts: float | None = None
+    """What it gave for those on average, from 0 to 1; None where it was shown none."""
 
 
 class Results(Frozen):
@@ -341,6 +355,8 @@ class Results(Frozen):
     """Scores by the tokens between needle and question."""
     needle_recall: list[NeedleRecall] = Field(default_factory=list)
     examples: list[ExampleResult]
+    sets: list[SetFigures] = Field(default_factory=list)
+    """The published figures of the public sets that were asked."""
     operations: list[Operation] = Field(default_factory=list)
     """What the agent's operations took: writing, settling, retrieving, answering; and judging beside it."""
     course: Course = Course()

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open
 
     server.edit = note
     talk = open_in()
-    talk.observe(turn(0, TOLD[0]))
+    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
     usage = talk.say(1, "Hello!").reply.usage
     assert usage is not None
     assert usage.prompt == sum(each["prompt_tokens"] for each in spent)

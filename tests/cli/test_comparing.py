@@ -88,6 +88,29 @@ def test_a_picture_is_drawn_into_a_file(two_runs: Path, command: "Command") -> N
     assert (two_runs / "all.svg").read_text("utf-8").startswith("<svg")
 
 
+def test_a_picture_shows_chosen_scenarios_under_chosen_names(two_runs: Path, command: "Command") -> None:
+    pytest.importorskip("vl_convert")
+    words = ("plot", "perfect", "goldfish", "--label", "perfect=Ours", "-o", "p.svg")
+    assert command(*words, "--scenario", "colours", "--width", "200").exit_code == 0
+    picture = (two_runs / "p.svg").read_text("utf-8")
+    assert ">Ours<" in picture
+    assert ">perfect<" not in picture
+    for more, complaint in (
+        (("--scenario", "colour"), "no run has asked it; did you mean 'colours'?"),
+        (("--label", "perfekt=x"), "--label perfekt: no such run is drawn; did you mean 'perfect'?"),
+        (("--label", "perfect"), "--label perfect: write it as RUN=TEXT"),
+        (("--width", "9"), "--width 9: write a whole number, 100 or more"),
+    ):
+        assert complaint in command(*words, *more).err
+
+
+def test_a_picture_of_published_runs_has_their_floor(two_runs: Path, command: "Command") -> None:
+    pytest.importorskip("vl_convert")
+    assert command("plot", "perfect", "--kind", "spans", "-o", "s.svg").exit_code == 0
+    assert "dotted grey: what goldfish scores" in (two_runs / "s.svg").read_text("utf-8")
+    assert "score, as a share: 0" in (two_runs / "s.svg").read_text("utf-8")
+
+
 def test_how_many_examples_a_difference_takes_is_assumed_or_measured_in_earlier_runs(
     two_runs: Path, command: "Command"
 ) -> None:

@@ -147,3 +147,43 @@ def test_a_shell_completes_commands_and_options() -> None:
 
     assert {"run", "sweep", "compare"} <= set(completed("ltm-bench "))
     assert "--scenario" in completed("ltm-bench run --sc")
+
+
+COUNTING = """
+import asyncio
+
+from ltm_bench import Agent, Message, Reply, Turn
+
+under_way, most = 0, 0
+
+
+class Counting(Agent):
+    async def reply(self, message: Message) -> Reply:
+        global under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        return Reply(str(most))
+
+    async def observe(self, turn: Turn) -> None:
+        return
+"""
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+def test_no_more_calls_are_under_way_than_max_connections_allows(
+    command: "Command", connections: int
+) -> None:
+    Path("agents").mkdir()
+    Path("agents/counting.py").write_text(f'"""Counting."""\n{COUNTING}', "utf-8")
+    words = ("--agent", "counting", "--isolated", "--examples", "6", "--max-connections", str(connections))
+    done = command("run", *SMALL, *words)
+    assert done.exit_code == 0, done.err
+    rows = [
+        json.loads(line)
+        for path in Path("reports/r/isolated").glob("*.jsonl")
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    assert max(int(row["reply"]) for row in rows if row["event"] == "replied") == connections
+    assert "--max-connections 0" in command("run", *SMALL, "--max-connections", "0").err

@@ -70,6 +70,35 @@ def test_what_it_takes_to_ask_an_agent_everything_is_said_once_for_all_seeds(com
     assert "asked everything" not in command(*words).err, "nothing is left to be asked"
 
 
+def test_what_runs_will_use_is_said_of_each_and_of_all_before_they_start(command: "Command") -> None:
+    Path("agents").mkdir()
+    Path("agents/paid.py").write_text(
+        '"""Paid."""\n\nfrom ltm_bench import Agent, Message, Reply, Turn\n\n\nclass Paid(Agent):\n'
+        "    async def reply(self, message: Message) -> Reply:\n        return Reply('Okay.')\n\n"
+        "    async def observe(self, turn: Turn) -> None:\n        return\n"
+    )
+    words = ("sweep", "--agent", "perfect", *SMALL, "--span", "4k", "--seed", "0", "--seed", "1")
+    said = command(*words).err
+    before = said.partition("runs done")[0]
+    lines = [line for line in before.splitlines() if "tokens of conversation" in line]
+    assert [line.partition(":")[0] for line in lines] == [
+        "smoke at 2k, perfect",
+        "smoke at 4k, perfect",
+        "in all",
+    ]
+    assert all("calls, free" in line for line in lines)
+    assert all(", in each of 2 runs" in line for line in lines[:2])
+    each, all_of_it = (
+        [int(line.partition(" calls")[0].rpartition(" ")[2].replace(",", "")) for line in part]
+        for part in (lines[:2], lines[2:])
+    )
+    assert all_of_it == [2 * sum(each)]
+    assert "tokens of conversation" not in command(*words).err, "nothing is left to be asked"
+    unknown = command("sweep", "--agent", "paid", "--agent", "perfect", *SMALL, "--seed", "2").err
+    assert "in all: about" in unknown
+    assert unknown.count("price unknown") == 2
+
+
 def test_a_run_alone_and_the_same_run_of_a_sweep_are_equal_byte_for_byte(command: "Command") -> None:
     command("run", "--agent", "vector_memory", *SMALL)
     log = Path("reports/smoke-2k-vector_memory-seed0/events.jsonl")

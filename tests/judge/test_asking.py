@@ -135,7 +135,7 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     )
     assert found["judges"] == [
         {"name": "yes", "model": None, "key": opinion["key"], "replies": 2, "unreadable": 0,
-         "sensitivity": None, "specificity": None, "believed": False},
+         "sensitivity": None, "specificity": None, "believed": False, "vague": 0, "false_accepts": None},
     ]  # fmt: skip
 
 
@@ -220,9 +220,12 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     assert silent.exit_code == 2
     assert "silent: sensitivity 0.000, specificity 0.000, 60 unparseable" in silent.out
     assert command(*RUN, "--judge", "yes").exit_code == 0
-    assert "it failed calibration: sensitivity 1.000, specificity 0.000" in (
-        place / "reports/r/report.html"
-    ).read_text("utf-8")
+    page = (place / "reports/r/report.html").read_text("utf-8")
+    assert "it failed calibration: sensitivity 1.000, specificity 0.000" in page
+    (note,) = results(place)["judges"]
+    assert note["vague"] > 3
+    assert note["false_accepts"] == 1.0
+    assert f"Of {note['vague']} vague wrong answers it passes 100 %" in page
 
 
 def test_a_judge_that_says_now_this_and_now_that_falls_short(place: Path, command: "Command") -> None:

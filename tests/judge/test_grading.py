@@ -76,9 +76,9 @@ def test_answers_without_a_label_are_judged_once(command: "Command") -> None:
         found = figures(command, *words)
         assert found["overall"]["judge"] == pytest.approx(2 / 3)
         assert found["abstention"]["judge"] == 1
-        assert asked() == 3
+        assert asked() == 6, "three answers, and a vague one to each question beside them"
     kept = [json.loads(line) for line in Path("mine.jsonl.exact.jsonl").read_text("utf-8").splitlines()]
-    assert [each["judge"] for each in kept] == ["exact"] * 3
+    assert [each["judge"] for each in kept] == ["exact"] * 6
 
 
 def test_a_rubric_is_judged_in_both_modes_and_the_order_of_events_by_its_lines(command: "Command") -> None:

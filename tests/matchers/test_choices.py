@@ -29,6 +29,8 @@ from ltm_bench import Outcome, picks
         ("Either option 3 or option 5.", Outcome.WRONG),
         ("Not option 3.", Outcome.WRONG),
         ("13", Outcome.MALFORMED),
+        ("3.5", Outcome.MALFORMED),  # a decimal is one figure
+        ("The answer is 3.5k words long.", Outcome.MALFORMED),
         ("The one with the ferry.", Outcome.MALFORMED),
         ("Jonas had 3 days to finish the twelve goblets for the lady.", Outcome.MALFORMED),
         ("The three apprentices worked all night in the cold shop.", Outcome.MALFORMED),

@@ -12,6 +12,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.charts import draw, known
 from ltm_bench.score.comparison import Scored
+from ltm_bench.score.narrowing import narrowed
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -115,3 +116,74 @@ def test_agents_of_unknown_cost_are_named_and_are_not_in_the_legend(make: Make) 
     root = ElementTree.fromstring(draw("cost", [priced, unpriced], "svg"))
     texts = [element.text for element in root.iter() if element.text and "own-" in element.text]
     assert texts == ["cost unknown: own-" + "x" * 60]
+
+
+def read(picture: bytes) -> set[str]:
+    return {element.text for element in ElementTree.fromstring(picture).iter() if element.text}
+
+
+@pytest.mark.parametrize("kind", ["scenarios", "skills", "spans", "distance"])
+def test_what_guessing_would_score_is_drawn_and_said(make: Make, kind: str) -> None:
+    picture = draw(kind, [make(agent, span=8_000) for agent in ("a", "b")], "svg")
+    assert any("orange: what guessing would score" in text for text in read(picture))
+    assert picture.decode().count("#d55e00") >= 2
+
+
+def test_the_floor_stands_where_goldfish_scores(make: Make) -> None:
+    run = make("a", span=8_000)
+    share = run.results.references["goldfish"] / run.results.out_of
+    picture = draw("spans", [run], "svg").decode()
+    drawn = re.findall(r"score, as a share: ([\d.]+)", picture)
+    assert any(abs(float(each) - share) < 1e-6 for each in drawn)
+
+
+def test_a_heat_map_of_many_panels_is_not_endless_and_names_are_whole(made: "Made", make: Make) -> None:
+    name = "an agent with quite a long name, as those with many settings have, number one"
+    runs = [make(name, span=span) for span in (8_000, 32_000)]
+    runs = [Scored(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs]
+    root = ElementTree.fromstring(draw("depth", runs, "svg"))
+    assert float(root.attrib["height"]) < 1_000
+    assert any(text.startswith(name) and "…" not in text for text in read(ElementTree.tostring(root)))
+
+
+def test_a_picture_is_as_wide_as_asked(make: Make) -> None:
+    narrow, wide = (
+        float(ElementTree.fromstring(draw("outcomes", [make("a")], "svg", width)).attrib["width"])
+        for width in (200, 700)
+    )
+    assert wide - narrow == pytest.approx(500, abs=2)
+
+
+def test_every_row_of_a_forest_has_room_for_all_agents(make: Make) -> None:
+    heights = [
+        float(
+            ElementTree.fromstring(
+                draw("scenarios", [make(f"agent {i}") for i in range(count)], "svg")
+            ).attrib["height"]
+        )
+        for count in (1, 12)
+    ]
+    assert heights[1] > 4 * heights[0]
+
+
+def test_results_of_some_scenarios_are_those_of_a_run_that_asked_no_others(make: Make, made: "Made") -> None:
+    run = make("a")
+    few = narrowed(run.results, ["colours", "jokes"])
+    alone = made.results(
+        [e for e in run.results.examples if e.scenario in ("colours", "jokes")],
+        agent="a",
+        run=run.results.run,
+    )
+    for field in (
+        "complete",
+        "score",
+        "out_of",
+        "interval",
+        "chance",
+        "outcomes",
+        "skills",
+        "distances",
+        "examples",
+    ):
+        assert getattr(few, field) == getattr(alone, field), field
+    assert few.smallest_difference == alone.smallest_difference

@@ -31,6 +31,14 @@ LOST = {"lost": True, "dollars": 0.25}
         ([SENDING, {"seconds": 1.0}], True, True),  # the reply was there, and the log has lost it
         ([SENDING, {"seconds": 1.0}, {"doubtful": True, "dollars": 0.25}], True, False),
         ([SENDING, {"doubtful": True, "dollars": "many"}], True, True),
+        ([SENDING, {"lost": True, "dollars": 0}], True, True),  # nobody is charged nothing
+        ([SENDING, {"doubtful": True, "dollars": "many"}, {"refused": True}], True, False),
+        ([SENDING, {"seconds": 1.0}, {"refused": True}], True, False),  # the agent heard it the first time
+        ([SENDING, {"failed": True}, SENDING, {"refused": True}], True, False),
+        ([SENDING, {"failed_after": 1.0, "attempts": [{"status": 400}]}], False, False),
+        ([SENDING, {"failed_after": 1.0, "attempts": []}], True, True),
+        ([SENDING, {"failed_after": 1.0, "attempts": 3}], True, True),
+        ([SENDING, {"attempts": [{"status": 500}]}], True, True),  # no call has ended yet
     ],
 )
 def test_what_is_in_doubt_about_a_lost_call_is_what_its_own_notes_leave_open(
@@ -76,3 +84,22 @@ def test_what_a_killed_run_may_owe_is_known_before_it_is_resumed(
     timings.write_bytes(b"".join(to_line({**here, **each}) for each in said))
     known = {("a-0", 3)} if replied else {("b-0", 3), ("a-0", 2)}
     assert float(owed(timings, known).dollars) == dollars
+
+
+def test_replies_that_were_charged_because_they_do_not_say_what_they_used_are_named(tmp_path: Path) -> None:
+    timings = tmp_path / "timings.jsonl"
+    said: list[dict[str, object]] = [
+        {"turn": 3, "conversation": "a-0", "seconds": 1.0, "dollars": 0.25},
+        {"turn": 4, "conversation": "a-0", "seconds": 1.0},
+        {"turn": 5, "conversation": "a-0", "lost": True, "dollars": 0.5},
+        {"turn": 6, "seconds": 1.0, "dollars": 0.25},
+    ]
+    timings.write_bytes(b"".join(to_line(line) for line in said))
+    found = owed(timings, set())
+    assert float(found.dollars) == 1
+    assert found.replies == {("a-0", 3), (None, 6)}
+
+
+def test_without_a_side_file_nothing_is_known_and_everything_in_doubt(tmp_path: Path) -> None:
+    assert owed(tmp_path / "timings.jsonl", set()).dollars == 0
+    assert doubt_about(tmp_path / "timings.jsonl", {"turn": 3}) == Doubt(True, True)

@@ -7,7 +7,8 @@ import json
 import re
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +70,7 @@ class Provider:
     details: dict[str, Any] = field(default_factory=dict)
     """What is said of a model beyond its name."""
     stopping: threading.Event = field(default_factory=threading.Event)
+    _always: Fault | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cache: set[bytes] = field(default_factory=set)
     _counts: dict[str, int] = field(default_factory=dict)
@@ -92,11 +94,22 @@ class Provider:
         """Let the next requests go wrong: one after the other with these kinds, and so on `times` over."""
         self.faults.extend(Fault(kind=kind, **details) for kind in (kinds or ("error",)) * times)
 
+    @contextmanager
+    def failing(self, kind: FaultKind = "error", **details: Any) -> Iterator[Provider]:
+        """Let every request go wrong in this way for as long as the block lasts."""
+        self._always = Fault(kind=kind, **details)
+        try:
+            yield self
+        finally:
+            self._always = None
+
     def receive(self, request: Request) -> Fault | None:
         """Record a request, and say what is to go wrong with it."""
         with self._lock:
             self.requests.append(request)
-            return self.faults.popleft() if request.body and self.faults else None
+            if not request.body:
+                return None
+            return self._always or (self.faults.popleft() if self.faults else None)
 
     def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
         """Embed as ltm-bench itself does."""

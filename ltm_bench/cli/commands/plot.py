@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
+from ltm_bench import api
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import Runs, examples_of, kinds, output_option
+from ltm_bench.cli.options import Runs, examples_of, kinds, output_option, parse_pairs, whole
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.report import charts
-from ltm_bench.report.publishing import replace_file
-from ltm_bench.score.comparison import Scored
 
 
 def plot(
@@ -24,12 +23,38 @@ def plot(
     output: Annotated[
         Path, output_option("plot", "The picture; its ending says the form: .svg, .png or .pdf.")
     ] = Path("plot.svg"),
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="LTM_BENCH_PLOT_SCENARIO",
+            help="Only this scenario; several times for several. Costs and latencies stay those of whole runs.",
+        ),
+    ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PIXELS",
+            parser=whole("--width", 100),
+            envvar="LTM_BENCH_WIDTH",
+            help="Of the plot, without labels and legend; 460 if left out.",
+        ),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RUN=TEXT",
+            envvar="LTM_BENCH_LABEL",
+            help="What to call a run, instead of its agent; several times for several.",
+        ),
+    ] = None,
 ) -> None:
     """Draw a picture of one or more runs. Needs the extra `plot`."""
     check_output(output)
-    loaded = [Scored(run.manifest, run.results) for run in load_runs(runs or ())]
-    picture = charts.draw(kind, loaded, output.suffix.removeprefix("."))
-    replace_file(output, picture)
+    labels = parse_pairs("--label", "RUN=TEXT", label or ())
+    api.plot(
+        *load_runs(runs or ()), kind=kind, path=output, scenarios=scenario or (), labels=labels, width=width
+    )
     out().print(f"{kind}: {output}")
 
 
@@ -37,6 +62,8 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "plot --kind distance -o distance.svg", "plot RUN RUN RUN --kind spans -o spans.pdf"
+            "plot --kind distance -o distance.svg",
+            "plot RUN RUN RUN --kind spans -o spans.pdf",
+            "plot RUN RUN --scenario colours --label RUN=ours --width 320 -o colours.pdf",
         )
     )(plot)

@@ -11,6 +11,7 @@ from ltm_bench.cli.carrying_out import carry_out
 from ltm_bench.cli.options import (
     Baseline,
     Cache,
+    Connections,
     FailUnder,
     Judges,
     LogLevel,
@@ -28,6 +29,7 @@ from ltm_bench.judge.judges import find_judges
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import CallSettings
+from ltm_bench.runner.runs import CONCURRENT
 
 
 def resume(
@@ -36,6 +38,7 @@ def resume(
     timeout: Timeout = None,
     max_retries: MaxRetries = None,
     cache: Cache = False,
+    connections: Connections = CONCURRENT,
     judge: Judges = None,
     fail_under: FailUnder = None,
     baseline: Baseline = None,
@@ -54,6 +57,7 @@ def resume(
         budget=Budget(max_cost),
         judges=judge or (),
         cache=cache,
+        connections=connections,
         resumable=folder.name,
     )
     thresholds.check([done], measure)

@@ -19,6 +19,7 @@ from ltm_bench.cli.options import (
     BaseUrl,
     Cache,
     Config,
+    Connections,
     Data,
     Examples,
     FailUnder,
@@ -55,6 +56,7 @@ from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import parse_parameters, parse_settings
+from ltm_bench.runner.runs import CONCURRENT
 
 
 def run(
@@ -81,6 +83,7 @@ def run(
     timeout: Timeout = None,
     max_retries: MaxRetries = None,
     cache: Cache = False,
+    connections: Connections = CONCURRENT,
     judge: Judges = None,
     fail_under: FailUnder = None,
     baseline: Baseline = None,
@@ -125,7 +128,9 @@ def run(
         chosen = plan.name if name is None else f"{name}-seed{each}" if repeats > 1 else name
         budget = Budget(limit)
         do = partial(execute, plan, run_folder(chosen, fresh=fresh))
-        runs.append(carry_out(do, budget=budget, judges=judge or (), cache=cache, tags=tags))
+        runs.append(
+            carry_out(do, budget=budget, judges=judge or (), cache=cache, tags=tags, connections=connections)
+        )
         if limit is not None:
             limit = max(Decimal(), limit - budget.spent)
     if repeats > 1:

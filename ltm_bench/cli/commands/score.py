@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.counting_stars.figures import Answer as Counted
     from ltm_bench.datasets.counting_stars.figures import Figures
     from ltm_bench.datasets.marks import Sheet
+    from ltm_bench.judge.vague import FalseAccepts
 
 _score = group("Score prediction files of other benchmarks, in their own formats.")
 
@@ -164,8 +165,8 @@ def score_locomo(
 
     keys = Keys(data, errors, _complain)
     sheets = [score_file(path, keys, _complain, answers=_answers_of(path)) for path in files]
-    accepted = score_file(wrong, keys, _complain) if wrong else None
-    print_sheets(sheets, as_json=as_json, types=CATEGORIES, notes=_false_accepts(sheets, wrong, accepted))
+    passed = _passed(wrong, score_file(wrong, keys, _complain)) if wrong else None
+    print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
 @_score.command(
@@ -179,19 +180,21 @@ def score_longmemeval(
     as_json: Json = False,
 ) -> None:
     """Score prediction files of LongMemEval: a judge's labels by type, averaged, and of abstentions."""
-    from ltm_bench.cli.judging import asked
+    from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.answers import read_answers
     from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
 
     questions = questions_of(data, _complain)
-    sheets, budget = [], Budget(max_cost)
+    sheets, budget, passed = [], Budget(max_cost), None
     for path in files:
         answers = _answers_of(path) or read_answers(path, _complain)
         labels = asked(judge, path, data, budget, partial(judged, answers, questions), _complain)
         sheets.append(score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge))
-    print_sheets(sheets, as_json=as_json, notes=_false_accepts(sheets, None, None))
+    if judge is not None:
+        passed = asked_vaguely(judge, files[0], "longmemeval-s", questions, sheets, budget, _complain)
+    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @_score.command("beam", epilog=examples_of("score beam evaluation-mine.json --data chats/100K/1"))
@@ -203,18 +206,20 @@ def score_beam(
     as_json: Json = False,
 ) -> None:
     """Score prediction files of BEAM by a judge's scores, as its program does and as its paper says, by ability."""
-    from ltm_bench.cli.judging import asked
+    from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
 
     questions = questions_of(data, _complain)
-    sheets, budget = [], Budget(max_cost)
+    sheets, budget, passed = [], Budget(max_cost), None
     for path in files:
         grade = partial(judged, path, questions, on_bad=_complain)
         heard = asked(judge, path, data, budget, grade, _complain)
         sheets.append(score_file(path, questions, _complain, heard=heard, judge=judge))
-    print_sheets(sheets, as_json=as_json, notes=_false_accepts(sheets, None, None))
+    if judge is not None:
+        passed = asked_vaguely(judge, files[0], "beam-100k", questions, sheets, budget, _complain)
+    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @_score.command(
@@ -249,20 +254,16 @@ def _answers_of(path: Path) -> list[Answer] | None:
     return found
 
 
-def _false_accepts(sheets: Sequence[Sheet], wrong: Path | None, accepted: Sheet | None) -> Iterator[str]:
-    """Yield how often the judge passes wrong answers, where any score is a judge's."""
-    if not any({"judge", "paper"} & set(sheet.columns) for sheet in sheets):
-        return
-    votes = [mark.scores["judge"] for mark in accepted.overall if "judge" in mark.scores] if accepted else []
-    if votes:
-        yield (
-            f"judge: of {len(votes)} wrong answers in {Path(wrong or '').name} it passes {sum(votes) / len(votes):.4f}"
-        )
-    else:
-        yield (
-            "judge: how often it passes a wrong answer is not known; of vague wrong answers to LoCoMo the usual judge "
-            "passes 0.627 (name such a file with --wrong)"
-        )
+_JUDGED = frozenset(("judge", "paper"))
+"""Columns that only a judge can fill."""
+
+
+def _passed(wrong: Path, sheet: Sheet) -> FalseAccepts | None:
+    """Return how often the judge whose votes a file of wrong answers holds passes them."""
+    from ltm_bench.judge.vague import FalseAccepts
+
+    votes = [mark.scores["judge"] for mark in sheet.overall if "judge" in mark.scores]
+    return FalseAccepts(len(votes), sum(votes) / len(votes), f"in {wrong.name}") if votes else None
 
 
 def _rows_of_run(run: Path) -> list[dict[str, Any]]:

@@ -18,11 +18,12 @@ from ltm_bench.api import CACHE, Run, compare, published
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.display import SweepDisplay
-from ltm_bench.cli.forecasting import asking, price
+from ltm_bench.cli.forecasting import sweep_lines
 from ltm_bench.cli.options import (
     Acknowledge,
     BaseUrl,
     Cache,
+    Connections,
     Fresh,
     Isolated,
     LogLevel,
@@ -47,12 +48,13 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.log.environment import record_tags
 from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.request import PLAIN, CallSettings
-from ltm_bench.plan.values import spell_span
 from ltm_bench.report.publishing import DERIVED
 from ltm_bench.runner import ray as clusters
-from ltm_bench.runner.estimate import forecast
+from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
 from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
+from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.sweep import Done, Job
 from ltm_bench.runner.sweep import sweep as hold_all
 
@@ -120,16 +122,7 @@ def sweep(
     questions: Questions = "in-line",
     acknowledge: Acknowledge = "live",
     quick: Quick = False,
-    connections: Annotated[
-        int,
-        typer.Option(
-            "--max-connections",
-            metavar="N",
-            parser=whole("--max-connections", 1),
-            envvar="LTM_BENCH_MAX_CONNECTIONS",
-            help="Calls at a time to one provider.",
-        ),
-    ] = 16,
+    connections: Connections = 16,
     max_cost: MaxCost = None,
     setting: Settings = None,
     parameter: Parameters = None,
@@ -223,7 +216,7 @@ def sweep(
     try:
         if cluster is None:
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
-            _print_prices(jobs)
+            _print_forecasts(jobs)
             with caching(REPORTS / CACHE if cache else None), SweepDisplay(jobs, budget) as display:
                 ended = asyncio.run(hold_all(jobs, budget, display, connections=connections))
         else:
@@ -243,24 +236,27 @@ def sweep(
     _raise_if_unfinished(ended, max_cost)
 
 
-def _print_prices(jobs: Sequence[Job]) -> None:
-    """Print what it takes to ask agents everything, once for all runs of an agent that differ in the seed alone."""
+def _print_forecasts(jobs: Sequence[Job]) -> None:
+    """Print what the runs will use that have not begun, once for all that differ in the seed alone.
+
+    As many are simulated as one run's forecast may take; of the others the least is said.
+    """
     alike: dict[str, list[Job]] = {}
     for job in jobs:
         if not (job.folder / "events.jsonl").exists():
             manifest = job.plan.manifest
-            key = f"{manifest.agent.model_dump_json()} {manifest.suite.name} {manifest.span}"
+            key = f"{manifest.agent.model_dump_json()} {manifest.suite.model_dump_json()} {manifest.span}"
             alike.setdefault(key, []).append(job)
+    groups: list[tuple[Plan, Estimate | None, int]] = []
+    left = MOST_SIMULATED
     for same in alike.values():
         plan = same[0].plan
-        if not asking(plan, None):
-            continue
-        found = asyncio.run(forecast(plan))
-        where = f"{plan.manifest.suite.name} at {spell_span(plan.manifest.span)}"
-        cost = f"; {price(plan, found)}" if found is not None else ""
-        err().print(
-            f"{where}: {asking(plan, found)}{cost}" + f", in each of {len(same)} runs" * (len(same) > 1)
-        )
+        latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, same[0].folder.parent)
+        found = asyncio.run(forecast(plan, latency)) if left > 0 else None
+        left -= 0 if found is None else found.tokens
+        groups.append((plan, found, len(same)))
+    for line in sweep_lines(groups):
+        err().print(safe(line))
 
 
 def _begun(done: Done) -> bool:
@@ -303,6 +299,7 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster
     with clusters.connected() as ray:
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
         err().print(f"{len(jobs)} runs, on a Ray cluster of {nodes} node{'s' * (nodes != 1)}")
+        _print_forecasts(jobs)
         for line in clusters.too_large(jobs, terms, ray):
             err().print(line)
         with SweepDisplay(jobs, budget) as display:

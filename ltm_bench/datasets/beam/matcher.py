@@ -2,14 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.datasets.beam.files import contradicts
+from ltm_bench.datasets.beam.scorer import (
+    MODES,
+    ORDER,
+    aligned,
+    event_order,
+    prompt,
+    read_score,
+    rubric_score,
+    same_prompt,
+)
+from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.judging import Inquiry, Judged
+from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ, abstains, words
 
 
 @dataclass(frozen=True, slots=True)
-class Meets(Matcher):
-    """Right if the reply is the ideal answer; where it is another one, it is undecided."""
+class Meets(SetMatcher):
+    """Right if the reply is the ideal answer; where it is another one, it is undecided.
+
+    Where a judge is named, it is asked about every reply, item by item, as the published program does.
+    """
+
+    dataset: ClassVar[str] = "beam"
+    columns: ClassVar[tuple[str, ...]] = MODES
 
     gold: str
     rubric: tuple[str, ...]
@@ -17,13 +38,15 @@ class Meets(Matcher):
     ability: str
     id: str = ""
     """The question's, for those who compare runs with prediction files."""
+    mode: str = "official"
+    """`official`, `paper`, or `strict`, which asks a judge by the usual rubric."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what text alone can tell."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         said = reply[:READ]
-        if words(said) == words(self.gold):
+        if words(said) in [words(each) for each in self.right()]:
             return Verdict(Outcome.CORRECT, 1.0, "the reply is the ideal answer")
         if abstains(said):
             if self.ability == "abstention":
@@ -31,18 +54,73 @@ class Meets(Matcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.UNDECIDED, 0.0, "whether the reply meets the rubric is for a judge to say")
 
+    @property
+    def kind(self) -> str:
+        """The ability."""
+        return self.ability
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether the ideal answer contradicts the rubric."""
+        return contradicts(self._question(""))
+
+    def _question(self, text: str) -> Question:
+        return Question(self.id, self.ability, text, (self.gold,), rubric=self.rubric)
+
+    def inquiry(self, question: str, reply: str) -> Inquiry | None:
+        """Return the questions to a judge: about each item of the rubric, and each line of an order of events."""
+        return self._inquire(self._question(question), reply) if self.mode in MODES else None
+
+    def _inquire(self, question: Question, reply: str) -> Inquiry:
+        if not reply.strip():
+            return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", dict.fromkeys(MODES, 0.0))
+        given: dict[str, list[float]] = {}
+        for mode in MODES:
+            given[mode] = []
+            for item in self.rubric:
+                score = read_score((yield prompt(question, item, reply, mode)))
+                if score is None:
+                    return None
+                given[mode].append(score)
+        scores: dict[str, float] = {m: rubric_score(given[m], self.ability, m) for m in MODES}
+        said = f"of {len(self.rubric)} items {sum(given[self.mode]):g}"
+        if self.ability == ORDER:
+            # As the published program splits an answer: at line ends, and nothing else.
+            matching = aligned(self.rubric, reply.split("\n"))
+            same: bool | None = None
+            while True:
+                try:
+                    event, line = next(matching) if same is None else matching.send(same)
+                except StopIteration as done:
+                    order = event_order(self.rubric, done.value)
+                    break
+                same = "yes" in (yield same_prompt(event, line)).lower()
+            scores = dict.fromkeys(MODES, order.score)
+            said = f"order {order.tau:.2f} times F1 {order.f1:.2f}, besides {said}"
+        score = scores[self.mode]
+        outcome = Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else Outcome.WRONG
+        return Judged(outcome, score, f"{said} ({self.mode})", scores)
+
     def right(self) -> Sequence[str]:
-        """Return the ideal answer."""
-        return (self.gold,)
+        """Return the ideal answer; of an order of events, the events line by line, which is how it is read."""
+        return ("\n".join(self.rubric), self.gold) if self.ability == ORDER else (self.gold,)
 
     def wrong(self) -> Sequence[str]:
         """Return something else, and nothing."""
         return ("Xylophones", "")
 
 
-def meets(gold: str, rubric: Sequence[str], ability: str, *, id: str = "") -> Meets:
-    """Expect a reply that meets a rubric of BEAM."""
-    return Meets(gold, tuple(rubric), ability, id)
+def meets(gold: str, rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official") -> Meets:
+    """Expect a reply that meets a rubric of BEAM.
+
+    Args:
+        gold: The ideal answer.
+        rubric: What a judge asks of the reply, item by item.
+        ability: The question's kind.
+        id: The question's.
+        mode: `official`, `paper` or `strict`.
+    """
+    return Meets(gold, tuple(rubric), ability, id, mode)
 
 
 EXAMPLES: tuple[Matcher, ...] = (

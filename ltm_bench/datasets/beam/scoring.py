@@ -7,27 +7,17 @@ once judged, `llm_judge_responses` (one object with `score` for each item) and, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
-from ltm_bench.datasets.beam.scorer import (
-    MODES,
-    ORDER,
-    Mode,
-    aligned,
-    event_order,
-    prompt,
-    read_score,
-    rubric_score,
-    same_prompt,
-    score_of,
-)
+from ltm_bench.datasets.beam.matcher import meets
+from ltm_bench.datasets.beam.scorer import MODES, ORDER, rubric_score, score_of
 from ltm_bench.datasets.dialogue import OnBad, Question
 from ltm_bench.datasets.errata import errata
-from ltm_bench.datasets.judging import Ask, together
+from ltm_bench.datasets.judging import Ask, conduct, together
 from ltm_bench.datasets.marks import Mark, Sheet
 from ltm_bench.datasets.streaming import read_value
 
@@ -80,19 +70,10 @@ def _squeezed(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-class Judged(NamedTuple):
-    """What a judge says of an answer."""
-
-    items: Mapping[Mode, Sequence[float]]
-    """Its score of each item of the rubric, in either mode."""
-    order: float | None
-    """τ × F1 for the order of events; None for other abilities."""
-
-
 async def judged(
     path: Path, questions: Mapping[str, Question], ask: Ask, *, on_bad: OnBad
-) -> dict[str, Judged]:
-    """Return what a judge says of the answers without stored scores, by question; those it fails on are left out.
+) -> dict[str, Mapping[str, float]]:
+    """Return what a judge makes of the answers without stored scores, by question and mode; not where it fails.
 
     Args:
         path: A prediction file.
@@ -101,19 +82,15 @@ async def judged(
         on_bad: Is told of answers that cannot be read.
     """
 
-    async def one(name: str, said: str) -> tuple[str, Judged | None]:
+    async def one(name: str, said: str) -> tuple[str, Mapping[str, float] | None]:
         question = questions[name]
-        items = {}
-        for mode in MODES:
-            heard = [await ask(prompt(question, item, said, mode)) for item in question.rubric]
-            scores = [read_score(each) for each in heard if each is not None]
-            found = [score for score in scores if score is not None]
-            if len(found) < len(question.rubric):
-                on_bad(f"{path}: {name}: not judged: the judge failed, or gave no score")
-                return name, None
-            items[mode] = found
-        order = await _told_order(question, said, ask) if question.type == ORDER else None
-        return name, Judged(items, order)
+        inquiry = meets(question.gold[0], question.rubric, question.type, id=name).inquiry(
+            question.text, said
+        )
+        found = None if inquiry is None else await conduct(inquiry, ask)
+        if found is None:
+            on_bad(f"{path}: {name}: not judged: the judge failed, or gave no score")
+        return name, found and found.scores
 
     asked = [
         one(name, str(row["llm_response"]))
@@ -123,24 +100,12 @@ async def judged(
     return {name: found for name, found in await together(asked) if found is not None}
 
 
-async def _told_order(question: Question, said: str, ask: Ask) -> float:
-    """Return τ × F1 of the lines of an answer, as the published program splits them: at line ends, and nothing else."""
-    matching = aligned(question.rubric, said.split("\n"))
-    same: bool | None = None
-    while True:
-        try:
-            event, line = next(matching) if same is None else matching.send(same)
-        except StopIteration as done:
-            return event_order(question.rubric, done.value).score
-        same = "yes" in (await ask(same_prompt(event, line)) or "").lower()
-
-
 def score_file(
     path: Path,
     questions: Mapping[str, Question],
     on_bad: OnBad,
     *,
-    heard: Mapping[str, Judged] | None = None,
+    heard: Mapping[str, Mapping[str, float]] | None = None,
     judge: str | None = None,
 ) -> Sheet:
     """Return the marks of a judged file. Raises ConfigError if nothing in it is judged.
@@ -155,8 +120,7 @@ def score_file(
     marks: dict[str, Mark] = {}
     for name, ability, conversation, row in rows_of(path, questions):
         if heard is not None and name in heard:
-            items, order = heard[name]
-            marks[name] = mark_of(name, ability, conversation, items, order, questions.get(name))
+            marks[name] = _mark(name, ability, conversation, heard[name], questions.get(name))
             continue
         scores = _stored(row)
         if scores is None:
@@ -168,8 +132,11 @@ def score_file(
                 f"{path}: {name}: skipped: {len(scores)} scores for a rubric of {len(question.rubric)} items"
             )
             continue
-        both = dict.fromkeys(MODES, scores)
-        marks[name] = mark_of(name, ability, conversation, both, _order(row), question)
+        order = _order(row) if ability == ORDER else None
+        by_mode: dict[str, float] = {
+            mode: rubric_score(scores, ability, mode) if order is None else order for mode in MODES
+        }
+        marks[name] = _mark(name, ability, conversation, by_mode, question)
     if not marks:
         raise ConfigError(f"{path}: no judge's scores are stored in it; name a judge with --judge")
     types = {mark.type for mark in marks.values()}
@@ -184,34 +151,11 @@ def score_file(
     return Sheet(path, MODES, tuple(marks.values()), missing, judge=judge)
 
 
-def mark_of(
-    name: str,
-    ability: str,
-    conversation: str,
-    items: Mapping[Mode, Sequence[float]],
-    order: float | None,
-    question: Question | None,
+def _mark(
+    name: str, ability: str, conversation: str, scores: Mapping[str, float], question: Question | None
 ) -> Mark:
-    """Return the mark of an answer.
-
-    Args:
-        name: The question's id.
-        ability: The question's ability.
-        conversation: What it asks about.
-        items: What the judge gave for each rubric item, by mode.
-        order: τ × F1 for the order of events, which then is the score; None where it was not worked out.
-        question: The question, where the data is at hand: some keys contradict themselves.
-    """
-    by_mode = {mode: rubric_score(items[mode], ability, mode) for mode in MODES}
-    if ability == ORDER and order is not None:
-        by_mode = dict.fromkeys(MODES, order)
-    return Mark(
-        name,
-        ability,
-        conversation,
-        {str(mode): score for mode, score in by_mode.items()},
-        wrong_key=name in errata("beam") or (question is not None and contradicts(question)),
-    )
+    wrong = name in errata("beam") or (question is not None and contradicts(question))
+    return Mark(name, ability, conversation, scores, wrong_key=wrong)
 
 
 def _stored(row: Mapping[str, Any]) -> list[float] | None:

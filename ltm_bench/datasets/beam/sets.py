@@ -10,7 +10,7 @@ from ltm_bench.datasets.public import PublicSet
 
 
 def _expect(question: Question, mode: str) -> Matcher:
-    return meets(question.gold[0], question.rubric, question.type, id=question.id)
+    return meets(question.gold[0], question.rubric, question.type, id=question.id, mode=mode)
 
 
 def _is(size: str, history: History) -> bool:
@@ -32,6 +32,7 @@ SETS = tuple(
         histories=histories,
         keeps=partial(_is, size),
         expect=_expect,
+        scorers=("official", "paper", "strict"),
         suspect=contradicts,
     )
     for size, count in _COUNTS.items()

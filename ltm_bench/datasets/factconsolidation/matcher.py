@@ -1,16 +1,21 @@
 """`newest_fact`: the reply names the newest of contradictory facts, as FactConsolidation's program reads it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.datasets.factconsolidation.scorer import official, strict
+from ltm_bench.datasets.factconsolidation.scorer import exact, official, strict
+from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ, abstains
 
 
 @dataclass(frozen=True, slots=True)
-class NewestFact(Matcher):
+class NewestFact(SetMatcher):
     """Right if an accepted answer is part of the reply; strictly, as whole words in a short reply."""
+
+    dataset: ClassVar[str] = "factconsolidation"
+    columns: ClassVar[tuple[str, ...]] = ("official", "exact", "strict")
 
     golds: tuple[str, ...]
     id: str = ""
@@ -27,6 +32,20 @@ class NewestFact(Matcher):
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.WRONG, 0.0, "the newest fact does not stand in the reply")
+
+    @property
+    def kind(self) -> str:
+        """The set: hops and size."""
+        return self.id.partition("/")[0]
+
+    def scores(self, reply: str) -> Mapping[str, float]:
+        """Return all three scores."""
+        said = reply[:READ]
+        return {
+            "official": official(said, self.golds),
+            "exact": exact(said, self.golds),
+            "strict": strict(said, self.golds),
+        }
 
     def right(self) -> Sequence[str]:
         """Return the accepted answers, the first also in a sentence."""

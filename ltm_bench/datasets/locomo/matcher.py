@@ -1,17 +1,24 @@
 """`locomo_answer`: the reply gets the score that LoCoMo's program gives it, or a strict one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.datasets.locomo.files import NOT_MENTIONED
+from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED
 from ltm_bench.datasets.locomo.scorer import official, strict
+from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ, abstains
 
 
 @dataclass(frozen=True, slots=True)
-class LocomoAnswer(Matcher):
+class LocomoAnswer(SetMatcher):
     """Scores as LoCoMo does: F1 over stems by category, or whether the reply says that nothing is known."""
+
+    dataset: ClassVar[str] = "locomo"
+    columns: ClassVar[tuple[str, ...]] = ("official", "strict")
+    kinds: ClassVar[Mapping[str, str]] = CATEGORIES
+    apart: ClassVar[frozenset[str]] = frozenset((ADVERSARIAL,))
 
     gold: str
     category: str
@@ -34,6 +41,19 @@ class LocomoAnswer(Matcher):
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.WRONG, 0.0, f"nothing for {scorer}")
+
+    @property
+    def kind(self) -> str:
+        """The category."""
+        return self.category
+
+    def scores(self, reply: str) -> Mapping[str, float]:
+        """Return both scores."""
+        said = reply[:READ]
+        return {
+            "official": official(said, self.gold, self.category),
+            "strict": strict(said, self.gold, self.category),
+        }
 
     def right(self) -> Sequence[str]:
         """Return the gold answer as the program reads it."""

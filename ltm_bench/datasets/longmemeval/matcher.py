@@ -1,22 +1,34 @@
 """`remembered`: the reply answers a question of LongMemEval; text decides where it can, else a judge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.datasets.longmemeval.scorer import strict
+from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.judging import Inquiry, Judged
+from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
+from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ, abstains, words
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered(Matcher):
-    """Right if the gold answer stands in the reply; where only its sense can tell, the reply is undecided."""
+class Remembered(SetMatcher):
+    """Right if the gold answer stands in the reply; where only its sense can tell, the reply is undecided.
+
+    Where a judge is named, it is asked about every reply, as the published program does, and its word counts.
+    """
+
+    dataset: ClassVar[str] = "longmemeval"
+    columns: ClassVar[tuple[str, ...]] = ("judge", "strict")
 
     gold: str
     type: str
     id: str = ""
     """The question's, for those who compare runs with prediction files."""
     unanswerable: bool = False
+    mode: str = "official"
+    """`official`, or `strict`, which asks a judge only where text alone cannot tell, and by the usual rubric."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what text alone can tell."""
@@ -35,6 +47,34 @@ class Remembered(Matcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.UNDECIDED, 0.0, "the reply may give the answer in other words")
 
+    @property
+    def kind(self) -> str:
+        """The type."""
+        return self.type
+
+    @property
+    def cannot_be_answered(self) -> bool:
+        """Whether the history does not answer it."""
+        return self.unanswerable
+
+    def scores(self, reply: str) -> Mapping[str, float]:
+        """Return the strict score, where text alone can tell."""
+        score = strict(reply[:READ], (self.gold,), self.type, unanswerable=self.unanswerable)
+        return {} if score is None else {"strict": score}
+
+    def inquiry(self, question: str, reply: str) -> Inquiry | None:
+        """Return the question to a judge that the type asks for."""
+        return self._inquire(question, reply[:READ]) if self.mode == "official" else None
+
+    def _inquire(self, question: str, reply: str) -> Inquiry:
+        if not reply.strip():
+            return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", {"judge": 0.0})
+        asked = Question(self.id, self.type, question, (self.gold,), unanswerable=self.unanswerable)
+        if read((yield prompt(asked, reply))):
+            return Judged(Outcome.CORRECT, 1.0, f"yes, by the rule for {self.type}", {"judge": 1.0})
+        outcome = Outcome.WRONG if self.unanswerable or not abstains(reply) else Outcome.ABSTAINED
+        return Judged(outcome, 0.0, f"no, by the rule for {self.type}", {"judge": 0.0})
+
     def right(self) -> Sequence[str]:
         """Return the gold answer, or an abstention."""
         return ("I don't know: you have never told me that.",) if self.unanswerable else (self.gold,)
@@ -44,9 +84,19 @@ class Remembered(Matcher):
         return ("Xylophones", "")
 
 
-def remembered(gold: str, type: str, *, id: str = "", unanswerable: bool = False) -> Remembered:
-    """Expect the gold answer of a question of LongMemEval."""
-    return Remembered(gold, type, id, unanswerable)
+def remembered(
+    gold: str, type: str, *, id: str = "", unanswerable: bool = False, mode: str = "official"
+) -> Remembered:
+    """Expect the gold answer of a question of LongMemEval.
+
+    Args:
+        gold: The answer, or why there is none.
+        type: The question's kind.
+        id: The question's.
+        unanswerable: Whether the history does not answer it.
+        mode: `official` or `strict`.
+    """
+    return Remembered(gold, type, id, unanswerable, mode)
 
 
 EXAMPLES: tuple[Matcher, ...] = (

@@ -11,7 +11,9 @@ _HUB = "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/m
 
 
 def _expect(question: Question, mode: str) -> Matcher:
-    return remembered(question.gold[0], question.type, id=question.id, unanswerable=question.unanswerable)
+    return remembered(
+        question.gold[0], question.type, id=question.id, unanswerable=question.unanswerable, mode=mode
+    )
 
 
 SETS = tuple(

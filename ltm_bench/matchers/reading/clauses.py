@@ -11,7 +11,7 @@ from ltm_bench.matchers.reading.structure import Piece
 from ltm_bench.matchers.reading.text import spelt
 
 _TOKEN = re.compile(
-    r"(?P<word>[❌✗✘✖🚫✅✔☑]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
+    r"(?P<word>[❌✗✘✖🚫✅✔☑]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|\d+\.\d[^\W_]*(?:\.\d[^\W_]*)*|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
     r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）←])"
 )
 _OPENERS = frozenset(

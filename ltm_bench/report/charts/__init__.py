@@ -19,19 +19,23 @@ if TYPE_CHECKING:
 FORMS = ("svg", "png", "pdf")
 """What a picture can be stored as."""
 
+WIDTH = 460
+"""Of a plot, in pixels, unless another is asked for."""
+
 
 def known() -> Mapping[str, str]:
     """Map the name of every chart to one line of help. Works without Altair."""
     return members(__name__)
 
 
-def draw(kind: str, runs: Sequence[Scored], form: str) -> bytes:
+def draw(kind: str, runs: Sequence[Scored], form: str, width: int = WIDTH) -> bytes:
     """Return a chart as the content of a file.
 
     Args:
         kind: The name of the chart.
         runs: What it shows.
         form: One of FORMS.
+        width: Of the plot, without labels and legend, in pixels.
 
     Raises:
         ConfigError: The chart or the form is unknown, Altair is not installed, or the runs have nothing to draw.
@@ -46,7 +50,7 @@ def draw(kind: str, runs: Sequence[Scored], form: str) -> bytes:
             f"plot: {error.name} is not installed; get it with pip install 'ltm-bench[plot]'"
         ) from error
     make: Callable[[Sequence[Scored]], Chart] = chart.draw
-    specification = _specification(kind, make(runs))
+    specification = _specification(kind, make(runs), width)
     if form == "svg":
         return vl_convert.vegalite_to_svg(specification).encode()
     if form == "png":
@@ -54,12 +58,13 @@ def draw(kind: str, runs: Sequence[Scored], form: str) -> bytes:
     return vl_convert.vegalite_to_pdf(specification)
 
 
-def _specification(kind: str, chart: Chart) -> dict[str, Any]:
+def _specification(kind: str, chart: Chart, width: int) -> dict[str, Any]:
     """Return a chart in Vega-Lite. A chart that sets no height gets the usual one."""
     import altair as alt
 
     height = 300 if chart.height is alt.Undefined else chart.height
-    sized = chart.properties(width=460, height=height)
+    columns = 1 if chart.to_dict().get("encoding", {}).get("facet") is None else 2
+    sized = chart.properties(width=width // columns, height=height)
     specification: dict[str, Any] = sized.configure(font="sans-serif", background="white").to_dict()
     data = [*specification.get("datasets", {}).values(), specification.get("data", {}).get("values")]
     if not any(data):

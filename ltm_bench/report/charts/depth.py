@@ -12,7 +12,7 @@ from ltm_bench.score.results import ExampleResult, Needle
 
 def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a heat map of the examples that have exactly one needle."""
-    return grid(runs, _cells, y="depth", title="depth of the needle, in per cent")
+    return grid(runs, _cells, y="depth", title="depth, %")
 
 
 def _cells(run: Scored, example: ExampleResult) -> Iterator[Row]:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ltm_bench.report.plotting import Chart, agent_colour, agent_shape, inline, named, share_y
+from ltm_bench.report.plotting import (
+    CHANCE,
+    Chart,
+    agent_colour,
+    agent_shape,
+    chance_note,
+    inline,
+    named,
+    share_y,
+)
 from ltm_bench.score.comparison import Scored
 
 
@@ -19,6 +28,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
             "score": group.mean,
             "low": group.interval.low,
             "high": group.interval.high,
+            "chance": group.chance,
         }
         for each in named(runs)
         for group in each.run.results.distances
@@ -27,11 +37,13 @@ def draw(runs: Sequence[Scored]) -> Chart:
         x=alt.X("distance:Q", title="tokens between needle and question", scale=alt.Scale(zero=False)),
         color=agent_colour([str(row["agent"]) for row in rows]),
     )
+    guessed = alt.Chart(inline([row for row in rows if row["chance"] is not None])).encode(x="distance:Q")
     chart: Chart = (
-        base.mark_rule().encode(y=share_y("low", "score"), y2="high:Q")
+        guessed.mark_tick(color=CHANCE, thickness=2, bandSize=16).encode(y=share_y("chance", "score"))
+        + base.mark_rule().encode(y=share_y("low", "score"), y2="high:Q")
         + base.mark_line(strokeDash=[3, 2]).encode(y=share_y("score", "score"))
         + base.mark_point(filled=True, size=50).encode(
             y="score:Q", shape=agent_shape([str(row["agent"]) for row in rows])
         )
     )
-    return chart
+    return chance_note(chart)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ltm_bench.report.plotting import Chart, agent_colour, frontier, inline, share_y
+from ltm_bench.report.plotting import Chart, agent_colour, agent_shape, frontier, inline, share_y
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Scored, compare
 
@@ -27,9 +27,11 @@ def draw(runs: Sequence[Scored]) -> Chart:
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("x:Q", title="median seconds per reply", scale=alt.Scale(type="symlog", constant=0.01)),
         y=share_y("share", "score, as a share"),
-        color=agent_colour(comparison.entrants),
+        color=agent_colour([str(row["agent"]) for row in rows]),
     )
-    points = base.mark_point(filled=True, size=60)
+    points = base.mark_point(filled=True, size=60).encode(
+        shape=agent_shape([str(row["agent"]) for row in rows])
+    )
     labels = base.mark_text(dx=7, align="left", fontSize=9).encode(text="span:N")
     chart: Chart = frontier(rows) + points + labels
     return chart

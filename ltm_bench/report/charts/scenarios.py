@@ -12,7 +12,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
     """Draw dots with whiskers; a scenario without any score is left out."""
     return forest(
         [
-            ForestRow(each.label, scenario.name, scenario.score_so_far, scenario.interval)
+            ForestRow(each.label, scenario.name, scenario.score_so_far, scenario.interval, scenario.chance)
             for each in named(runs)
             for scenario in each.run.results.scenarios
             if scenario.score_so_far is not None

@@ -12,7 +12,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
     """Draw dots with whiskers, in the order in which the run page lists skills."""
     return forest(
         [
-            ForestRow(each.label, skill.name, skill.score, skill.interval)
+            ForestRow(each.label, skill.name, skill.score, skill.interval, skill.chance)
             for each in named(runs)
             for skill in each.run.results.skills
         ]

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ltm_bench.report.plotting import Chart, agent_colour, agent_shape, inline, share_y
+from ltm_bench.report.plotting import CHANCE, Chart, Row, agent_colour, agent_shape, inline, share_y
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Comparison, Scored, compare
+
+FLOOR = "#6b6b6b"
 
 
 def draw(runs: Sequence[Scored]) -> Chart:
@@ -28,13 +30,46 @@ def draw(runs: Sequence[Scored]) -> Chart:
     )
     shape = agent_shape(comparison.entrants)
     lower, middle = (share_y(field, "score, as a share") for field in ("low", "share"))
+    levels = alt.Chart(inline(_levels(runs))).encode(x=alt.X("span:Q", scale=scale))
     chart: Chart = (
-        base.mark_area(opacity=0.12).encode(y=lower, y2="high:Q")
+        _level(levels, "chance", CHANCE, [4, 3])
+        + _level(levels, "floor", FLOOR, [1, 3])
+        + base.mark_area(opacity=0.12).encode(y=lower, y2="high:Q")
         + base.mark_rule(opacity=0.5).encode(y=lower, y2="high:Q")
         + base.mark_line().encode(y=middle)
         + base.mark_point(filled=True, size=50, opacity=1).encode(y=middle, shape=shape)
     )
-    return chart
+    title = alt.Title(
+        "dashed orange: what guessing would score; dotted grey: what goldfish scores, which remembers nothing",
+        fontSize=10,
+        fontWeight="normal",
+        anchor="start",
+    )
+    return chart.properties(title=title)
+
+
+def _levels(runs: Sequence[Scored]) -> list[Row]:
+    """Return chance and floor at each span, as shares, averaged over the runs of which they are known."""
+    levels: list[Row] = []
+    for span in sorted({run.results.span for run in runs}):
+        here = [run.results for run in runs if run.results.span == span]
+        floors = [each.references["goldfish"] / each.out_of for each in here if "goldfish" in each.references]
+        chances = [each.chance / each.out_of for each in here]
+        levels.append({"span": span, "chance": sum(chances) / len(chances), "floor": _mean(floors)})
+    return levels
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _level(levels: alt.Chart, field: str, colour: str, dash: list[int]) -> alt.LayerChart:
+    """Draw a line, with a tick where a span has no neighbour to be joined to."""
+    y = share_y(field, "score, as a share")
+    line: alt.LayerChart = levels.mark_line(color=colour, strokeDash=dash, strokeWidth=1.5).encode(
+        y=y
+    ) + levels.mark_tick(color=colour, thickness=1.5, bandSize=24).encode(y=y)
+    return line
 
 
 def _axis(comparison: Comparison) -> alt.Axis:

@@ -12,7 +12,7 @@ from ltm_bench.score.results import ExampleResult
 
 def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a heat map with a row for every needle of an example."""
-    return grid(runs, _cells, y="star", title="star, from the first to the last")
+    return grid(runs, _cells, y="star", title="star")
 
 
 def _cells(_: Scored, example: ExampleResult) -> Iterator[Row]:

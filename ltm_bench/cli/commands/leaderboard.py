@@ -1,0 +1,56 @@
+"""Make static pages of verified runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ltm_bench.cli.options import examples_of, group
+
+_leaderboard = group("Make static pages of verified runs.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    app.add_typer(_leaderboard, name="leaderboard")
+
+
+@_leaderboard.callback()
+def _group() -> None:
+    """Make static pages of verified runs."""
+
+
+@_leaderboard.command("build", epilog=examples_of("leaderboard build bundles -o site"))
+def build(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where the bundles are (see bundle): all its .zip files.")
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FOLDER",
+            envvar="LTM_BENCH_LEADERBOARD_OUTPUT",
+            help="Where the pages go: a new folder, or that of an earlier leaderboard, which is replaced.",
+        ),
+    ] = Path("site"),
+) -> None:
+    """Verify every bundle in a folder, score it here, and write the pages. No agent is asked, nothing is downloaded."""
+    from ltm_bench.cli.console import err, out, safe
+    from ltm_bench.export.leaderboard.pages import Built, write_site
+    from ltm_bench.report.words import plural
+
+    built = Built(folder)
+    for refusal in built.refusals:
+        err().print(safe(f"refused: {refusal.file}: {refusal.reason}"))
+    write_site(built, output)
+    for board in built.boards:
+        out().print(safe(f"{board.title}: {plural(len(board.entries), 'run')}"))
+        for table in board.spans:
+            out().print(safe(f"  {table.finding}"))
+    out().print(
+        f"{plural(len(built.entries), 'run')} verified, {len(built.refusals)} refused; page: {output / 'index.html'}"
+    )

@@ -1,0 +1,48 @@
+"""What the matchers of public sets have in common: they know which question of which set they belong to."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
+from ltm_bench.core.messages import Matcher
+from ltm_bench.datasets.judging import Inquiry
+
+
+class SetMatcher(Matcher):
+    """A matcher of a question of a public set."""
+
+    dataset: ClassVar[str]
+    """The set's folder."""
+    columns: ClassVar[tuple[str, ...]]
+    """What can be said of a reply, the published scorer first."""
+    kinds: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What types are called, where their names do not say."""
+    apart: ClassVar[frozenset[str]] = frozenset()
+    """Types that the published overall figure leaves out."""
+
+    id: str
+    """The question's, as in prediction files; empty where it has none."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The question's type."""
+
+    @property
+    def cannot_be_answered(self) -> bool:
+        """Whether the right answer is an abstention, where the type does not say so."""
+        return False
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether the key is wrong by what it says itself."""
+        return False
+
+    def scores(self, reply: str) -> Mapping[str, float]:
+        """Return what text alone gives for a reply, from 0 to 1 by column; columns that it cannot tell are missing."""
+        return {}
+
+    def inquiry(self, question: str, reply: str) -> Inquiry | None:
+        """Return what the published scorer asks a judge about a reply; None where it needs no judge."""
+        return None

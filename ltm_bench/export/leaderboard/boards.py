@@ -1,0 +1,285 @@
+"""From entries to boards: what may stand side by side, in which groups the data separates it. Pure.
+
+A board holds runs whose scores mean the same: of one version, one suite with one content, one mode. What differs in any
+of these stands on another board, under its own name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ltm_bench.export.leaderboard.entries import Entry
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.report.words import plural, short_tokens
+from ltm_bench.score.comparison import Cell, Comparison, Pair, Scored, compare
+from ltm_bench.score.figures import skills
+from ltm_bench.score.headline import summarise_scenario
+from ltm_bench.score.results import Skill
+
+REFERENCES = {
+    "perfect": "oracle: is told the answers",
+    "goldfish": "baseline: remembers nothing",
+    "reciter": "baseline: recites its last messages",
+    "parrot": "baseline: repeats each message",
+}
+"""Adapters that measure the benchmark, not themselves."""
+
+
+class Row(NamedTuple):
+    """An entrant at one span."""
+
+    cell: Cell
+    entries: Sequence[Entry]
+    skills: Mapping[str, Skill]
+    """Over the examples of all its runs."""
+
+    @property
+    def place(self) -> str:
+        """The range of places that the data allows: `1`, `2–4`."""
+        return "–" if self.cell.rank is None else "–".join(map(str, dict.fromkeys(self.cell.rank)))
+
+    @property
+    def reference(self) -> str:
+        """What it is, where it measures the benchmark rather than itself; else empty."""
+        return REFERENCES.get(self.entries[0].manifest.agent.adapter, "")
+
+    @property
+    def judged_by(self) -> list[str]:
+        """Who judged its doubtful replies, and whether that judge is to be believed; a sentence each."""
+        found = []
+        for note in (note for entry in self.entries for note in entry.results.judges):
+            if note.sensitivity is None or note.specificity is None:
+                known = "never calibrated"
+            else:
+                known = f"sensitivity {note.sensitivity:.2f}, specificity {note.specificity:.2f}"
+                known += "" if note.believed else ", failed calibration"
+            found.append(f"{note.name}: {plural(note.replies, 'reply', 'replies')}, {known}")
+        by_hand = sum(entry.results.overridden for entry in self.entries)
+        if by_hand:
+            found.append(f"{plural(by_hand, 'verdict')} by hand")
+        undecided = sum(entry.results.undecided for entry in self.entries)
+        if undecided:
+            found.append(f"{undecided} undecided, which count 0")
+        return list(dict.fromkeys(found))
+
+    @property
+    def audited(self) -> list[str]:
+        """The error of its scorers, by those who audited it."""
+        return [audit.headline for entry in self.entries for audit in entry.results.audits]
+
+    @property
+    def run_on(self) -> str:
+        """The days of its runs."""
+        days = sorted({day for entry in self.entries if (day := entry.run_on) is not None})
+        return "" if not days else days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+class SpanTable(NamedTuple):
+    """The entrants of one span."""
+
+    span: int
+    groups: Sequence[Sequence[Row]]
+    """The best first. The data separates everybody in a group from everybody in another, and not those in one."""
+    skills: Sequence[str]
+    """All that any row has."""
+    pairs: Sequence[Pair]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All of them, the best first."""
+        return [row for group in self.groups for row in group]
+
+    @property
+    def finding(self) -> str:
+        """What the table shows of agents other than `REFERENCES`, in a sentence."""
+        real = [[row for row in group if not row.reference] for group in self.groups]
+        real = [group for group in real if group] or list(map(list, self.groups))
+        first, count = real[0], sum(map(len, real))
+        where = f"At a span of {short_tokens(self.span)}"
+        if count == 1:
+            beside = ", beside baseline or oracle" if len(self.rows) > 1 else ""
+            return f"{where} there is one agent, {first[0].cell.entrant}{beside}."
+        if len(first) == 1:
+            return f"{where}, {first[0].cell.entrant} is ahead of {_others(count - 1)}."
+        if len(first) == count:
+            return f"{where} the data does not separate the {count} agents into groups."
+        names = ", ".join(row.cell.entrant for row in first[:3]) + (", …" if len(first) > 3 else "")
+        return f"{where} the first {len(first)} of {count} agents are tied: {names}."
+
+
+def _others(count: int) -> str:
+    return "the other one" if count == 1 else f"all {count} others"
+
+
+class Board(NamedTuple):
+    """Runs that may stand side by side."""
+
+    name: str
+    """Unlike that of any other board; a file's name on any system."""
+    suite: str
+    mode: str
+    version: str
+    """Of ltm-bench."""
+    apart: str
+    """What else sets it apart from a board of the same suite, mode and version; empty where there is none."""
+    historical: bool
+    entries: Sequence[Entry]
+    comparison: Comparison
+    spans: Sequence[SpanTable]
+
+    @property
+    def title(self) -> str:
+        """Suite, mode and version, in words."""
+        return " · ".join(filter(None, (self.suite, self.mode, f"ltm-bench {self.version}", self.apart)))
+
+    @property
+    def newest(self) -> str | None:
+        """The day of its latest run."""
+        return max((day for entry in self.entries if (day := entry.run_on) is not None), default=None)
+
+
+def mode_of(manifest: Manifest) -> str:
+    """Return how a conversation was held, in words."""
+    words = [manifest.mode]
+    if (manifest.questions, manifest.acknowledge, manifest.filler.mode) == ("forked", "scripted", "scripted"):
+        words.append("quick")
+    if manifest.filler.mode == "live":
+        words.append("live filler")
+    if manifest.suite.isolated:
+        words.append("isolated examples")
+    return ", ".join(words)
+
+
+def _content(manifest: Manifest) -> str:
+    """Return what was asked, and how it was measured: what must be equal for two scores to mean the same."""
+    suite = manifest.suite
+    asked = [
+        (
+            row.name,
+            row.scenario,
+            row.version,
+            row.hash,
+            {k: v for k, v in row.parameters.items() if k != "span"},
+        )
+        for row in suite.scenarios
+    ]
+    filler = (manifest.filler.source, manifest.filler.digest, manifest.filler.max_tokens)
+    return json.dumps([asked, filler, manifest.tokenizer, suite.stagger], sort_keys=True, default=str)
+
+
+class _Kind(NamedTuple):
+    """What a board is named after."""
+
+    historical: bool
+    suite: str
+    mode: str
+    version: str
+
+
+def boards(entries: Sequence[Entry]) -> list[Board]:
+    """Return the boards of entries: those with most entries first, historical ones last."""
+    grouped: dict[_Kind, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for entry in entries:
+        manifest = entry.manifest
+        kind = _Kind(entry.historical, manifest.suite.name, mode_of(manifest), manifest.version)
+        grouped[kind][_content(manifest)].append(entry)
+    found = []
+    for kind, contents in grouped.items():
+        usual = max(contents, key=lambda content: len(contents[content]))
+        for content, those in contents.items():
+            apart = "" if content == usual else _apart(those[0].manifest, contents[usual][0].manifest)
+            found.append(_board(kind, content, apart, those))
+    return sorted(found, key=lambda board: (board.historical, -len(board.entries), board.title, board.name))
+
+
+def _apart(manifest: Manifest, usual: Manifest) -> str:
+    """Say in what a board differs from the one that most of its name belong to."""
+    ours, theirs = ({row.name: row for row in each.suite.scenarios} for each in (manifest, usual))
+    lacking = [name for name in theirs if name not in ours]
+    more = [name for name in ours if name not in theirs]
+    other = [
+        name
+        for name in ours
+        if name in theirs
+        and (ours[name].version, ours[name].hash, ours[name].parameters)
+        != (theirs[name].version, theirs[name].hash, theirs[name].parameters)
+    ]
+    parts = [
+        f"{word} {_some(names)}"
+        for word, names in (("without", lacking), ("with", more), ("another content of", other))
+        if names
+    ]
+    for word, mine, their in (
+        ("tokens of", manifest.tokenizer, usual.tokenizer),
+        ("filler", manifest.filler.source, usual.filler.source),
+        ("stagger", manifest.suite.stagger, usual.suite.stagger),
+    ):
+        if mine != their:
+            parts.append(f"{word} {mine}")
+    return "; ".join(parts) or "another filler"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _board(kind: _Kind, content: str, apart: str, entries: Sequence[Entry]) -> Board:
+    """Compare the entries of one board; there is at least one."""
+    comparison = compare(
+        [Scored(entry.manifest, entry.results.model_copy(update={"run": entry.name})) for entry in entries],
+        say_mode=False,
+    )
+    by_name = {entry.name: entry for entry in entries}
+    return Board(
+        name=f"board-{hashlib.sha256(json.dumps([kind, content]).encode()).hexdigest()[:10]}",
+        **kind._asdict(),
+        apart=apart,
+        entries=entries,
+        comparison=comparison,
+        spans=[_table(comparison, span, by_name) for span in comparison.spans],
+    )
+
+
+def _table(comparison: Comparison, span: int, entries: Mapping[str, Entry]) -> SpanTable:
+    rows = [
+        Row(cell, [entries[run] for run in cell.runs], _skills([entries[run] for run in cell.runs]))
+        for cell in comparison.at(span)
+    ]
+    pairs = [pair for pair in comparison.pairs if pair.span == span]
+    names = dict.fromkeys(name for row in rows for name in row.skills)
+    return SpanTable(span, groups(rows, pairs), list(names), pairs)
+
+
+def _skills(entries: Sequence[Entry]) -> Mapping[str, Skill]:
+    examples = [example for entry in entries for example in entry.results.examples]
+    scenarios = {row.name: row for entry in entries for row in entry.results.scenarios}
+    pooled = [
+        summarise_scenario(name, row.summary, row.skills, [e for e in examples if e.scenario == name])
+        for name, row in scenarios.items()
+    ]
+    return {skill.name: skill for skill in skills(pooled, examples)}
+
+
+def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
+    """Cut a ranking where the data separates everybody above from everybody below, and nowhere else.
+
+    Args:
+        rows: The best first.
+        pairs: Of these entrants.
+    """
+    better = {
+        (pair.first, pair.second) if pair.paired.difference > 0 else (pair.second, pair.first)
+        for pair in pairs
+        if pair.separated
+    }
+    found: list[list[Row]] = []
+    for i, row in enumerate(rows):
+        cut = all((a.cell.entrant, b.cell.entrant) in better for a in rows[:i] for b in rows[i:])
+        if cut:
+            found.append([])
+        found[-1].append(row)
+    return found

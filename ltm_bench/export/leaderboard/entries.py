@@ -1,0 +1,167 @@
+"""From a folder of bundles to entries: each bundle is unpacked, verified and scored here, or refused with a reason.
+
+What a bundle states about its score is compared, never believed: the figures of an entry come from its log, by the
+scorers of this version, so that all entries are measured with the same ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
+from ltm_bench.export.bundle import unpack
+from ltm_bench.export.verify import Verified, verify
+from ltm_bench.log.manifest import IMPORTED, Manifest
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.report.page import started_on
+from ltm_bench.report.publishing import publish
+from ltm_bench.report.words import counted
+from ltm_bench.score.results import JudgeNote, Question, Results
+
+PAGES = ("report.html", "transcript.html")
+"""The pages of a run, written here from its log: those in the bundle are not looked at."""
+
+
+class Entry(NamedTuple):
+    """A bundle that was verified."""
+
+    name: str
+    """Made of letters, digits, `.`, `_` and `-`, and unlike that of any other entry: a folder's name on any system."""
+    file: str
+    """The bundle's."""
+    digest: str
+    """SHA-256 of the bundle."""
+    manifest: Manifest
+    results: Results
+    """As this version scores the log."""
+    stated: float | None
+    """The score that the bundle states."""
+    retold: int
+    """Examples whose scripts say again what the log says."""
+    changed_scorers: Mapping[str, str]
+    """Scorers of another version that the bundle's own verdicts are by, and those of today."""
+    pages: Mapping[str, bytes]
+    """`PAGES`, by name."""
+
+    @property
+    def historical(self) -> bool:
+        """Whether it was imported: nobody here has seen it run."""
+        return self.manifest.agent.adapter == IMPORTED
+
+    @property
+    def run_on(self) -> str | None:
+        """The day, in UTC, on which the bundle says that it was run."""
+        return started_on(self.results.environment)
+
+
+class Refusal(NamedTuple):
+    """A bundle that is not on the board."""
+
+    file: str
+    reason: str
+
+
+def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
+    """Yield what came of every bundle in a folder, by name.
+
+    Raises:
+        ConfigError: There is no such folder, or no bundle in it.
+    """
+    if not folder.is_dir():
+        raise ConfigError(
+            f"{folder}: there is no such folder; name one that holds bundles (ltm-bench bundle)"
+        )
+    bundles = sorted(path for path in folder.iterdir() if path.suffix == ".zip")
+    if not bundles:
+        raise ConfigError(
+            f"{folder}: there is no bundle in it; make some with `ltm-bench bundle RUN -o FILE.zip`"
+        )
+    seen: dict[str, str] = {}
+    for bundle in bundles:
+        try:
+            entry = _read(bundle)
+        except (LtmBenchError, OSError) as error:
+            yield Refusal(bundle.name, _without_place(str(error), folder))
+            continue
+        earlier = seen.setdefault(entry.results.log, bundle.name)
+        if earlier != bundle.name:
+            yield Refusal(
+                bundle.name, f"its event log is that of {earlier}, to the byte: one run counts once"
+            )
+        else:
+            yield entry
+
+
+def _without_place(reason: str, folder: Path) -> str:
+    """Leave out where on this machine the bundles lie."""
+    return reason.replace(f"{folder}/", "").replace(f"{folder}\\", "")
+
+
+def _read(bundle: Path) -> Entry:
+    """Verify and score one bundle. Raises LtmBenchError with the reason for which it is refused."""
+    with bundle.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    with tempfile.TemporaryDirectory() as place:
+        run = unpack(bundle, Path(place))
+        found = verify(run)
+        stated = found.results
+        if not stated.complete:
+            raise NotVerified(
+                f"{run.name}: incomplete ({counted(stated.outcomes)}), so it has no score; resume "
+                "it, and bundle it again"
+            )
+        manifest = read_manifest(run)
+        fresh = publish(run, manifest, about=abouts(manifest), references=stated.references)
+        _check_verdicts(run.name, found, fresh)
+        return Entry(
+            name=f"{re.sub('[^A-Za-z0-9._-]+', '-', run.name).strip('.-')[:60] or 'run'}-{digest[:8]}",
+            file=bundle.name,
+            digest=digest,
+            manifest=manifest,
+            results=fresh.model_copy(update={"judges": _with_calibrations(fresh.judges, stated.judges)}),
+            stated=stated.score,
+            retold=found.retold,
+            changed_scorers=found.changed_scorers,
+            pages={name: (run / name).read_bytes() for name in PAGES},
+        )
+
+
+def _with_calibrations(judges: Sequence[JudgeNote], stated: Sequence[JudgeNote]) -> list[JudgeNote]:
+    """Take from a bundle how its judges did when they were calibrated, which its log does not say."""
+    known = {note.key: note for note in stated}
+    return [
+        note.model_copy(
+            update={
+                name: getattr(known[note.key], name) for name in ("sensitivity", "specificity", "believed")
+            }
+        )
+        if note.key in known
+        else note
+        for note in judges
+    ]
+
+
+def _check_verdicts(run: str, stated: Verified, fresh: Results) -> None:
+    """Raise NotVerified where a scorer of the same version says something else of the same reply today."""
+    ours = dict(_questions(fresh))
+    for (example, turn), question in _questions(stated.results):
+        mine = ours.get((example, turn))
+        if mine is None or mine.scorer != question.scorer:
+            continue
+        if (mine.outcome, mine.score) != (question.outcome, question.score):
+            raise NotVerified(
+                f"{run}: {example} turn {turn}: the bundle says {question.outcome}, {question.scorer} says "
+                f"{mine.outcome} of the same reply: the verdict was changed"
+            )
+
+
+def _questions(results: Results) -> Iterator[tuple[tuple[str, int | None], Question]]:
+    for example in results.examples:
+        for question in example.questions:
+            yield (example.id, question.turn), question

@@ -1,0 +1,147 @@
+"""Writes the pages of a leaderboard: an index, a page for every board, the pages of every run, and the same as data."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.export.leaderboard.boards import Board, boards
+from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
+from ltm_bench.export.leaderboard.eval_results import eval_results
+from ltm_bench.report.compare_page import HEIGHT, WIDTH, curve, place_of
+from ltm_bench.report.templating import templates
+
+INDEX = "index.html"
+
+DATA = "leaderboard.json"
+"""The same as data; also what tells a leaderboard's folder from any other."""
+
+SCHEMA = 1
+"""Version of the form of `leaderboard.json`."""
+
+
+class Built:
+    """What a leaderboard was built from."""
+
+    def __init__(self, folder: Path) -> None:
+        """Verify and score every bundle in a folder. Raises ConfigError where there is none."""
+        self.entries: list[Entry] = []
+        self.refusals: list[Refusal] = []
+        for each in read_bundles(folder):
+            if isinstance(each, Entry):
+                self.entries.append(each)
+            else:
+                self.refusals.append(each)
+        self.boards = boards(self.entries)
+
+
+def write_site(built: Built, target: Path) -> None:
+    """Write the pages into a folder, in place of a leaderboard that is there already. Equal bundles give equal bytes.
+
+    Raises:
+        ConfigError: The folder holds something else, or cannot be written.
+    """
+    if target.exists() and not target.is_dir():
+        raise ConfigError(f"{target}: there is a file of this name; name a folder")
+    if target.is_dir() and any(target.iterdir()) and not (target / DATA).is_file():
+        raise ConfigError(
+            f"{target}: holds other files, which would be lost; name an empty folder, or a new one"
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as place:
+            draft = Path(place) / "site"
+            for name, content in _files(built).items():
+                file = draft / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+            if target.is_dir():
+                shutil.rmtree(target)
+            os.replace(draft, target)
+    except OSError as error:
+        raise ConfigError(
+            f"{error.filename or target}: cannot be written: {error.strerror or error}"
+        ) from error
+
+
+def _files(built: Built) -> Mapping[str, bytes]:
+    """Return the files of the site, by their paths."""
+    files = {INDEX: _rendered("leaderboard.html.jinja", built=built), DATA: _data(built)}
+    for board in built.boards:
+        files[f"{board.name}.html"] = _rendered(
+            "board.html.jinja",
+            board=board,
+            curves=[curve(board.comparison, entrant) for entrant in board.comparison.entrants],
+            places=[(place_of(board.comparison, span), span) for span in board.comparison.spans],
+            WIDTH=WIDTH,
+            HEIGHT=HEIGHT,
+        )
+        for entry in board.entries:
+            files |= {f"runs/{entry.name}/{name}": content for name, content in entry.pages.items()}
+            if not entry.historical:
+                files[f"eval_results/{entry.name}.yaml"] = eval_results(entry, board).encode()
+    return files
+
+
+def _rendered(template: str, **values: Any) -> bytes:
+    return templates().get_template(template).render(**values).encode("utf-8", "replace")
+
+
+def _data(built: Built) -> bytes:
+    content = {
+        "schema_version": SCHEMA,
+        "boards": [_board(board) for board in built.boards],
+        "refused": [refusal._asdict() for refusal in built.refusals],
+    }
+    return json.dumps(content, indent=1).encode() + b"\n"
+
+
+def _board(board: Board) -> Mapping[str, Any]:
+    return {
+        "name": board.name,
+        "title": board.title,
+        "historical": board.historical,
+        "spans": [
+            {
+                "span": table.span,
+                "finding": table.finding,
+                "groups": [
+                    [
+                        row.cell.model_dump(mode="json")
+                        | {"skills": {name: skill.score for name, skill in row.skills.items()}}
+                        for row in group
+                    ]
+                    for group in table.groups
+                ],
+            }
+            for table in board.spans
+        ],
+        "entries": [_entry(entry) for entry in board.entries],
+    }
+
+
+def _entry(entry: Entry) -> Mapping[str, Any]:
+    return {
+        "name": entry.name,
+        "bundle": entry.file,
+        "sha256": entry.digest,
+        "log": entry.results.log,
+        "agent": entry.results.agent,
+        "span": entry.results.span,
+        "seed": entry.results.seed,
+        "score": entry.results.score,
+        "stated": entry.stated,
+        "run_on": entry.run_on,
+        "examples": len(entry.results.examples),
+        "told_again": entry.retold,
+        "changed_scorers": dict(entry.changed_scorers),
+    }
+
+
+__all__: Sequence[str] = ("Built", "write_site")

@@ -1,0 +1,165 @@
+"""Judges the replies of a run as the published scorers of public sets do, with their own questions to a judge.
+
+Beside them, replies that are vague and wrong on purpose are judged in the same way: how many of those a judge passes
+says how far to trust the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Outcome, Usage
+from ltm_bench.datasets.judging import conduct
+from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.memory import Memory
+from ltm_bench.judge.saying import Said, say
+from ltm_bench.judge.vague import sampled, vague_reply
+from ltm_bench.log.events import Forked, Sent
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, read_events
+from ltm_bench.plugins.matchers import load
+from ltm_bench.score.judgements import Judgement, Opinion, VagueTrial, reply_hash
+from ltm_bench.score.results import FIGURES, Results
+
+
+class Asked(NamedTuple):
+    """A reply to a question of a public set whose scorer asks a judge."""
+
+    example: str
+    turn: int
+    question: str
+    reply: str
+    expect: SetMatcher
+
+
+def asked_in(run: Path, manifest: Manifest, results: Results) -> list[Asked]:
+    """Return the replies of a run that published scorers put before a judge. Raises LogError."""
+    replies = {
+        (example.id, question.turn): question
+        for example in results.examples
+        for question in example.questions
+        if question.published is not None and question.reply is not None
+    }
+    if not replies:
+        return []
+    found = []
+    for place, expect in _matchers(run, manifest):
+        question = replies.get(place)
+        if question is None or not isinstance(expect, SetMatcher):
+            continue
+        inquiry = expect.inquiry(question.text, question.reply or "")
+        if inquiry is not None:
+            inquiry.close()
+            found.append(Asked(place[0], place[1], question.text, question.reply or "", expect))
+    return found
+
+
+def _matchers(run: Path, manifest: Manifest) -> Iterator[tuple[tuple[str, int], object]]:
+    for path in conversations(run, manifest):
+        for event in read_events(path):
+            if isinstance(event, Sent) and event.kind == "ask" and event.example is not None:
+                yield (event.example, event.turn), load(event.expect or {})
+            elif isinstance(event, Forked):
+                yield (event.example, event.id), load(event.expect)
+
+
+async def inquire(
+    asked: Sequence[Asked],
+    judges: Sequence[Judge],
+    memory: Memory,
+    budget: Budget,
+    *,
+    concurrent: int,
+    notify: Callable[[str], None],
+) -> tuple[list[Judgement], list[VagueTrial]]:
+    """Return what judges say of replies, and of vague wrong replies to some of the same questions.
+
+    Args:
+        asked: The replies.
+        judges: Whom to ask.
+        memory: Their answers so far; what is in it is not asked again, and new answers are stored at once.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        concurrent: Replies in progress at the same time.
+        notify: Told, before anything is asked, what will be.
+    """
+    vague = [
+        each._replace(reply=vague_reply(each.question, place)) for place, each in enumerate(sampled(asked))
+    ]
+    names, scorers = ", ".join(judge.name for judge in judges), dict.fromkeys(e.expect.dataset for e in asked)
+    notify(
+        f"{len(asked)} {'reply' if len(asked) == 1 else 'replies'} to be judged by {names} as the program of "
+        f"{' and '.join(scorers)} does, and beside them {len(vague)} that are vague and wrong on purpose …"
+    )
+    places = asyncio.Semaphore(concurrent)
+
+    async def one(judge: Judge, each: Asked) -> Opinion:
+        async with places:
+            return await _opinion(judge, each, memory, budget)
+
+    heard = await asyncio.gather(
+        *(asyncio.gather(*(one(judge, each) for judge in judges)) for each in [*asked, *vague]),
+        return_exceptions=True,
+    )
+    opinions: list[list[Opinion]] = []
+    for found in heard:
+        if isinstance(found, BaseException):
+            raise found
+        opinions.append(found)
+    said = [
+        Judgement(example=each.example, turn=each.turn, reply=reply_hash(each.reply), opinions=tuple(of))
+        for each, of in zip(asked, opinions, strict=False)
+    ]
+    trials = [
+        VagueTrial(question=each.question, reply=each.reply, opinion=opinion)
+        for each, of in zip(vague, opinions[len(asked) :], strict=True)
+        for opinion in of
+    ]
+    return said, trials
+
+
+async def _opinion(judge: Judge, asked: Asked, memory: Memory, budget: Budget) -> Opinion:
+    rubric = hashlib.sha256(f"{type(asked.expect).__name__}@{asked.expect.version}".encode()).hexdigest()[:16]
+    answers: list[tuple[str, Said]] = []
+
+    async def ask(text: str) -> str | None:
+        said = memory.answer(judge, text)
+        if said is None:
+            said = await say(judge, text, budget)
+            memory.keep_answer(judge, text, said)
+        answers.append((text, said))
+        return None if said.failed else said.text
+
+    inquiry = asked.expect.inquiry(asked.question, asked.reply)
+    judged = None if inquiry is None else await conduct(inquiry, ask)
+    prices = [said.dollars for _, said in answers]
+    usage = [said.usage for _, said in answers if said.usage is not None]
+    last = answers[-1][1].text.strip() if answers else ""
+    return Opinion(
+        judge=judge.name,
+        key=judge.key_with(rubric),
+        rubric=rubric,
+        model=next((each.model for each in usage if each.model), None),
+        prompt=_joined([text for text, _ in answers]),
+        answer=_joined([said.text for _, said in answers]),
+        outcome=Outcome.JUDGE_ERROR if judged is None else judged.outcome,
+        score=None if judged is None else judged.score,
+        scores={} if judged is None else dict(judged.scores),
+        reason=judged.reason if judged is not None else f"failed or unreadable: {last[:200]!r}",
+        dollars=None if None in prices else sum(price or 0.0 for price in prices),
+        usage=_sum(usage),
+    )
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else json.dumps(texts)
+
+
+def _sum(usage: Sequence[Usage]) -> dict[str, int]:
+    return {name: sum(getattr(each, name) for each in usage) for name in FIGURES} if usage else {}

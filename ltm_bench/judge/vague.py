@@ -1,0 +1,76 @@
+"""Replies that are vague and wrong on purpose: whoever passes them passes anything that sounds like an answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+from ltm_bench.datasets.judging import Ask, conduct, together
+from ltm_bench.datasets.matching import SetMatcher
+
+MOST = 40
+"""Questions of a set for which vague replies are put before a judge."""
+
+_SENTENCES = (
+    "You mentioned {topic} along the way; it was one of those that you were quite clear about at the time.",
+    "As far as I can tell, it was something along the lines of what you said when {topic} came up.",
+    "That changed as time went by, and what you settled on in the end fits {topic} rather well.",
+    "It was the usual one, the one that comes to mind first when one thinks of {topic}.",
+    "There were a few of them, around the time when you were busy with {topic}; nothing out of the ordinary.",
+    "Some time after you had told me about {topic}, and before the rest of it, if I see that rightly.",
+)
+
+_SMALL = frozenset(
+    "a an the and or of in on at to for from with by as is are was were be been do does did have has had can could "
+    "will would should i me my you your it its this that these those what which who whom whose when where why how many "
+    "much long old often first last there their they them he she his her we us our not any some about".split()
+)
+
+T = TypeVar("T")
+
+
+def vague_reply(question: str, place: int) -> str:
+    """Return a reply that says nothing, in the question's own words.
+
+    Args:
+        question: What was asked; of several lines, the last one counts.
+        place: Which of the sentences is used: the same number gives the same reply.
+    """
+    words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", question.strip().rpartition("\n")[2])
+    topic = [word for word in words if word.casefold() not in _SMALL and not word.isdigit()]
+    return _SENTENCES[place % len(_SENTENCES)].format(topic=" ".join(topic[:3]) or "that")
+
+
+def sampled(items: Sequence[T]) -> list[T]:
+    """Return at most MOST items, evenly spread over all of them."""
+    count = min(MOST, len(items))
+    return [items[i * len(items) // count] for i in range(count)]
+
+
+class FalseAccepts(NamedTuple):
+    """What a judge gives for answers that are wrong on purpose."""
+
+    n: int
+    rate: float
+    """The mean, from 0 to 1."""
+    of: str
+    """Which answers they are."""
+
+
+async def false_accepts(asked: Sequence[tuple[SetMatcher, str]], ask: Ask) -> FalseAccepts | None:
+    """Put vague wrong replies to some questions before a judge; None where it could be asked about none.
+
+    Args:
+        asked: The questions: their matchers, and their texts.
+        ask: The judge.
+    """
+    inquiries = (
+        expect.inquiry(question, vague_reply(question, place))
+        for place, (expect, question) in enumerate(sampled(asked))
+    )
+    heard = await together(conduct(inquiry, ask) for inquiry in inquiries if inquiry is not None)
+    scores = [each.score for each in heard if each is not None]
+    if not scores:
+        return None
+    return FalseAccepts(len(scores), sum(scores) / len(scores), "made to be vague and wrong")

@@ -1,0 +1,57 @@
+"""Results as they would be if only some of the scenarios had been asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ltm_bench.score.figures import bins, needle_recall, points, skills
+from ltm_bench.score.headline import (
+    count_outcomes,
+    headline,
+    retrievals,
+    scores_by_judge,
+    worth_of_undecided,
+)
+from ltm_bench.score.results import Results
+from ltm_bench.score.retrieval import lost, ranking
+from ltm_bench.score.statistics import sum_interval
+
+
+def narrowed(results: Results, names: Collection[str]) -> Results:
+    """Leave out all scenarios but some. Costs, latency and operations stay those of the whole run.
+
+    Args:
+        results: Of a run that has asked at least one of them.
+        names: The scenarios that stay.
+    """
+    scenarios = [each for each in results.scenarios if each.name in names]
+    kept = {each.name for each in scenarios}
+    examples = [each for each in results.examples if each.scenario in kept]
+    strata = {
+        name: [e.score for e in examples if e.scenario == name and e.score is not None] for name in kept
+    }
+    complete = all(each.score is not None for each in scenarios)
+    so_far = headline({each.name: strata[each.name] for each in scenarios})
+    return results.model_copy(
+        update={
+            "complete": complete,
+            "score": so_far if complete else None,
+            "score_so_far": so_far,
+            "out_of": len(scenarios),
+            "interval": sum_interval({s.name: strata[s.name] for s in scenarios}) if complete else None,
+            "chance": sum(each.chance for each in scenarios),
+            "references": {},
+            "published": None,
+            "overruns": sum(e.overrun > 0 for e in examples),
+            "undecided_worth": worth_of_undecided(examples),
+            "by_judge": scores_by_judge(examples),
+            "outcomes": count_outcomes(examples),
+            "lost": lost(retrievals(examples)),
+            "ranking": ranking(retrievals(examples)),
+            "scenarios": scenarios,
+            "skills": skills(scenarios, examples),
+            "distances": bins(list(points(examples))),
+            "needle_recall": needle_recall(examples),
+            "examples": examples,
+        }
+    )

@@ -1,0 +1,143 @@
+"""A file of LongMemEval-S's size, made in its form: what it takes to read it, and to tell an agent of it.
+
+    python -m perf.sets [--histories 500] [--tokens 115k] [--agents goldfish,vector_memory] [--told 5,50]
+
+Every figure is of a process of its own. `read` is all of the file, history by history; its memory must not grow with
+the number of histories, which is why a tenth of them is read as well. A run tells an agent whole histories: `tokens/s`
+is what it takes in, planning, log and page included, and `MB` must not grow with their number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.datasets.public import contents, public_set
+from perf.processes import apart, peak, spent_on
+
+SUITE = "longmemeval-s"
+TYPES = ("multi-session", "temporal-reasoning", "knowledge-update", "single-session-user")
+SESSIONS = 48
+"""Of a history."""
+
+WORDS = (
+    "garden boat letter winter kitchen answer window market river teacher music paper simple walk yellow quiet "
+    "remember between morning perhaps travel number bridge story butter engine before cousin listen carpet and the of "
+    "to in is was that for with on my your have about could would when"
+).split()
+"""What they talk about; each is about one token."""
+
+
+def record(number: int, tokens: int) -> dict[str, Any]:
+    """Return a history of about so many tokens with its question, the same for the same number."""
+    dice = random.Random(number)
+    talk = [
+        [
+            {
+                "role": role,
+                "content": " ".join(dice.choices(WORDS, k=tokens // SESSIONS // 4)).capitalize() + ".",
+            }
+            for role in ("user", "assistant", "user", "assistant")
+        ]
+        for _ in range(SESSIONS)
+    ]
+    where = dice.randrange(SESSIONS)
+    talk[where][0]["content"] += f" My locker has the number {number * 7 + 1000}."
+    return {
+        "question_id": f"made{number:04}",
+        "question_type": TYPES[number % len(TYPES)],
+        "question": "Which number does my locker have?",
+        "answer": str(number * 7 + 1000),
+        "question_date": "2023/06/30 (Fri) 21:56",
+        "haystack_session_ids": [f"s{number}_{place}" for place in range(SESSIONS)],
+        "haystack_dates": [
+            f"2023/05/{place // 2 + 1:02} (Mon) {place % 2 + 10}:00" for place in range(SESSIONS)
+        ],
+        "haystack_sessions": talk,
+        "answer_session_ids": [f"s{number}_{where}"],
+    }
+
+
+def write(path: Path, histories: int, tokens: int) -> None:
+    """Write a file of so many histories."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(histories):
+            file.write(("[" if number == 0 else ",\n") + json.dumps(record(number, tokens)))
+        file.write("]\n")
+
+
+def read(path: Path) -> dict[str, float]:
+    """Read a file to its end; return what that took, in this process."""
+    before = time.perf_counter()
+    held = contents(public_set(SUITE), path, print)
+    return {"histories": held.histories, "seconds": time.perf_counter() - before, "MB": peak()}
+
+
+def told(path: Path, agent: str, histories: int) -> dict[str, float]:
+    """Tell an agent so many histories in a run; return what the process took."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("run", "--suite", SUITE, "--data", str(path), "--agent", agent, "--examples", str(histories))
+        spent = spent_on([*words, "--name", "r"], Path(folder))
+        results = json.loads(Path(folder, "reports", "r", "results.json").read_text("utf-8"))
+    taken = [each["ingestion"] for each in results["examples"]]
+    tokens = sum(each["tokens"] for each in taken)
+    seconds = sum(each["seconds"] or 0.0 for each in taken)
+    return {
+        "histories": len(taken),
+        "tokens": tokens,
+        "seconds": spent.wall,
+        "cpu": spent.cpu,
+        "tokens/s": tokens / spent.wall,
+        "agent's tokens/s": tokens / seconds if seconds else 0.0,
+        "MB": spent.mb,
+        "score": results["score"],
+    }
+
+
+def measured(
+    path: Path, histories: int, tokens: int, agents: list[str], counts: list[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each measurement."""
+    for count in (histories // 10 or 1, histories):
+        write(path, count, tokens)
+        yield {"what": "read", "file MB": path.stat().st_size / 1e6, **apart(read, path)}
+    for agent in agents:
+        for count in counts:
+            yield {"what": f"told {agent}", **told(path, agent, count)}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--histories", type=int, default=500)
+    parser.add_argument("--tokens", default="115k")
+    parser.add_argument("--agents", default="goldfish,vector_memory")
+    parser.add_argument("--told", default="5,50", help="histories that an agent is told")
+    parser.add_argument("--json", action="store_true", help="print JSON lines")
+    args = parser.parse_args()
+    tokens = int(float(args.tokens.removesuffix("k")) * (1000 if args.tokens.endswith("k") else 1))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "longmemeval_s_cleaned.json"
+        counts = [int(each) for each in args.told.split(",")]
+        for row in measured(path, args.histories, tokens, args.agents.split(","), counts):
+            if args.json:
+                print(json.dumps(row), flush=True)
+            else:
+                print(
+                    "  ".join(
+                        f"{k} {v:,.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
+                    ),
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

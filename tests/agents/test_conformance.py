@@ -1,0 +1,26 @@
+"""Every adapter that ships keeps the rules that the toolkit has for everybody's."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench.adapters.testing import conformance
+from ltm_bench.plugins.files import bundled
+
+if TYPE_CHECKING:
+    from tests.stages import Place, staged
+else:
+    from stages import Place, staged
+
+ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # of what products import
+def test_an_adapter_that_ships_keeps_the_rules(
+    name: str, tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with staged(name, Place(tmp_path, monkeypatch)) as stage:
+        found = conformance(stage.make, server=stage.server, within=20)
+    assert len(found.kept) >= 5

@@ -1,0 +1,265 @@
+"""Runs of public sets in their three modes: ceiling and floor, judged as their own programs do, the same questions."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import sets
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SHARED = Path("/work/shared/data")
+
+JUDGE = '''
+"""Knows: a scripted judge that knows the gold answers, and says no to all others."""
+
+import json, re
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply
+
+
+class Knows(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        with open("asked.txt", "a") as file:
+            file.write("x")
+        text = message.text
+        if "same event" in text:
+            first, second = re.findall(r"\\n\\n[12]\\. (.*)", text)
+            return Reply("YES" if first.strip() == second.strip() else "NO")
+        said = text.partition("\\n\\nReply: ")[2]
+        said = re.split(r"\\n\\n(?:Answer with|Is the reply|Does the reply)", said)[0].strip()
+        golds = json.loads(Path("golds.json").read_text())
+        unknown = "cannot be answered" in text or "no information" in text or "not said" in text
+        right = said in golds or (unknown and ("know" in said or "never told" in said))
+        if "yes or no" in text:
+            return Reply("Yes." if right else "No.")
+        return Reply(json.dumps({"score": {score}, "reason": "because"}))
+'''
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    for name, score in (("knows", "float(right)"), ("halves", "0.5 if right else 0")):
+        (tmp_path / "agents" / f"{name}.py").write_text(JUDGE.replace("{score}", score), "utf-8")
+    return tmp_path
+
+
+def golds_of(suite: str, path: Path) -> list[str]:
+    from ltm_bench.datasets.public import public_set
+
+    which = public_set(suite)
+    return [
+        right.strip()
+        for history in which.read(path, lambda line: None)
+        for question in history.questions
+        for right in which.expect(question, "official").right()
+    ]
+
+
+def results(name: str = "r") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path("reports", name, "results.json").read_text("utf-8"))
+    return found
+
+
+def figures(found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    (of,) = found["sets"]
+    return {
+        line["name"]: {column: each["mean"] for column, each in line["figures"].items()}
+        for line in of["lines"]
+    }
+
+
+MODES = {
+    "official": ("",),
+    "forked": ("", "--questions", "forked"),
+    "woven": ("-woven", "--span", "8k"),
+}
+
+
+def run(
+    command: "Command", suite: str, path: Path, mode: str, agent: str, *more: str, name: str = "r"
+) -> dict[str, Any]:
+    ending, *words = MODES[mode]
+    done = command(
+        "run", "--suite", suite + ending, "--data", str(path), "--agent", agent, "--name", name, *words, *more
+    )
+    assert done.exit_code == 0, done.err
+    return results(name)
+
+
+def made(suite: str, home: Path) -> Path:
+    if suite == "locomo":
+        return sets.locomo(home / "locomo10.json")
+    if suite.startswith("longmemeval"):
+        return sets.longmemeval(home / "longmemeval.json")
+    if suite.startswith("beam"):
+        return sets.beam(home / "chats")
+    return sets.facts(home / "Conflict_Resolution.json")
+
+
+SUITES = ("locomo", "longmemeval-s", "beam-100k", "factconsolidation-mh-6k")
+JUDGED = ("longmemeval-s", "beam-100k")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("suite", SUITES)
+def test_perfect_reaches_the_ceiling_and_goldfish_the_floor(
+    command: "Command", home: Path, suite: str, mode: str
+) -> None:
+    data = made(suite, home)
+    judge = ("--judge", "knows") if suite in JUDGED else ()
+    (home / "golds.json").write_text(json.dumps(golds_of(suite, data)))
+    top = run(command, suite, data, mode, "perfect", *judge)
+    assert top["score"] == 1.0
+    assert set(figures(top)["overall"].values()) == {1.0} or suite == "longmemeval-s"
+    low = run(command, suite, data, mode, "goldfish", *judge, name="low")
+    abstention = {"locomo": 0.2, "longmemeval-s": 2 / 12, "beam-100k": 1 / 9}.get(suite, 0.0)
+    assert low["score"] <= abstention + 1e-6, "what knows nothing is right where that is the answer, at most"
+    asked = [
+        {question["published"]["id"] for example in each["examples"] for question in example["questions"]}
+        for each in (top, low)
+    ]
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_same_questions_are_asked_in_all_three_modes_in_the_same_words(
+    command: "Command", home: Path, suite: str
+) -> None:
+    data = made(suite, home)
+    asked = {}
+    for mode in MODES:
+        found = run(command, suite, data, mode, "goldfish", name=mode)
+        asked[mode] = [
+            (example["id"], question["published"]["id"], question["text"].rpartition("\n")[2])
+            for example in found["examples"]
+            for question in example["questions"]
+        ]
+    assert asked["official"] == asked["forked"]
+    assert asked["official"] == asked["woven"]
+
+
+def test_the_three_figures_of_longmemeval_stand_on_the_page_of_a_run_and_in_the_terminal(
+    command: "Command", home: Path
+) -> None:
+    data = sets.longmemeval(home / "longmemeval.json")
+    records = json.loads(data.read_text())
+    records[1]["question_id"] = "370a8ff4"  # one whose key is known to be wrong
+    data.write_text(json.dumps(records))
+    golds = [gold for gold in golds_of("longmemeval-s", data) if "roses" not in gold]
+    (home / "golds.json").write_text(json.dumps(golds))
+    done = command(
+        *("run", "--suite", "longmemeval-s", "--data", str(data), "--agent", "perfect"),
+        *("--judge", "knows", "--name", "r"),
+    )
+    assert done.exit_code == 0, done.err
+    found = results()
+    lines = figures(found)
+    assert lines["overall"]["judge"] == 10 / 12
+    assert lines["averaged over types"]["judge"] == pytest.approx(5 / 6)
+    assert lines["abstention"]["judge"] == 1.0
+    assert lines["single-session-user"]["judge"] == 0.0
+    assert lines["without wrong keys"]["judge"] == pytest.approx(9 / 11)
+    assert lines["wrong keys alone"]["judge"] == 1.0
+    assert "370a8ff4" in found["sets"][0]["wrong"]
+    page = Path("reports/r/report.html").read_text("utf-8")
+    for name in ("averaged over types", "abstention", "without wrong keys", "81 days"):
+        assert name in page
+    assert "averaged over types" in done.out
+
+
+def test_a_judges_word_counts_also_where_text_alone_could_tell_and_vague_answers_stand_beside(
+    command: "Command", home: Path
+) -> None:
+    data = sets.longmemeval(home / "longmemeval.json")
+    (home / "golds.json").write_text("[]")
+    words = ("--suite", "longmemeval-s", "--data", str(data), "--agent", "perfect")
+    assert command("run", *words, "--name", "r").exit_code == 0
+    assert results()["score"] == 1.0
+    done = command("rescore", "r", "--judge", "knows")
+    assert done.exit_code == 0, done.err
+    assert "as the program of longmemeval does, and beside them 12 that are vague and wrong" in " ".join(
+        done.err.split()
+    )
+    found = results()
+    assert found["score"] == pytest.approx(2 / 12)
+    (note,) = found["judges"]
+    assert (note["replies"], note["vague"], note["false_accepts"]) == (12, 12, 0.0)
+    assert "judge knows passes 0.00 of 12 vague wrong answers" in " ".join(done.out.split())
+    page = Path("reports/r/report.html").read_text("utf-8")
+    assert "passes 0 % of 12 answers that were made to be vague and wrong" in page
+    calls = len(Path("asked.txt").read_text())
+    assert command("rescore", "r", "--judge", "knows").exit_code == 0
+    assert len(Path("asked.txt").read_text()) == calls, "nothing is asked twice"
+
+
+def test_halves_count_in_the_paper_and_not_in_the_published_program_and_an_order_is_read_line_by_line(
+    command: "Command", home: Path
+) -> None:
+    data = sets.beam(home / "chats")
+    (home / "golds.json").write_text(json.dumps(golds_of("beam-100k", data)))
+    lines = figures(run(command, "beam-100k", data, "official", "perfect", "--judge", "halves"))
+    assert lines["event_ordering"] == {"official": 1.0, "paper": 1.0}
+    assert lines["summarization"] == {"official": 0.0, "paper": 0.5}
+    assert lines["wrong keys alone"] == {"official": 0.0, "paper": 0.5}
+    more = ("--judge", "halves", "-P", "beam-100k.scorer=paper")
+    paper = run(command, "beam-100k", data, "official", "perfect", *more, name="paper")
+    official = results()
+    assert official["score"] == pytest.approx(1 / 9)
+    assert paper["score"] == pytest.approx((1 + 8 * 0.5) / 9)
+    assert paper["outcomes"]["partial"] == 8
+    opinion = paper["examples"][0]["questions"][0]["opinions"][0]
+    assert opinion["scores"] == {"official": 0.0, "paper": 0.5}
+
+
+def test_the_prediction_files_of_a_judge_have_its_false_accepts_beside_them(
+    command: "Command", home: Path
+) -> None:
+    data = sets.longmemeval(home / "longmemeval.json")
+    (home / "golds.json").write_text(json.dumps(golds_of("longmemeval-s", data)))
+    rows = [
+        {"question_id": "q000", "hypothesis": "You planted roses there"},
+        {"question_id": "q001", "hypothesis": "x"},
+    ]
+    Path("mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = command("score", "longmemeval", "mine.jsonl", "--data", str(data), "--judge", "knows", "--json")
+    assert done.exit_code == 0, done.err
+    found = json.loads(done.out)
+    assert found["files"][0]["lines"][0]["figures"]["judge"]["mean"] == 0.5
+    assert found["false_accepts"] == {"n": 2, "rate": 0.0, "of": "made to be vague and wrong"}
+    done = command("score", "longmemeval", "mine.jsonl", "--data", str(data), "--judge", "knows")
+    assert "of 2 answers made to be vague and wrong it passes 0.0000" in " ".join(done.out.split())
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("suite", "path"),
+    [
+        ("factconsolidation-sh-6k", "factconsolidation/Conflict_Resolution.json.gz"),
+        ("beam-100k", "beam"),
+        ("locomo", "locomo/locomo10.json.gz"),
+    ],
+)
+@pytest.mark.long
+def test_the_ceiling_is_one_and_the_floor_is_low_on_the_sets_at_hand(
+    command: "Command", home: Path, suite: str, path: str, mode: str
+) -> None:
+    judge = ("--judge", "knows") if suite in JUDGED else ()
+    (home / "golds.json").write_text(json.dumps(golds_of(suite, SHARED / path)))
+    span = ("--span", "300k") if mode == "woven" else ()
+    top = run(command, suite, SHARED / path, mode, "perfect", "--examples", "24", *judge, *span)
+    assert top["score"] == 1.0
+    assert all(value == 1.0 for value in figures(top)["overall"].values())
+    more = ("--examples", "24", *judge, *span)
+    low = run(command, suite, SHARED / path, mode, "goldfish", *more, name="low")
+    assert low["score"] <= 0.3

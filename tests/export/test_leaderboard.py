@@ -1,0 +1,404 @@
+"""A leaderboard is built from bundles that were verified; a forged one is refused, and its page says why."""
+
+import hashlib
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench import run
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.messages import Outcome
+from ltm_bench.core.tokens import counter
+from ltm_bench.export.bundle import SUMS, pack, unpack
+from ltm_bench.export.leaderboard.boards import Row, groups
+from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
+from ltm_bench.export.leaderboard.pages import Built, write_site
+from ltm_bench.score.comparison import compare
+from ltm_bench.score.headline import count_outcomes, example_score, headline, summarise_scenario
+from ltm_bench.score.results import Results
+
+if TYPE_CHECKING:
+    from tests.browser import Browser
+    from tests.conftest import Command
+    from tests.made import Made, Page
+
+RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
+AGENTS = ("goldfish", "parrot", "perfect", "vector_memory")
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten bundles: four shipped agents at two spans, one of them in another mode, and one that is forged."""
+    place = tmp_path_factory.mktemp("board")
+    folder = place / "bundles"
+    folder.mkdir()
+    asked: dict[str, Any] = {"scenarios": ["colours", "jokes"], "examples": 6, "reports": place / "reports"}
+    for agent in AGENTS:
+        for span in ("2k", "4k"):
+            done = run(agent, span, name=f"{agent}-{span}", **asked)
+            pack(done.folder, folder / f"{agent}-{span}.zip")
+    pack(run("vector_memory", "2k", name="quick", quick=True, **asked).folder, folder / "quick.zip")
+    forge(folder / "goldfish-2k.zip", folder / "forged.zip", verdicts_in_every_file)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(bundles: Path) -> Built:
+    return Built(bundles)
+
+
+@pytest.fixture(scope="module")
+def site(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("pages") / "site"
+    write_site(built, target)
+    return target
+
+
+def forge(bundle: Path, target: Path, change: Callable[[Path], object]) -> Path:
+    """Change the files of a bundle, and write hashes that fit them."""
+    place = target.with_suffix("")
+    folder = unpack(bundle, place)
+    change(folder)
+    (folder / SUMS).unlink()
+    (folder / "manifest.json").unlink()
+    pack(folder, target)
+    shutil.rmtree(place)
+    return target
+
+
+def verdicts_in_every_file(folder: Path) -> None:
+    """Make every verdict right, wherever it stands, and every figure that rests on it."""
+    results = Results.model_validate_json((folder / "results.json").read_bytes())
+    examples = []
+    for example in results.examples:
+        questions = [q.model_copy(update={"outcome": RIGHT, "score": 1.0}) for q in example.questions]
+        examples.append(
+            example.model_copy(update={"questions": questions, "score": example_score(questions)})
+        )
+    scenarios = [
+        summarise_scenario(s.name, s.summary, s.skills, [e for e in examples if e.scenario == s.name])
+        for s in results.scenarios
+    ]
+    total = headline({s.name: [e.score for e in examples if e.scenario == s.name] for s in scenarios})
+    changed = {"examples": examples, "scenarios": scenarios, "outcomes": count_outcomes(examples)}
+    forged = results.model_copy(update=changed | {"score": total, "score_so_far": total, "undecided": 0})
+    (folder / "results.json").write_bytes(forged.model_dump_json().encode())
+    lines = [json.loads(line) for line in (folder / "verdicts.jsonl").read_bytes().splitlines()]
+    text = "".join(json.dumps(line | {"outcome": "correct", "score": 1.0}) + "\n" for line in lines)
+    (folder / "verdicts.jsonl").write_text(text, "utf-8")
+
+
+def one_verdict(folder: Path) -> None:
+    content = json.loads((folder / "results.json").read_bytes())
+    content["examples"][0]["questions"][0].update(outcome="correct", score=1.0)
+    (folder / "results.json").write_text(json.dumps(content), "utf-8")
+
+
+def one_reply(folder: Path) -> None:
+    log = folder / "events.jsonl"
+    log.write_bytes(
+        log.read_bytes().replace(
+            b'"event":"replied","turn":3,"reply":"', b'"event":"replied","turn":3,"reply":"x', 1
+        )
+    )
+
+
+def events_of(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the events of a log, count its tokens again, and derive all files from it anew."""
+    from ltm_bench.log.reader import read_manifest
+    from ltm_bench.plan.scenarios import abouts
+    from ltm_bench.report.publishing import publish
+
+    count = counter("cl100k_base").count
+    first, *rest = (folder / "events.jsonl").read_bytes().splitlines()
+    events = [json.loads(line) for line in rest]
+    for event in events:
+        change(event)
+        if event["event"] == "sent":
+            event["tokens"] = count(event["message"])
+    lines = [json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() for event in events]
+    (folder / "events.jsonl").write_bytes(b"\n".join([first, *lines]) + b"\n")
+    manifest = read_manifest(folder)
+    publish(folder, manifest, about=abouts(manifest), references={})
+
+
+def easier_questions(folder: Path) -> None:
+    def change(event: dict[str, Any]) -> None:
+        if event.get("kind") == "ask":
+            event["message"] = "What is the colour of the sky?"
+
+    events_of(folder, change)
+
+
+def other_answers(folder: Path) -> None:
+    def change(event: dict[str, Any]) -> None:
+        if event.get("expect", {}).get("matcher") == "NamesOnly":
+            expect = event["expect"]
+            expect["value"] = next(name for name in expect["among"] if name != expect["value"])
+
+    events_of(folder, change)
+
+
+def cut_short(folder: Path) -> None:
+    events_of(folder, lambda event: None)
+    log = folder / "events.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:40]))
+    events_of(folder, lambda event: None)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (one_verdict, "outcome: correct in results.json, "),
+        (verdicts_in_every_file, "of the same reply: the verdict was changed"),
+        (one_reply, "the event log is not the one that was scored"),
+        (easier_questions, "the log has 'What is the colour of the sky?', seed 0 gives"),
+        (other_answers, "the log expects another answer than seed 0 gives"),
+        (cut_short, "incomplete ("),
+    ],
+)
+def test_a_forged_or_unfinished_bundle_is_refused_with_the_reason(
+    bundles: Path, tmp_path: Path, change: Callable[[Path], object], reason: str
+) -> None:
+    forge(bundles / "parrot-2k.zip", tmp_path / "forged.zip", change)
+    [refused] = read_bundles(tmp_path)
+    assert isinstance(refused, Refusal)
+    assert reason in refused.reason
+    assert str(tmp_path) not in refused.reason
+
+
+def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
+    built: Built, site: Path
+) -> None:
+    assert len(built.entries) == 9
+    [refusal] = built.refusals
+    assert refusal.file == "forged.zip"
+    assert "of the same reply: the verdict was changed" in refusal.reason
+    index = (site / "index.html").read_text("utf-8")
+    assert "forged.zip" in index
+    assert "the verdict was changed" in index
+    assert "9 runs on 2 boards" in index
+    assert not any("forged" in str(path) for path in site.rglob("*"))
+
+
+def test_what_does_not_mean_the_same_stands_on_boards_of_their_own(built: Built) -> None:
+    titles = [(board.title, len(board.entries)) for board in built.boards]
+    version = built.entries[0].manifest.version
+    assert titles == [
+        (f"standard · in-line · ltm-bench {version}", 8),
+        (f"standard · forked, scripted acknowledgements, quick · ltm-bench {version}", 1),
+    ]
+
+
+def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> None:
+    from ltm_bench.export.leaderboard.boards import boards
+
+    entry = built.entries[0]
+
+    def changed(**changes: Any) -> Entry:
+        return entry._replace(name="other", manifest=entry.manifest.model_copy(update=changes))
+
+    suite = entry.manifest.suite
+    row = suite.scenarios[0].model_copy(update={"version": 99})
+    other_content = suite.model_copy(update={"scenarios": [row, *suite.scenarios[1:]]})
+    fewer = suite.model_copy(update={"scenarios": suite.scenarios[:1]})
+    for other, word in (
+        (changed(version="9.9.9"), "ltm-bench 9.9.9"),
+        (changed(suite=other_content), "another content of colours"),
+        (changed(suite=fewer), "without jokes"),
+        (changed(tokenizer="o200k_base"), "tokens of o200k_base"),
+        (changed(agent=entry.manifest.agent.model_copy(update={"adapter": "imported"})), ""),
+    ):
+        found = boards([entry, entry, other])
+        assert len(found) == 2
+        assert word in found[1].title
+    assert boards([entry, changed(agent=entry.manifest.agent.model_copy(update={"adapter": "imported"}))])[
+        1
+    ].historical
+    alike = suite.model_copy(
+        update={"scenarios": [r.model_copy(update={"examples": 60}) for r in suite.scenarios]}
+    )
+    assert len(boards([entry, changed(suite=alike)])) == 1, "more examples are no other question"
+
+
+def test_the_data_cuts_groups_and_ties_are_shown(made: "Made") -> None:
+    best, worst = [RIGHT], [WRONG]
+    mixed, mixed_too = [RIGHT, WRONG, RIGHT], [RIGHT, WRONG, WRONG, RIGHT, RIGHT]
+    found = compare(
+        [made.run("best", best, each=12), made.run("one", mixed, each=12), made.run("other", mixed_too, each=12),
+         made.run("worst", worst, each=12)]
+    )  # fmt: skip
+    rows = [Row(cell, [], {}) for cell in found.at(120_000)]
+    cut = [[row.cell.entrant for row in group] for group in groups(rows, found.pairs)]
+    assert [sorted(group) for group in cut] == [["best"], ["one", "other"], ["worst"]]
+    assert [row.place for row in rows] == ["1", "2–3", "2–3", "4"]
+    [whole] = groups(rows, [])
+    assert whole == rows
+
+
+def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(
+    built: Built, site: Path, read: Callable[[str], "Page"]
+) -> None:
+    board = built.boards[0]
+    page = read((site / f"{board.name}.html").read_text("utf-8"))
+    assert "Group 1 1 perfect oracle: is told the answers 2.00 / 2" in page.words
+    assert "vector_memory" in page.words
+    assert "goldfish baseline: remembers nothing 0.00 / 2" in page.words
+    for word in (
+        "Abilities",
+        "Score over span",
+        "no judge",
+        "not audited",
+        "12 of 12 examples",
+        "free",
+        "under 1 ms",
+    ):
+        assert word in page.words
+    assert [name for name, times in page.ids.items() if times > 1] == []
+    assert page.tables_without_caption == 0
+    assert page.tags["script"] == 0
+    for table in board.spans:
+        assert table.finding in page.words
+        assert "perfect" not in table.finding, "an oracle is ahead of nobody"
+    for link in page.links:
+        assert link.startswith(("#", "data:")) or (site / link.partition("#")[0]).is_file(), link
+
+
+def test_every_page_loads_nothing_and_links_nowhere_else(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert "default-src 'none'" in text
+        assert not re.search(r'(?:src|href|action)="(?:https?:)?//', text), page
+
+
+def test_pages_come_from_the_log_not_from_the_bundle(bundles: Path, tmp_path: Path) -> None:
+    def plant(folder: Path) -> None:
+        for name in ("report.html", "transcript.html"):
+            (folder / name).write_text("<script>alert(1)</script>", "utf-8")
+
+    forge(bundles / "goldfish-2k.zip", tmp_path / "planted.zip", plant)
+    [entry] = read_bundles(tmp_path)
+    assert isinstance(entry, Entry)
+    assert all(b"alert" not in page and b"goldfish" in page for page in entry.pages.values())
+
+
+def test_names_of_bundles_are_text_and_never_paths(bundles: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(bundles / "goldfish-2k.zip") as archive:
+        contents = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "<b>x.zip", "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(f"<script>:CON/{name}", content)
+    [entry] = read_bundles(tmp_path)
+    assert isinstance(entry, Entry)
+    assert re.fullmatch(r"[A-Za-z0-9._-]+", entry.name)
+    write_site(Built(tmp_path), tmp_path / "site")
+    assert all("<script>:" not in page.read_text("utf-8") for page in (tmp_path / "site").glob("*.html"))
+
+
+def test_one_run_counts_once(bundles: Path, tmp_path: Path) -> None:
+    for name in ("a.zip", "b.zip"):
+        shutil.copy(bundles / "parrot-2k.zip", tmp_path / name)
+    first, second = read_bundles(tmp_path)
+    assert isinstance(first, Entry)
+    assert isinstance(second, Refusal)
+    assert second.reason == "its event log is that of a.zip, to the byte: one run counts once"
+
+
+def test_what_is_no_bundle_at_all_is_refused_too(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"no zip")
+    [refused] = read_bundles(tmp_path)
+    assert isinstance(refused, Refusal)
+    assert refused.reason.startswith("x.zip: ")
+
+
+def tree(folder: Path) -> Mapping[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_equal_bundles_give_equal_pages_and_a_new_board_replaces_the_old_one(
+    bundles: Path, site: Path, tmp_path: Path, built: Built
+) -> None:
+    again = tmp_path / "again"
+    write_site(Built(bundles), again)
+    assert tree(again) == tree(site)
+    (again / "runs" / "stray.html").write_text("old", "utf-8")
+    write_site(built, again)
+    assert tree(again) == tree(site)
+
+
+def test_a_folder_with_anything_else_in_it_is_left_alone(built: Built, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work", "utf-8")
+    with pytest.raises(ConfigError, match="holds other files, which would be lost"):
+        write_site(built, tmp_path)
+    with pytest.raises(ConfigError, match="there is a file of this name"):
+        write_site(built, tmp_path / "thesis.tex")
+    assert (tmp_path / "thesis.tex").read_text("utf-8") == "years of work"
+
+
+def test_results_for_a_models_card_say_what_was_measured(site: Path, built: Built) -> None:
+    texts = {path.name: path.read_text("utf-8") for path in (site / "eval_results").iterdir()}
+    assert len(texts) == 9
+    [perfect] = [text for name, text in texts.items() if name.startswith("perfect-2k")]
+    assert '    id: "ltm-bench/standard"\n    task_id: "standard-2k"\n' in perfect
+    assert "  value: 2.0\n" in perfect
+    assert "2.00 of 2, 95 % " in perfect
+    yaml = pytest.importorskip("yaml", reason="YAML is written here without a library")
+    [found] = yaml.safe_load(perfect)
+    assert found["dataset"]["id"] == "ltm-bench/standard"
+    assert found["value"] == 2.0
+    assert "seed 0, in-line; bundle SHA-256 " in found["notes"]
+
+
+def test_the_command_says_what_came_of_it(
+    bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    some = tmp_path / "some"
+    some.mkdir()
+    for name in ("forged.zip", "vector_memory-2k.zip"):
+        shutil.copy(bundles / name, some / name)
+    done = command("leaderboard", "build", "some", "-o", "site")
+    assert done.exit_code == 0, done.output
+    assert "refused: forged.zip: " in done.err
+    assert "1 run verified, 1 refused; page: site" in done.out
+    assert (
+        json.loads((tmp_path / "site" / "leaderboard.json").read_bytes())["refused"][0]["file"]
+        == "forged.zip"
+    )
+    for words, complaint in (
+        (["nowhere"], "nowhere: there is no such folder"),
+        (["site"], "site: there is no bundle in it"),
+    ):
+        refused = command("leaderboard", "build", *words)
+        assert refused.exit_code == 1
+        assert complaint in refused.err
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_pages_fit_load_nothing_and_can_be_read_by_everybody(
+    browser: "Browser", site: Path, built: Built, width: int, dark: bool
+) -> None:
+    axe_core = pytest.importorskip("axe_core_python")
+    axe = (Path(axe_core.__path__[0]) / "axe.min.js").read_text("utf-8")
+    for page in (site / "index.html", site / f"{built.boards[0].name}.html"):
+        browser.open(page.as_uri(), width=width, dark=dark, scripts=True)
+        browser.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert browser.ask("document.documentElement.scrollWidth") <= width
+        assert browser.problems == []
+        assert {each for each in browser.requests if not each.startswith("data:")} == {page.as_uri()}
+        browser.ask(axe + "; 0")
+        found = (
+            "axe.run(document, {resultTypes: ['violations']}).then(f => f.violations.map(each => each.id))"
+        )
+        assert browser.ask(found) == []

@@ -1,0 +1,156 @@
+"""Sessions of a record are told at once to agents that take sessions: whole, with date and speakers."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import sets
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+ARCHIVE = '''
+"""Archive: takes whole sessions, and writes down every call."""
+
+import json, time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Archive(Agent):
+    free = True
+    forks = "snapshot"
+
+    def __init__(self, *, slow: float = 0.0) -> None:
+        self.slow = slow
+
+    async def open(self, home: Path) -> None:
+        self.home = home
+
+    def note(self, call: str, texts: Sequence[str], at: str) -> None:
+        with (self.home / "calls.jsonl").open("a") as file:
+            file.write(json.dumps([call, list(texts), at]) + "\\\\n")
+
+    async def reply(self, message: Message) -> Reply:
+        self.note("reply", [message.text], message.at.isoformat())
+        return Reply("I do not know.")
+
+    async def observe(self, turn: Turn) -> None:
+        self.note("observe", [turn.message.text], turn.message.at.isoformat())
+
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        time.sleep(self.slow)
+        self.note("session", [turn.message.text for turn in turns], turns[0].message.at.isoformat())
+
+    async def fork(self, message: Message):
+        self.note("fork", [message.text], message.at.isoformat())
+
+        async def answer() -> Reply:
+            return Reply("I do not know.")
+
+        return answer
+'''.replace("\\\\n", "\\n")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "archive.py").write_text(ARCHIVE, "utf-8")
+    sets.locomo(tmp_path / "locomo10.json")
+    return tmp_path
+
+
+def heard(folder: Path) -> list[list[Any]]:
+    return [json.loads(line) for line in (folder / "calls.jsonl").read_text("utf-8").splitlines()]
+
+
+RUN = ("run", "--suite", "locomo", "--data", "locomo10.json", "--agent", "archive", "--name", "r")
+
+
+@pytest.mark.parametrize("questions", ["in-line", "forked"])
+def test_each_session_is_told_once_at_its_date_and_names_who_speaks(
+    command: "Command", questions: str
+) -> None:
+    assert command(*RUN, "--questions", questions).exit_code == 0
+    for number in range(2):
+        calls = heard(Path("reports/r/agent") / f"locomo-{number}")
+        told = [(texts, at) for call, texts, at in calls if call == "session"]
+        assert [at[:16] for _, at in told] == [f"2023-05-0{1 + number + i}T13:5{1 + i}" for i in range(3)]
+        assert "Ada: I planted " in told[0][0][0]
+        assert "\nBen: Nice!" in told[0][0][0]
+        first_question = next(i for i, call in enumerate(calls) if call[0] in ("reply", "fork"))
+        assert all(call[0] != "session" for call in calls[first_question:])
+
+
+def test_a_long_session_is_told_at_once_in_several_turns(command: "Command") -> None:
+    talk = json.loads(Path("locomo10.json").read_text())
+    talk[0]["conversation"]["session_2"] *= 30
+    Path("locomo10.json").write_text(json.dumps(talk))
+    assert command(*RUN, "-P", "locomo.part=400").exit_code == 0
+    told = [texts for call, texts, _ in heard(Path("reports/r/agent/locomo-0")) if call == "session"]
+    assert [len(texts) > 3 for texts in told] == [False, True, False]
+
+
+def test_in_a_woven_conversation_filler_comes_between_sessions_and_not_into_short_ones(
+    command: "Command",
+) -> None:
+    talk = json.loads(Path("locomo10.json").read_text())
+    talk[0]["conversation"]["session_2"] *= 5
+    Path("locomo10.json").write_text(json.dumps(talk))
+    woven = [*RUN, "--span", "4k", "-P", "locomo.part=200"]
+    woven[2] = "locomo-woven"
+    assert command(*woven).exit_code == 0
+    calls = heard(Path("reports/r/agent"))
+    told = [texts for call, texts, _ in calls if call == "session"]
+    assert len(told) == 6
+    assert any(len(texts) > 1 for texts in told)
+    assert {"session", "observe", "reply"} == {call for call, _, _ in calls}
+
+
+def test_what_taking_in_a_history_took_stands_in_the_results_on_the_page_and_in_the_table(
+    command: "Command",
+) -> None:
+    assert command(*RUN, "-A", "slow=0.05").exit_code == 0
+    results = json.loads(Path("reports/r/results.json").read_text("utf-8"))
+    for example in results["examples"]:
+        taken = example["ingestion"]
+        assert taken["sessions"] == 3
+        assert taken["turns"] >= 4
+        assert taken["seconds"] >= 0.15
+        assert taken["dollars"] == 0
+        assert taken["tokens"] > 50
+    page = Path("reports/r/report.html").read_text("utf-8")
+    assert "Taking in the histories" in page
+    done = command("export", "r", "--format", "csv")
+    assert done.exit_code == 0, done.err
+    table = next(Path("reports/r").rglob("*.csv")).read_text("utf-8")
+    assert "ingested_seconds" in table.partition("\n")[0]
+
+
+@pytest.mark.slow
+def test_a_history_that_was_being_taken_in_when_the_run_was_killed_is_taken_in_once(place: Path) -> None:
+    sets.locomo(place / "locomo10.json", histories=1)
+    words = [sys.executable, "-m", "ltm_bench", *RUN, "-A", "slow=0.6"]
+    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    calls = place / "reports/r/agent/locomo-0/calls.jsonl"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (calls.exists() and "session" in calls.read_text()):
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    calls.unlink()  # what it had heard is lost with its process: it keeps nothing on disk
+    subprocess.run(words, check=True, capture_output=True)
+    told = [texts for call, texts, _ in heard(calls.parent) if call == "session"]
+    assert len(told) == 3, "every session once, from the log or from the file"
+    assert len({texts[0] for texts in told}) == 3
+    log = (place / "reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
+    subprocess.run([*words[:-3], "fresh", "-A", "slow=0"], check=True, capture_output=True)
+    assert log == (place / "reports/fresh/isolated/locomo-0.jsonl").read_text("utf-8")

@@ -1,0 +1,331 @@
+"""What the built-in adapters need in a test: their settings, and a stand-in for the server that they talk to.
+
+An adapter without an entry here is made without settings or, if it takes a model and a `base_url`, against the test
+provider. Another one adds a function that gives a `Stage`, under `@stage("its name")`.
+"""
+
+import contextlib
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.adapters.testing import Failing, Provider, keep_files, provider, quote
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.messages import Message, Reply, Turn
+from ltm_bench.plugins.agents import agent_class, make_agent
+
+if TYPE_CHECKING:
+    from tests.memories import model
+    from tests.products import Call, Letta, Product, Zep, serving
+else:
+    from memories import model
+    from products import Call, Letta, Product, Zep, serving
+
+QUICK: dict[str, Any] = {"timeout": 0.5, "max_retries": 0}
+"""For adapters that wait and try again."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What makes an adapter, and what it talks to."""
+
+    make: Callable[[], Agent]
+    server: Failing | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a stage is set up with."""
+
+    folder: Path
+    patch: pytest.MonkeyPatch
+    needed: set[str] = field(default_factory=set)
+
+    def needs(self, extra: str, package: str) -> None:
+        """Skip where a package is not installed; it is not imported, as an adapter decides how that is done."""
+        if find_spec(package) is None:
+            pytest.skip(f"needs the extra: pip install ltm-bench[{extra}]")
+
+
+Setting = Callable[[Place], contextlib.AbstractContextManager[Stage]]
+
+STAGES: dict[str, Setting] = {}
+
+
+def stage(name: str) -> Callable[[Callable[[Place], Iterator[Stage]]], Setting]:
+    """Register what sets up an adapter, a generator with one yield."""
+
+    def keep(function: Callable[[Place], Iterator[Stage]]) -> Setting:
+        STAGES[name] = contextlib.contextmanager(function)
+        return STAGES[name]
+
+    return keep
+
+
+def staged(name: str, place: Place) -> contextlib.AbstractContextManager[Stage]:
+    """Set an adapter up."""
+    return STAGES[name](place) if name in STAGES else usual(name)
+
+
+@contextlib.contextmanager
+def usual(name: str) -> Iterator[Stage]:
+    settings = inspect.signature(agent_class(name)).parameters
+    if not {"model", "base_url"} <= set(settings):
+        yield Stage(lambda: make_agent(name, {}))
+        return
+    with provider() as server:
+        yield Stage(lambda: make_agent(name, {"model": "some-model", **at(name, server), **QUICK}), server)
+
+
+def at(name: str, server: Provider) -> dict[str, str]:
+    """Return the address of the test provider, which is another one for Anthropic's protocol."""
+    return {"base_url": server.url if name.startswith("anthropic") else server.openai_url}
+
+
+@stage("pydantic_ai_chat")
+def pydantic_ai_chat(place: Place) -> Iterator[Stage]:
+    place.needs("pydantic-ai", "pydantic_ai")
+    with provider() as server:
+        settings = {"model": "openai-chat:some-model", "base_url": server.openai_url, **QUICK}
+        yield Stage(lambda: make_agent("pydantic_ai_chat", settings), server)
+
+
+@stage("vector_memory")
+def vector_memory(place: Place) -> Iterator[Stage]:
+    with provider(model) as server:
+        settings = {
+            "core": "openai_chat:some-model",
+            "embedder": "openai:some-embedder",
+            "base_url": server.openai_url,
+            "recent": 0,
+            **QUICK,
+        }
+        yield Stage(lambda: make_agent("vector_memory", settings), server)
+
+
+@stage("anthropic_memory")
+def anthropic_memory(place: Place) -> Iterator[Stage]:
+    with provider(keep_files) as server:
+        settings = {"model": "some-model", "base_url": server.url, **QUICK}
+        yield Stage(lambda: make_agent("anthropic_memory", settings), server)
+
+
+@stage("mcp")
+def mcp(place: Place) -> Iterator[Stage]:
+    place.needs("mcp", "mcp")
+    program = Path(__file__).parent / "agents" / "mcp_memory_server.py"
+    with provider(model) as server:
+        settings = {
+            "core": "openai:some-model",
+            "base_url": server.openai_url,
+            "command": f"{sys.executable} {program} {{home}}/lines.jsonl",
+            "store": "add_memory",
+            "store_arguments": '{"content": "User: {message}"}',
+            "search": "search_memory",
+            "search_arguments": '{"query": "{query}", "limit": "{limit}"}',
+            "listing": "list_memories",
+            "forgetting": "delete_memory",
+            "forgetting_arguments": '{"content": "{item}"}',
+            "timeout": 3.0,
+            "max_retries": 0,
+        }
+        yield Stage(lambda: make_agent("mcp", settings), server)
+
+
+@stage("mem0")
+def mem0(place: Place) -> Iterator[Stage]:
+    place.needs("mem0", "mem0")
+    place.patch.setenv("HOME", str(place.folder / "nobody"))
+    with provider(model) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "dimensions": 512, **QUICK}
+        yield Stage(lambda: make_agent("mem0", settings), server)
+
+
+@stage("langmem")
+def langmem(place: Place) -> Iterator[Stage]:
+    place.needs("langmem", "langmem")
+    with provider(model) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", **QUICK}
+        yield Stage(lambda: make_agent("langmem", settings), server)
+
+
+@stage("letta")
+def letta(place: Place) -> Iterator[Stage]:
+    place.needs("letta", "letta_client")
+    place.patch.setenv("LETTA_API_KEY", "sk-let-not-a-key-0123456789")
+    product = Letta()
+    with serving(product):
+        settings = {"model": "openai/some-model", "base_url": product.url, **QUICK}
+        yield Stage(lambda: make_agent("letta", settings), product)
+
+
+@stage("zep")
+def zep(place: Place) -> Iterator[Stage]:
+    place.needs("zep", "zep_cloud")
+    place.patch.setenv("ZEP_API_KEY", "z_not-a-key-0123456789")
+    place.patch.setattr(sys.modules[agent_class("zep").__module__], "_POLL", 0.0)
+    product = Zep()
+    with serving(product), provider(model) as server:
+        core = {"core": "openai_chat:some-model", "core_url": server.openai_url}
+        settings = {**core, "base_url": product.url, **QUICK}
+        yield Stage(lambda: make_agent("zep", settings), product)
+
+
+class Diary(Product):
+    """An endpoint that remembers what each session heard. Told of an earlier time again, it forgets what came after."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sessions: dict[str, list[tuple[str, str]]] = {}
+        self.routes = [
+            ("POST", "/chat", self.chat),
+            ("POST", "/observe", self.hear),
+            ("POST", "/fork", self.fork),
+        ]
+
+    def heard(self, call: Call) -> list[tuple[str, str]]:
+        known = self.sessions.get(call.body["session"], [])
+        return [(time, text) for time, text in known if time < call.body["at"]]
+
+    def hear(self, call: Call) -> tuple[int, Any]:
+        self.sessions[call.body["session"]] = [*self.heard(call), (call.body["at"], call.body["message"])]
+        return 200, {}
+
+    def fork(self, call: Call) -> tuple[int, Any]:
+        said = [*(text for _, text in self.heard(call)), call.body["message"]]
+        return 200, {"reply": quote([{"role": "user", "content": text} for text in said])}
+
+    def chat(self, call: Call) -> tuple[int, Any]:
+        answer = self.fork(call)
+        self.hear(call)
+        return answer
+
+
+@stage("http")
+def http(place: Place) -> Iterator[Stage]:
+    place.patch.setenv("DIARY_KEY", "a-key-that-only-diaries-have-0123")
+    product = Diary()
+    with serving(product):
+        settings = {
+            "url": f"{product.url}/chat",
+            "observe": "/observe",
+            "fork": "/fork",
+            "session": "session",
+            "time": "at",
+            "headers": "X-Key=DIARY_KEY",
+            **QUICK,
+        }
+        yield Stage(lambda: make_agent("http", settings), product)
+
+
+PROGRAM = """
+import json, sys
+from ltm_bench.adapters.testing import quote
+
+heard = []
+for line in sys.stdin:
+    asked = json.loads(line)
+    text = asked.get("message") or asked.get("fork") or asked["observe"]["message"]
+    said = [{"role": "user", "content": each} for each in [*heard, text]]
+    if "fork" not in asked:
+        heard.append(text)
+    print(json.dumps({} if "observe" in asked else {"reply": quote(said)}), flush=True)
+"""
+
+
+@stage("command")
+def command(place: Place) -> Iterator[Stage]:
+    program = place.folder / "diary.py"
+    program.write_text(PROGRAM, "utf-8")
+    settings = {"command": f"{sys.executable} {program}", "observe": True, "fork": True}
+    yield Stage(lambda: make_agent("command", settings))
+
+
+NOTES = """
+from ltm_bench.adapters.testing import quote
+
+class Notes:
+    def __init__(self):
+        self.heard = []
+
+    def observe(self, message, reply):
+        self.heard.append({"role": "user", "content": message})
+
+    def __call__(self, message):
+        self.observe(message, "")
+        return quote(self.heard)
+"""
+
+
+@stage("function")
+def function(place: Place) -> Iterator[Stage]:
+    (place.folder / "conforming_notes.py").write_text(NOTES, "utf-8")
+    place.patch.syspath_prepend(str(place.folder))
+    yield Stage(lambda: make_agent("function", {"target": "conforming_notes:Notes"}))
+
+
+class Person:
+    """Somebody who says the same to everything."""
+
+    def isatty(self) -> bool:
+        return False
+
+    def readline(self) -> str:
+        return "Noted.\n"
+
+
+@stage("human")
+def human(place: Place) -> Iterator[Stage]:
+    place.patch.setattr("sys.stdin", Person())
+    yield Stage(lambda: make_agent("human", {}))
+
+
+class Recorder(Agent):
+    """Writes down a conversation as a run does, so that it can be played back."""
+
+    free = True
+
+    def __init__(self, folder: Path) -> None:
+        self._log = folder / "events.jsonl"
+        folder.mkdir()
+        self._write({"event": "run", "filler": {"mode": "scripted"}})
+
+    async def reply(self, message: Message) -> Reply:
+        reply = Reply("Noted.")
+        await self.observe(Turn(message, reply))
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        self._write({"event": "sent", "message": turn.message.text})
+        self._write({"event": "replied", "reply": turn.reply.text})
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        for turn in turns:
+            await self.observe(turn)
+
+    def _write(self, event: dict[str, Any]) -> None:
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(event) + "\n")
+
+
+@stage("transcript")
+def transcript(place: Place) -> Iterator[Stage]:
+    """Plays back, one after the other, what a first round of the same conversations was."""
+    from ltm_bench.adapters.testing import conformance
+
+    folders: list[Path] = []
+
+    def record() -> Agent:
+        folders.append(place.folder / f"run-{len(folders)}")
+        return Recorder(folders[-1])
+
+    conformance(record)
+    recorded = iter(folders)
+    yield Stage(lambda: make_agent("transcript", {"run": str(next(recorded))}))
