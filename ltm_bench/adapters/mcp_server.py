@@ -6,10 +6,10 @@ import asyncio
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from ltm_bench.adapters.text import sendable
 from ltm_bench.adapters.tools import Tool, ToolAnswer, Toolbox
@@ -37,19 +37,19 @@ class Address:
     def __str__(self) -> str:
         return scrubbed(self.url or self.command)
 
-    def transport(self, home: Path, log: TextIO) -> Any:
+    async def transport(self, home: Path, stack: AsyncExitStack) -> Any:
         """Return what the client connects with; {home} is the folder in which a process keeps its files.
 
         Args:
-            home: That folder.
-            log: Takes what the process says beside the protocol.
+            home: That folder; beside it is a log of what the process says outside the protocol.
+            stack: Closes at the end what is opened here.
         """
         if self.url:
             httpx2 = need("mcp", "httpx2")
             values = {name: read_key(variable) for name, variable in self.headers.items()}
             if missing := [self.headers[name] for name, value in values.items() if not value]:
                 raise ConfigError(f"mcp: headers: {missing[0]} is not set")
-            client = httpx2.AsyncClient(headers=values, timeout=_STARTING)
+            client = await stack.enter_async_context(httpx2.AsyncClient(headers=values, timeout=_STARTING))
             return need("mcp", "mcp.client.streamable_http").streamable_http_client(
                 self.url, http_client=client
             )
@@ -59,6 +59,7 @@ class Address:
         own = {name: value.replace("{home}", place) for name, value in self.variables.items()}
         own |= {name: value for name in self.passed_on if (value := read_key(name))}
         process = stdio.StdioServerParameters(command=program, args=arguments, env=own, cwd=home)
+        log = stack.enter_context((home.parent / f"{home.name}.log").open("a", encoding="utf-8"))
         return stdio.stdio_client(process, errlog=log)
 
 
@@ -74,6 +75,7 @@ class McpServer:
 
     async def start(self) -> None:
         """Start it, or connect to it, and ask for its tools. Raises AgentError."""
+        need("mcp", "mcp")  # here, and not in the middle of a connection: it takes seconds
         self._home.mkdir(parents=True, exist_ok=True)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._live(ready))
@@ -89,16 +91,16 @@ class McpServer:
 
     async def _live(self, ready: asyncio.Future[None]) -> None:
         try:
-            with (self._home.parent / f"{self._home.name}.log").open("a", encoding="utf-8") as log:
-                transport = self._address.transport(self._home, log)
-                async with need("mcp", "mcp").Client(transport) as client:
-                    self._client, listed = client, await client.list_tools()
-                    self.tools = [
-                        Tool(each.name, sendable(each.description or ""), dict(each.input_schema))
-                        for each in listed.tools
-                    ]
-                    ready.set_result(None)
-                    await self._ended.wait()
+            async with AsyncExitStack() as stack:
+                transport = await self._address.transport(self._home, stack)
+                client = self._client = await stack.enter_async_context(need("mcp", "mcp").Client(transport))
+                listed = await client.list_tools()
+                self.tools = [
+                    Tool(each.name, sendable(each.description or ""), dict(each.input_schema))
+                    for each in listed.tools
+                ]
+                ready.set_result(None)
+                await self._ended.wait()
         except BaseException as error:  # it reaches whoever waits for the start
             if not ready.done():
                 ready.set_exception(error if isinstance(error, Exception) else AgentError("interrupted"))
