@@ -1,7 +1,7 @@
 """From entries to boards: what may stand side by side, in which groups the data separates it. Pure.
 
-A board holds runs whose scores mean the same: of one `bench_version`, one suite with one content, one mode. What differs
-in any of these stands on another board, under its own name.
+A board holds runs whose scores mean the same: of one `bench_version`, one suite with one content, one mode. What
+differs in any of these stands on another board, under its own name.
 """
 
 from __future__ import annotations
