@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ltm_bench.score.statistics import Interval, bootstrap, paired, sum_interval, wilson
+from ltm_bench.score.statistics import Interval, mean_interval, median_interval, paired, sum_interval, wilson
 
 Scores = np.ndarray
 
 SIZES = ((5, 3), (11, 3), (5, 10), (11, 9), (5, 20))
-METHODS: tuple[Literal["percentile"], Literal["bca"]] = ("percentile", "bca")
 PARTIAL = np.array([0.0, 0.5, 1.0])
 
 
@@ -46,12 +45,16 @@ def means(rng: np.random.Generator) -> Iterator[Case]:
                 return wilson(rng.binomial(n, truth) / n, n)
 
             yield Case("wilson", f"right or wrong, {truth}", n, truth, right)
-        for method in METHODS:
 
-            def shares(n: int = n, method: Literal["percentile", "bca"] = method) -> Interval | None:
-                return bootstrap(rng.choice(PARTIAL, n, p=chances).tolist(), np.mean, method=method)
+        def shares(n: int = n) -> Interval:
+            return mean_interval(rng.choice(PARTIAL, n, p=chances).tolist())
 
-            yield Case(method, "partial scores", n, float(PARTIAL @ chances), shares)
+        yield Case("mean", "partial scores", n, float(PARTIAL @ chances), shares)
+
+        def seconds(n: int = n) -> Interval | None:
+            return median_interval(rng.lognormal(0.5, 0.8, n).tolist())
+
+        yield Case("median", "latencies", n, float(np.exp(0.5)), seconds)
 
 
 def headlines(rng: np.random.Generator) -> Iterator[Case]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from ltm_bench.adapters.http import caching
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
@@ -17,7 +17,6 @@ from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, Run
 from ltm_bench.core.messages import Message, Verdict
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import counter
-from ltm_bench.judge.asking import have_judged
 from ltm_bench.judge.judges import Judge, find_judges
 from ltm_bench.log.environment import record_tags
 from ltm_bench.log.manifest import Manifest
@@ -112,7 +111,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
 
     try:
-        with caching(options.reports / CACHE if options.cache else None):
+        with _caching(options):
             held = await hold(
                 plan,
                 folder,
@@ -141,7 +140,20 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     return await _judged(Run(folder, plan.manifest, results), plan, judges, options)
 
 
+def _caching(options: Options) -> AbstractContextManager[None]:
+    """Keep providers' answers within, if they are to be kept."""
+    if not options.cache:
+        return nullcontext()
+    from ltm_bench.adapters.http import caching
+
+    return caching(options.reports / CACHE)
+
+
 async def _judged(run: Run, plan: Plan | None, judges: Sequence[Judge], options: Options) -> Run:
+    if not judges:
+        return run
+    from ltm_bench.judge.asking import have_judged
+
     if not await have_judged(run.folder, run.results, judges, budget=options.budget, notify=options.notify):
         return run
     return Run(run.folder, run.manifest, await published(run.folder, plan, {}, run.manifest))

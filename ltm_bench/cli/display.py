@@ -5,15 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Self
-
-from rich.console import Group, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, TextColumn
-from rich.progress import Progress as Bar
-from rich.text import Text
+from typing import TYPE_CHECKING, Self
 
 from ltm_bench.cli.console import err, safe
 from ltm_bench.cli.forecasting import forecast_lines
@@ -24,7 +18,13 @@ from ltm_bench.plan.values import spell_span
 from ltm_bench.runner.estimate import Estimate
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
-from ltm_bench.runner.sweep import Job
+
+if TYPE_CHECKING:  # off a terminal nothing is drawn
+    from rich.console import RenderableType
+    from rich.live import Live
+    from rich.progress import Progress as Bar
+
+    from ltm_bench.runner.sweep import Job
 
 PLAIN_SECONDS = 10.0
 """Between two lines where there is no terminal."""
@@ -44,6 +44,8 @@ class Screen:
         """Begin to show; not over an agent that talks to somebody at this terminal."""
         self._shown = time.monotonic() if self._live is None else 0.0
         if err().is_terminal and not interactive:
+            from rich.live import Live
+
             self._live = Live(console=err(), auto_refresh=False, transient=True)
             self._live.start()
             self._shown = 0.0
@@ -60,6 +62,9 @@ class Screen:
         if self._live is None:
             err().print(line)
             return
+        from rich.console import Group
+        from rich.text import Text
+
         text = Text(line, overflow="fold", no_wrap=False)  # else a narrow terminal would cut it
         self._live.update(Group(picture, text) if picture is not None else text, refresh=True)
 
@@ -96,13 +101,6 @@ class RunDisplay:
 
     def __init__(self) -> None:
         self._screen = Screen()
-        self._bar = Bar(
-            TextColumn("{task.percentage:>3.0f} %"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[left]}"),
-            console=err(),
-        )
-        self._task = self._bar.add_task("run", total=1.0, left="")
         self._last: Progress | None = None
         self._free = self._interactive = self._begun = False
         self._clock = Remaining()
@@ -132,12 +130,27 @@ class RunDisplay:
         if self._interactive or not self._screen.due:
             return
         left = self._left(progress)
-        self._bar.update(self._task, completed=progress.fraction, left=left)
         line = self._line(progress)
         if err().is_terminal:
-            self._screen.show(line, self._bar)
+            bar = self._bar
+            bar.update(bar.task_ids[0], completed=progress.fraction, left=left)
+            self._screen.show(line, bar)
         else:
             self._screen.show(f"{progress.fraction:4.0%} · {line}{' · ' if left else ''}{left}")
+
+    @cached_property
+    def _bar(self) -> Bar:
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        bar = Bar(
+            TextColumn("{task.percentage:>3.0f} %"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[left]}"),
+            console=err(),
+        )
+        bar.add_task("run", total=1.0, left="")
+        return bar
 
     def end(self) -> None:
         """Leave the last state standing."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ltm_bench.api import Run, load_run
-from ltm_bench.cli.comparison import print_pairs
 from ltm_bench.cli.console import complain, out, safe
 from ltm_bench.core.errors import ConfigError, ThresholdMissed
-from ltm_bench.log.manifest import Manifest
-from ltm_bench.plan.values import spell_span
-from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
-from ltm_bench.score.comparison import Scored, pair
-from ltm_bench.score.results import Results
+
+if TYPE_CHECKING:
+    from ltm_bench.api import Run
+    from ltm_bench.log.manifest import Manifest
+    from ltm_bench.score.results import Results
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,10 @@ class Thresholds:
         """
         if self.baseline is None:
             return None
+        from ltm_bench.api import load_run
+        from ltm_bench.plan.values import spell_span
+        from ltm_bench.score.circumstances import made_otherwise
+
         run = load_run(self.baseline)
         if not run.complete:
             raise ConfigError(
@@ -74,6 +77,10 @@ class Thresholds:
             self._check_drop(runs, baseline)
 
     def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
+        from ltm_bench.cli.comparison import print_pairs
+        from ltm_bench.score.circumstances import scored_otherwise
+        from ltm_bench.score.comparison import Scored, pair
+
         for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
             complain(f"warning: not scored alike: {warning}")
         here = [Scored(each.manifest, each.results) for each in runs]

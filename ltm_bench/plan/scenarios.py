@@ -22,7 +22,7 @@ from ltm_bench.plugins.scenarios import scenario as scenario_named
 from ltm_bench.script.scenario import Scenario
 
 if TYPE_CHECKING:
-    from ltm_bench.datasets import goodai
+    from ltm_bench.datasets.goodai import suite as goodai
 
 GOODAI = "goodai:"
 """What the name of a suite begins with that is a folder of GoodAI's definitions."""
@@ -73,7 +73,7 @@ class Scenarios:
 
 @cache
 def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
-    from ltm_bench.datasets import goodai
+    from ltm_bench.datasets.goodai import suite as goodai
 
     def complain(line: str) -> None:
         warnings.warn(f"skipped: {line}", stacklevel=2)
@@ -92,7 +92,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
 
 def _span_of(folder: str) -> dict[str, Any]:
     """Return the span for which definitions were made, as a suite has it; nothing where they do not name one."""
-    from ltm_bench.datasets import goodai
+    from ltm_bench.datasets.goodai import suite as goodai
 
     spans = [spell_span(tokens) for tokens in goodai.spans(Path(folder))]
     if len(spans) > 1:

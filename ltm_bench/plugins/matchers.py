@@ -51,6 +51,7 @@ def examples() -> Mapping[str, tuple[Matcher, ...]]:
     return {name: tuple(each for each in given if type(each) is kind) for name, kind in built_in().items()}
 
 
+@cache
 def short_names() -> Mapping[str, Callable[..., Matcher]]:
     """Return, by name, the functions with which scenarios ask for built-in matchers; `ltm_bench` exports them.
 

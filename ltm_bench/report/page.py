@@ -42,6 +42,7 @@ MEANINGS = {
     Outcome.STALE: "a value that was right once and has since been replaced",
     Outcome.WRONG: "something else",
     Outcome.ABSTAINED: "the agent said that it does not know, or declined",
+    Outcome.LEAKED: "said where it must not be said",
     Outcome.MALFORMED: "nothing that could be read as an answer",
     Outcome.UNDECIDED: "the text alone does not tell, and no judge was asked; counts 0",
     Outcome.OVERFLOW: "the conversation did not fit into the agent's window",

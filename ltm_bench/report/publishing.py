@@ -14,7 +14,6 @@ from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Verdict
-from ltm_bench.judge.memory import FILE, Memory
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
@@ -59,7 +58,7 @@ def publish(
                 explain=True,
                 listener=writer,
             )
-            results = _with_calibrations(results, run.parent / FILE)
+            results = _with_calibrations(results, run.parent)
             writer.finish(results)
     except OSError as error:
         place = error.filename or run
@@ -101,11 +100,15 @@ def _said_besides(question: Question) -> dict[str, Any]:
     return besides
 
 
-def _with_calibrations(results: Results, memory_file: Path) -> Results:
+def _with_calibrations(results: Results, reports: Path) -> Results:
     """Add how the judges of a run did when they were last calibrated."""
-    if not results.judges or not memory_file.exists():
+    if not results.judges:
         return results
-    memory = Memory(memory_file)
+    from ltm_bench.judge.memory import FILE, Memory
+
+    if not (reports / FILE).exists():
+        return results
+    memory = Memory(reports / FILE)
     try:
         known = {note.key: memory.calibration(note.key) for note in results.judges}
     finally:

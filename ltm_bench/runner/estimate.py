@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -22,13 +23,18 @@ from ltm_bench.adapters.chat import stamped
 from ltm_bench.adapters.window import Prompt, Window
 from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage, Verdict
 from ltm_bench.core.pricing import dollars
-from ltm_bench.core.tokens import Counter
+from ltm_bench.core.tokens import Counter as TokenCounter
+from ltm_bench.filler.filler import Filler
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.conversation import needs_no_agent
 from ltm_bench.runner.runs import CONCURRENT, run_conversations
-from ltm_bench.schedule import Ended
+from ltm_bench.schedule import Ended, Fill, Fork, Jump, Scheduler, Send
+from ltm_bench.schedule import Finish as Over
+from ltm_bench.script.rehearsal import acknowledgement
 from ltm_bench.script.scenario import Example
 
 REPLIES = {"low": 12, "likely": 60, "high": 250}
@@ -85,32 +91,14 @@ class Estimate:
         return None if self.seconds is None else self.seconds / 60
 
 
-class _Talking(Agent):
-    """Counts its replies, and no more."""
-
-    forks = "snapshot"
-
-    def __init__(self, reply_tokens: int, estimate: Estimate) -> None:
-        self._reply, self._output = (_WORDS * reply_tokens).strip(), reply_tokens
-        self._estimate = estimate
-
-    async def reply(self, message: Message) -> Reply:
-        self._estimate.calls += 1
-        self._estimate.output += self._output
-        return Reply(self._reply)
-
-    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        self._estimate.beside += 1
-        self._estimate.output_beside += self._output
-        return partial(self.reply, message)
-
-
 class _Counting(Agent):
     """Counts what each reply would use."""
 
     forks = "snapshot"
 
-    def __init__(self, model: UsageModel, reply_tokens: int, counter: Counter, estimate: Estimate) -> None:
+    def __init__(
+        self, model: UsageModel, reply_tokens: int, counter: TokenCounter, estimate: Estimate
+    ) -> None:
         self._model = model
         self._window = Window(
             system=model.system,
@@ -189,6 +177,56 @@ def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
     return None if total is None or price is None else total + price
 
 
+def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Estimate) -> None:
+    """Go through a conversation and count its calls, where the agent's prompts are not known."""
+    manifest, count = plan.manifest, plan.counter.count
+    scheduler = Scheduler(
+        examples,
+        span=manifest.span,
+        seed=manifest.seed,
+        counter=plan.counter,
+        start=manifest.suite.start,
+        stagger=manifest.suite.stagger,
+        filler=not manifest.suite.isolated,
+        forked=manifest.questions == "forked",
+        rehearsals=plan.rehearsals,
+    )
+    filler = Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
+    heard: Counter[str] = Counter()
+    said = (Reply((_WORDS * reply_tokens).strip()), reply_tokens)
+    while not isinstance(decision := scheduler.decide(), Over):
+        if isinstance(decision, Jump):
+            scheduler.take()
+            continue
+        reply, asked = said, True
+        if isinstance(decision, Fill):
+            trivia = filler.compose(decision.tokens)
+            tokens, asked = filler.tokens(trivia), manifest.filler.mode == "live"
+            found.filler += asked
+            if not asked:
+                reply = Reply(trivia.answers), filler.answer_tokens(trivia)
+        else:
+            tokens = count(decision.text) if decision.tokens is None else decision.tokens
+        if isinstance(decision, Send):
+            name = decision.example.id
+            if manifest.acknowledge == "scripted" and needs_no_agent(decision.line):
+                text = acknowledgement(decision.example, heard[name])
+                reply, asked = (Reply(text), count(text)), False
+            heard[name] += 1
+        found.calls += asked
+        found.output += asked * reply_tokens
+        if isinstance(decision, Fork):
+            found.beside += 1
+            found.output_beside += reply_tokens
+            ended = scheduler.take(tokens)
+        else:
+            found.turns += 1
+            found.tokens += tokens + reply[1]
+            ended = scheduler.take(tokens, *reply)
+        found.examples += len(ended)
+        found.overruns += sum(each.overrun > 0 for each in ended)
+
+
 @dataclass
 class _Tally:
     """Observes the turns of a simulated run."""
@@ -225,17 +263,21 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
     model = agent.usage_model()
     found = Estimate()
 
-    def made() -> Agent:
-        if model is None:
-            return _Talking(reply_tokens, found)
-        return _Counting(model, reply_tokens, plan.counter, found)
-
-    with tempfile.TemporaryDirectory() as folder:
-        start_run(Path(folder), plan.manifest)
-        await run_conversations(
-            plan, made, Path(folder), budget=Budget(), observer=_Tally(found), clock=lambda: 0.0
-        )
-    if model is None:
+    if model is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            start_run(Path(folder), plan.manifest)
+            await run_conversations(
+                plan,
+                partial(_Counting, model, reply_tokens, plan.counter, found),
+                Path(folder),
+                budget=Budget(),
+                observer=_Tally(found),
+                clock=lambda: 0.0,
+            )
+    else:
+        isolated = plan.manifest.suite.isolated
+        for examples in [[each] for each in plan.examples] if isolated else [plan.examples]:
+            _walk(plan, examples, reply_tokens, found)
         found.dollars = found.dollars_uncached = _most(agent, found.calls)
         found.bounded = not agent.free
     waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, the last alone

@@ -19,6 +19,8 @@ from ltm_bench.log.manifest import IN_LINE, Manifest
 from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.operations import Operation
 from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of
+from ltm_bench.score.published import Compared
+from ltm_bench.score.published_runs import compared_sets
 from ltm_bench.score.results import ExampleResult, Results
 from ltm_bench.score.statistics import (
     CONFIDENCE,
@@ -219,6 +221,8 @@ class Comparison(BaseModel):
     test: str = TEST
     """The name of the test of each pair's difference: of its interval and of its p-value."""
     rows: list[Row]
+    sets: list[Compared] = Field(default_factory=list)
+    """Every two runs that asked the same questions of a public set, in any mode: question by question, by scorer."""
 
     def cell(self, entrant: str, span: int) -> Cell | None:
         """Return an entrant's cell at a span, if it has one."""
@@ -262,6 +266,7 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,
         rows=list(_rows(grouped)),
+        sets=compared_sets([run.results for run in runs]),
     )
 
 
@@ -297,6 +302,9 @@ def entrants(runs: Sequence[Scored], *, say_mode: bool = True) -> list[str]:
             alike = one.results.span == other.results.span or key not in _MAY_GO_WITH_SPAN
             if alike and ours.get(key) != theirs.get(key):
                 apart[agent][key] = None
+    for keys in apart.values():
+        if "suite" in keys:  # which says whether its examples are isolated
+            keys.pop("isolated", None)
     names = []
     say_mode = say_mode and any(run.manifest.mode != IN_LINE for run in runs)
     for run in runs:

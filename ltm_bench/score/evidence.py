@@ -12,15 +12,13 @@ from pydantic import ValidationError
 from ltm_bench.log.lines import records
 from ltm_bench.score.results import Latency
 from ltm_bench.score.retrieval import NeedleTrace, Retrieval, Retrieved
-from ltm_bench.score.statistics import bootstrap, percentile
+from ltm_bench.score.statistics import median_interval, percentile
 
 PERCENTILES = (50, 75, 90, 95, 99, 100)
 
 
 def latency(path: Path) -> Latency | None:
     """Return the latency of a run's replies; None where nothing is known of it."""
-    import numpy as np
-
     if not path.exists():
         return None
     taken: list[float] = []
@@ -41,7 +39,7 @@ def latency(path: Path) -> Latency | None:
         p95=by_level[95],
         calls=len(taken),
         percentiles=by_level,
-        interval=bootstrap(taken, np.median, method="percentile"),
+        interval=median_interval(taken),
         retries=retries,
         cached=cached,
     )

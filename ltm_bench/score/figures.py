@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ltm_bench.score.results import Bin, ExampleResult, NeedleRecall, Question, ScenarioResult, Skill
-from ltm_bench.score.statistics import Interval, bootstrap, sum_interval, wilson
+from ltm_bench.score.statistics import Interval, mean_interval, sum_interval
 
 MOST_BINS = 6
 """Maximum number of bins."""
@@ -76,14 +76,12 @@ def points(examples: Sequence[ExampleResult]) -> Iterator[Point]:
             if parts and question.parts == parts:
                 continue
             apart = distance(example, question)
-            if apart is not None and question.score is not None:
-                yield Point(apart, question.score, question.chance)
+            if apart is not None and question.counted is not None:
+                yield Point(apart, question.counted, question.chance)
 
 
 def bins(found: Sequence[Point]) -> list[Bin]:
-    """Group scores by distance into bins of similar size. A bin whose scores are all equal gets Wilson's interval."""
-    import numpy as np
-
+    """Group scores by distance into bins of similar size."""
     ordered = sorted(found)
     count = min(MOST_BINS, len(ordered) // LEAST_IN_BIN)
     groups = [ordered[i * len(ordered) // count : (i + 1) * len(ordered) // count] for i in range(count)]
@@ -91,13 +89,12 @@ def bins(found: Sequence[Point]) -> list[Bin]:
     for group in groups:
         scores = [point.score for point in group]
         mean = sum(scores) / len(scores)
-        interval = bootstrap(scores, np.mean) or wilson(mean, len(scores))
         made.append(
             Bin(
                 low=group[0].distance,
                 high=group[-1].distance,
                 mean=mean,
-                interval=interval,
+                interval=mean_interval(scores),
                 n=len(group),
                 chance=sum(point.chance for point in group) / len(group),
             )

@@ -20,7 +20,7 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import usage_of
 from ltm_bench.log.lines import records
 from ltm_bench.score.judgements import Opinion
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.statistics import Interval, median_interval
 
 OPERATIONS = ("write", "settle", "retrieve", "answer", "judge")
 """In the order of a turn."""
@@ -137,7 +137,7 @@ def _operation(name: str, of: _Sum, end: int, *, free: bool) -> Operation:
         name=name,
         calls=count,
         p50=round(_quantile(taken, 0.5), 6),
-        p50_interval=_of_median(taken),
+        p50_interval=median_interval(taken),
         p95=round(_quantile(taken, 0.95), 6),
         seconds=round(sum(taken), 6),
         tokens=of.tokens,
@@ -161,16 +161,6 @@ def _along(of: _Sum, end: int) -> Iterable[Stretch]:
 def _quantile(ordered: Sequence[float], share: float) -> float:
     """Return a quantile of values in order, by the nearest rank."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
-
-
-def _of_median(ordered: Sequence[float]) -> Interval | None:
-    """Return the 95 % interval of a median, from two of the values themselves (binomial, in its normal form)."""
-    count = len(ordered)
-    if count < 6:
-        return None
-    half = 1.96 * math.sqrt(count) / 2
-    low, high = math.floor(count / 2 - half), math.ceil(count / 2 + half)
-    return Interval(low=ordered[max(0, low)], high=ordered[min(count - 1, high)])
 
 
 def _of_sum(prices: Sequence[float]) -> Interval | None:

@@ -9,14 +9,10 @@ the reasons, and the simulated coverage of each interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
-from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
-
-RESAMPLES = 2000
-"""Samples that a bootstrap draws."""
 
 CONFIDENCE = 0.95
 
@@ -71,6 +67,11 @@ def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONF
     return _sum_interval(list(strata.values()), confidence, surprise=1.0)
 
 
+def mean_interval(scores: Sequence[float]) -> Interval:
+    """Return an interval for the mean of at least two scores, which may be partial: that of a sum of one stratum."""
+    return _sum_interval([scores], CONFIDENCE, surprise=1.0)
+
+
 def _sum_interval(groups: Sequence[Sequence[float]], confidence: float, surprise: float) -> Interval:
     """Return the interval for scores in 0..1; `surprise` is how far the one disagreeing score lies from the others."""
     found = wilson(*_mean_and_number(groups, surprise), confidence)
@@ -104,53 +105,18 @@ def percentile(values: Sequence[float], level: float) -> float:
     return ranked[below] + (place - below) * (ranked[above] - ranked[below])
 
 
-def bootstrap(
-    values: Sequence[float],
-    statistic: Callable[[Any, int], Any],
-    *,
-    method: Literal["percentile", "bca"] = "bca",
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
-) -> Interval | None:
-    """Return a bootstrap interval for a statistic of one sample; None if it has fewer than two distinct values.
+def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+    """Return an interval for a median, whatever the distribution: two of the values themselves (Conover 1999, 3.2).
 
-    Args:
-        values: The sample, in any unit.
-        statistic: Takes an array and an axis, as `numpy.mean` and `numpy.median` do.
-        method: `percentile` uses the quantiles of the resampled statistic as they are. `bca` corrects them for bias and
-            for a spread that changes with the value (Efron 1987), which skewed samples such as latencies need.
-        confidence: Nominal coverage.
-        resamples: Number of samples to draw; the draws are the same each time.
+    How many values lie below the true median is binomial, here in its normal form. None for fewer than six values.
     """
-    import numpy as np
-
-    sample = np.asarray(values, float)
-    if len(sample) < 2 or np.ptp(sample) == 0:
+    ranked = sorted(values)
+    count = len(ranked)
+    if count < 6:
         return None
-    draws = np.sort(statistic(sample[_indices(len(sample), resamples)], 1))
-    normal, tail = NormalDist(), (1 - confidence) / 2
-    levels = [tail, 1 - tail]
-    if method == "bca":
-        observed = statistic(sample[np.newaxis], 1)[0]
-        below = (np.sum(draws < observed) + np.sum(draws <= observed)) / (2 * resamples)
-        bias = normal.inv_cdf(min(max(float(below), 0.5 / resamples), 1 - 0.5 / resamples))
-        left_out = np.array([statistic(np.delete(sample, i)[np.newaxis], 1)[0] for i in range(len(sample))])
-        lean = left_out.mean() - left_out
-        cubes, squares = float((lean**3).sum()), float((lean**2).sum())
-        acceleration = cubes / (6 * squares**1.5) if squares > 0 else 0.0
-        for i, level in enumerate(levels):
-            shifted = bias + normal.inv_cdf(level)
-            levels[i] = normal.cdf(bias + shifted / (1 - acceleration * shifted))
-    low, high = np.quantile(draws, levels)
-    return Interval(low=float(low), high=float(high))
-
-
-def _indices(n: int, resamples: int) -> Any:
-    """Draw rows of `n` indices, from the raw stream of PCG64: numpy keeps it the same in every version."""
-    import numpy as np
-
-    raw = np.random.PCG64(n).random_raw(n * resamples)
-    return ((raw >> np.uint64(11)) * 2.0**-53 * n).astype(np.intp).reshape(resamples, n)
+    half = _normal(confidence) * math.sqrt(count) / 2
+    low, high = math.floor(count / 2 - half), math.ceil(count / 2 + half)
+    return Interval(low=ranked[max(0, low)], high=ranked[min(count - 1, high)])
 
 
 Clusters = Sequence[Mapping[str, Sequence[float]]]

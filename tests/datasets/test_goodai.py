@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.goodai import recipes
 from ltm_bench.datasets.goodai.expectations import expectations
 from ltm_bench.datasets.goodai.files import Published, definitions, find_definition, results
+from ltm_bench.datasets.goodai.suite import recipes
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -1,8 +1,5 @@
 """Intervals and tests against published figures, against scipy, and against what must hold."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,8 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ltm_bench.score.statistics import (
-    bootstrap,
     clustered_sum_interval,
+    mean_interval,
+    median_interval,
     paired,
     percentile,
     spread,
@@ -71,42 +69,29 @@ def test_students_quantile_is_scipys(freedom: int, confidence: float) -> None:
     assert student(freedom, confidence) == pytest.approx(theirs, rel=2e-3)
 
 
-SECONDS = np.random.default_rng(3).lognormal(0.5, 0.8, 60).tolist()
-SHARES = np.random.default_rng(4).choice([0.0, 0.5, 1.0], 33, p=[0.2, 0.1, 0.7]).tolist()
+def test_the_interval_of_a_median_consists_of_values_and_widens_with_few() -> None:
+    assert median_interval([3.0, 1.0, 2.0, 5.0, 4.0]) is None
+    few, many = (median_interval(list(map(float, range(n)))) for n in (9, 900))
+    assert few is not None
+    assert many is not None
+    assert (few.low, few.high) == (1.0, 8.0)
+    assert 0.46 < many.low / 900 < 0.5 < many.high / 900 < 0.54
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-@pytest.mark.parametrize(
-    ("values", "statistic"),
-    [(SECONDS, np.mean), (SHARES, np.mean), (SECONDS, np.std)],
-    ids=["skewed", "scores", "deviation"],
-)
-def test_the_bootstraps_are_scipys(
-    values: Sequence[float], statistic: Callable[..., Any], method: Literal["percentile", "bca"]
-) -> None:
-    ours = bootstrap(values, statistic, method=method, resamples=20_000)
-    theirs = stats.bootstrap(
-        (values,),
-        statistic,
-        n_resamples=20_000,
-        method={"percentile": "percentile", "bca": "BCa"}[method],
-        rng=np.random.default_rng(0),
-        vectorized=True,
-    ).confidence_interval
-    assert ours is not None
-    within = 0.03 * (theirs.high - theirs.low)
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=within)
+def test_the_interval_of_a_median_contains_the_true_one_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(3)
+    drawn = [median_interval(rng.lognormal(0.5, 0.8, 60).tolist()) for _ in range(2000)]
+    held = sum(each.holds(np.exp(0.5)) for each in drawn if each is not None) / len(drawn)
+    assert 0.94 <= held <= 0.985
 
 
-def test_a_bootstrap_of_one_value_or_of_values_all_alike_says_nothing() -> None:
-    assert bootstrap([1.0], np.mean) is None
-    assert bootstrap([0.5] * 9, np.mean) is None
-
-
-def test_a_bootstrap_draws_the_same_each_time_and_on_every_machine() -> None:
-    interval = bootstrap([0.1, 0.4, 0.2, 0.9, 0.5], np.mean, method="percentile", resamples=100)
-    assert interval is not None
-    assert (interval.low, interval.high) == pytest.approx((0.2, 0.6105))
+def test_the_interval_of_a_mean_is_narrower_for_scores_that_vary_less_than_right_or_wrong() -> None:
+    halves = mean_interval([0.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0] * 4)
+    whole = mean_interval([0.0, 1.0] * 16)
+    assert halves.holds(0.5)
+    assert whole.holds(0.5)
+    assert halves.high - halves.low < 0.7 * (whole.high - whole.low)
+    assert mean_interval([1.0] * 5).low < 1.0  # five that agree do not prove the sixth
 
 
 def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent() -> None:

@@ -2,7 +2,3 @@
 
 Published by GoodAI under the MIT licence: https://github.com/GoodAI/goodai-ltm-benchmark
 """
-
-from ltm_bench.datasets.goodai.suite import Recipe, plays, recipes, spans
-
-__all__ = ["Recipe", "plays", "recipes", "spans"]

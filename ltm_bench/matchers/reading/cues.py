@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 from ltm_bench.matchers.reading.text import spelt
 
@@ -201,25 +202,40 @@ def _compiled() -> dict[str, list[tuple[tuple[str, ...], Effect, Reach]]]:
 _CUES = _compiled()
 _KEEPS = {tuple(phrase.split()) for phrase in KEEPS}
 _LONGEST = max(map(len, _KEEPS))
+_KEPT = {phrase[0] for phrase in _KEEPS}
 
 
-def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Iterator[Cue]:
-    """Yield the cues in the words of a clause, the longest at each place; `besides` are words that are none here.
+def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Sequence[Cue]:
+    """Return the cues in the words of a clause, the longest at each place; `besides` are words that are none here.
 
-    A phrase that reaches in two ways is yielded twice.
+    A phrase that reaches in two ways is returned twice.
     """
+    return _cues(tuple(said), besides)
+
+
+@lru_cache(
+    maxsize=256
+)  # a clause is asked for its cues several times, and so are those of a reply that lacks one word
+def _cues(said: tuple[str, ...], besides: frozenset[str]) -> Sequence[Cue]:
+    return tuple(_found(said, besides))
+
+
+def _found(said: tuple[str, ...], besides: frozenset[str]) -> Iterator[Cue]:
     i = 0
     while i < len(said):
-        kept = next((n for n in range(_LONGEST, 1, -1) if tuple(said[i : i + n]) in _KEEPS), 0)
+        word = said[i]
+        kept = 0
+        if word in _KEPT:
+            kept = next((n for n in range(_LONGEST, 1, -1) if said[i : i + n] in _KEEPS), 0)
         if kept:
-            for parts, effect, reach in _CUES.get(said[i], ()):
-                if len(parts) >= kept and tuple(said[i : i + len(parts)]) == parts:
+            for parts, effect, reach in _CUES.get(word, ()):
+                if len(parts) >= kept and said[i : i + len(parts)] == parts:
                     yield Cue(effect, reach, i, i + len(parts), parts)
             i += kept
             continue
         size = 0
-        for parts, effect, reach in _CUES.get(said[i], ()):
-            if size > len(parts) or tuple(said[i : i + len(parts)]) != parts or besides.issuperset(parts):
+        for parts, effect, reach in _CUES.get(word, ()):
+            if size > len(parts) or said[i : i + len(parts)] != parts or besides.issuperset(parts):
                 continue
             yield Cue(effect, reach, i, i + len(parts), parts)
             if reach is not Reach.BEFORE:  # what may reach nothing must not hide what it is made of

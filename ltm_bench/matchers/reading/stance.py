@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import takewhile
 
 from ltm_bench.matchers.reading.clauses import JOINS, Part, sentences
@@ -42,6 +43,7 @@ _MOST = 2000
 _NEARBY = 20
 
 
+@lru_cache(maxsize=8)  # a matcher asks several things of the same mentions
 def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Mention, ...]:
     """Return what a reply names of a lexicon, in order, and how each is meant.
 

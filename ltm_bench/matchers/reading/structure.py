@@ -47,9 +47,9 @@ class Piece:
     """What is emphasised: offsets into its text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """A reply, read."""
+    """A reply, read. It is equal to itself alone, so that what is found in it can be remembered."""
 
     text: str
     """What was read: the answer, in composed Unicode."""
@@ -153,7 +153,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
         if not indented:
             label = None
         own = _piece(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
-        if _LABEL.search(own.text):
+        if own.text.rstrip().endswith(":") and _LABEL.search(own.text):
             label = _titled(own)
         yield own
 

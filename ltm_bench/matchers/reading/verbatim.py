@@ -85,17 +85,24 @@ def _spelt_out(word: str) -> str:
     return word.removesuffix(ending) + _ENDINGS.get(ending, "")
 
 
-def says(reply: str, phrase: str) -> Found:
-    """Return how, and where, a reply says a phrase; linear in the reply for a phrase of bounded length."""
-    meant = _content(phrase)
-    if not meant:
-        return Found(Match.ABSENT)
+@lru_cache(maxsize=8)  # a reply is searched for one phrase after the other
+def _read(reply: str) -> tuple[str, Sequence[tuple[str, int, int]]]:
+    """Return the flat answer, and its words that must agree, with where each begins and ends."""
     text = flat(answer(reply))
     tokens: list[tuple[str, int, int]] = []
     for each in _WORD.finditer(text):
         tokens += [(word, each.start(), each.end()) for word in _kept([spelt(each[0])])]
         if len(tokens) > _MOST:
             break
+    return text, tokens
+
+
+def says(reply: str, phrase: str) -> Found:
+    """Return how, and where, a reply says a phrase; linear in the reply for a phrase of bounded length."""
+    meant = _content(phrase)
+    if not meant:
+        return Found(Match.ABSENT)
+    text, tokens = _read(reply)
     best = Found(Match.ABSENT)
     size = len(meant)
     vocabulary = {singular(word) for word in meant}
