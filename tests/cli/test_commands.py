@@ -382,3 +382,10 @@ def test_no_example_uses_a_model_that_its_provider_shuts_down() -> None:
         for match in used.finditer(text)
     }
     assert found == set()
+
+
+def test_an_option_that_is_missing_is_named_and_no_value_of_it_is(command: "Command") -> None:
+    said = command("judge", "check").err
+    assert said == (
+        "ltm-bench: Missing option '--judge' (env var: 'LTM_BENCH_JUDGE'). (see ltm-bench judge check --help)\n"
+    )
