@@ -5,16 +5,34 @@ so there is no such setting.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import anthropic
 
 from ltm_bench import Finding, Finish, Reply, Usage
-from ltm_bench.adapters import KEPT, SYSTEM, ConfigError, Endpoint, Prompt, SdkChatModel
+from ltm_bench.adapters import (
+    KEPT,
+    SYSTEM,
+    ConfigError,
+    Endpoint,
+    Prompt,
+    SdkChatModel,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    ToolUse,
+)
 
 # How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
 # since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.
 _RATIO = 1.5
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    if tool.native is not None:
+        return dict(tool.native)
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
 
 
 class AnthropicChat(SdkChatModel):
@@ -37,7 +55,7 @@ class AnthropicChat(SdkChatModel):
     sdk = anthropic
     client_class = anthropic.AsyncAnthropic
     sdk_error = anthropic.AnthropicError
-    too_long = re.compile(r"prompt is too long|exceeds? (the )?context|context.?window", re.IGNORECASE)
+    too_long = re.compile(r"prompt is too long|exceeds? (the )?context|context.?(window|size)", re.IGNORECASE)
     writes_cost = True
 
     def __init__(
@@ -75,6 +93,7 @@ class AnthropicChat(SdkChatModel):
         )
         if ttl not in ("5m", "1h"):
             raise ConfigError(f"{model}: ttl = {ttl!r}: it is '5m' or '1h'")
+        self.lists_models = endpoint.is_vendor
         self._ttl, self._effort = ttl, effort
 
     @property
@@ -83,8 +102,10 @@ class AnthropicChat(SdkChatModel):
         # Written for an hour a token costs more, and usage does not tell the two apart: unknown stays unknown.
         return "anthropic" if self.endpoint.is_list_priced and self._ttl == "5m" else None
 
-    async def request(self, client: anthropic.AsyncAnthropic, prompt: Prompt) -> Any:
-        """Send a request and return whatever the SDK makes of the answer."""
+    async def request(
+        self, client: anthropic.AsyncAnthropic, prompt: Prompt, use: ToolUse | None = None
+    ) -> Any:
+        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
         caching = {"type": "ephemeral"} if self._ttl == "5m" else {"type": "ephemeral", "ttl": self._ttl}
         body: dict[str, object] = {
             "model": self.model,
@@ -95,8 +116,12 @@ class AnthropicChat(SdkChatModel):
             body["system"] = prompt.system
         if self._effort is not None:
             body["output_config"] = {"effort": self._effort}
+        if use is not None:
+            body["tools"] = [_tool(each) for each in use.tools]
+            if not use.allowed:
+                body["tool_choice"] = {"type": "none"}
         # The SDK's own create() looks through every message of every request, which takes longer than all else.
-        content = prompt.request(body, "messages", system=False)
+        content = prompt.request(body, "messages", system=False, more=use.messages if use else ())
         return await client.post("/v1/messages", content=content, cast_to=anthropic.types.Message)
 
     def read(self, answer: Any) -> Reply:
@@ -106,7 +131,7 @@ class AnthropicChat(SdkChatModel):
                 raise TypeError(f"it is not JSON: {answer!r}")
             text = "".join(block.text for block in answer.content if block.type == "text")
             finish = answer.stop_reason
-            usage = self._used(answer)
+            usage = self.used(answer)
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
         match finish:
@@ -118,7 +143,29 @@ class AnthropicChat(SdkChatModel):
             raise self.endpoint.silent("length" if finish == "max_tokens" else str(finish), self._max_output)
         return Reply(text, usage, Finish.LENGTH if finish == "max_tokens" else Finish.STOP)
 
-    def _used(self, answer: anthropic.types.Message) -> Usage | None:
+    def calls(self, answer: Any) -> list[ToolCall]:
+        """Return the calls of tools in an answer."""
+        try:
+            blocks = [block for block in answer.content if block.type == "tool_use"]
+            return [
+                ToolCall(block.id, block.name, block.input if isinstance(block.input, dict) else None)
+                for block in blocks
+            ]
+        except (AttributeError, TypeError) as error:
+            raise self.endpoint.unreadable(str(error)) from error
+
+    def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
+        """Return an answer that calls tools, and what came of the calls, as messages of the next request."""
+        results = [
+            {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": failed}
+            for call, (text, failed) in done
+        ]
+        # As it came: a block of thinking must be sent back whole.
+        said = [block.to_dict(mode="json") for block in answer.content]
+        return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
+
+    def used(self, answer: Any) -> Usage | None:
+        """Return what an answer used; None where it does not say."""
         spent: anthropic.types.Usage | None = answer.usage
         if spent is None:
             return None

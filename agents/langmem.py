@@ -22,6 +22,7 @@ from ltm_bench.adapters import (
     Endpoint,
     MemoryProduct,
     at_least,
+    dimensions_of,
     embedder_of,
     hashing,
     installed,
@@ -40,8 +41,8 @@ class LangMem(MemoryProduct):
         model: The model that manages the memories, as the server knows it; it must call tools.
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
-        embedder: The name of an embedding model there, `local`, or `python:module:callable`.
-        dimensions: How long the embedder's vectors are; `local` knows it.
+        embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
+        dimensions: How long the embedder's vectors are; `local` and `wordllama` know it.
         memories: How many memories are recalled for a message.
         looked_at: How many memories the manager looks at before it changes any (LangMem's query_limit).
         deletes: Whether the manager may delete memories; LangMem's own default is that it may not.
@@ -80,7 +81,7 @@ class LangMem(MemoryProduct):
         )
         self._local = embedder_of(embedder) if is_local(embedder) else None
         self._remote = None if is_local(embedder) else EmbeddingModel(embedder, endpoint.url)
-        self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
+        self._dimensions = dimensions_of(embedder, dimensions)
         self._looked_at, self._deletes = looked_at, deletes
         self._told: dict[str, tuple[int, datetime]] = {}
         self._failures: list[BaseException] = []

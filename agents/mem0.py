@@ -28,6 +28,7 @@ from ltm_bench.adapters import (
     MemoryProduct,
     Tally,
     at_least,
+    dimensions_of,
     embedder_of,
     fingerprint,
     hashing,
@@ -62,8 +63,8 @@ class Mem0(MemoryProduct):
         model: The model that extracts facts, as the server knows it.
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
-        embedder: The name of an embedding model there, `local`, or `python:module:callable`.
-        dimensions: How long the embedder's vectors are; `local` knows it.
+        embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
+        dimensions: How long the embedder's vectors are; `local` and `wordllama` know it.
         memories: How many facts are recalled for a message.
         recent: How many of the newest turns the core sees word for word.
         window: Tokens of the prompt that the core gets, its reply not counted.
@@ -98,7 +99,7 @@ class Mem0(MemoryProduct):
             window=window,
         )
         self._embedder, self._own = embedder, is_local(embedder)
-        self._dimensions = hashing.DIMENSIONS if embedder == "local" else dimensions
+        self._dimensions = dimensions_of(embedder, dimensions)
         self._reasoning = reasoning
         self._calls = _Calls(endpoint, self._tally)
         self._memory: Any = None

@@ -4,6 +4,7 @@ The key is read from OPENAI_API_KEY, or from the variable that key_variable name
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,18 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from ltm_bench import Finding, Finish, Reply, Usage
-from ltm_bench.adapters import KEPT, SYSTEM, Endpoint, Prompt, SdkChatModel, usage_of
+from ltm_bench.adapters import (
+    KEPT,
+    SYSTEM,
+    Endpoint,
+    Prompt,
+    SdkChatModel,
+    ToolAnswer,
+    ToolCall,
+    ToolUse,
+    object_in,
+    usage_of,
+)
 
 # How many of the model's tokens one token of our counter (cl100k_base) can become. OpenAI's own newer vocabularies
 # are larger, so their counts are lower but for odd languages; models on other servers often have smaller ones.
@@ -84,8 +96,8 @@ class OpenAIChat(SdkChatModel):
         self._cache_key = f"ltm-bench/{home.parent.name}"[:64]
         await super().open(home)
 
-    async def request(self, client: openai.AsyncOpenAI, prompt: Prompt) -> Any:
-        """Send a request and return whatever the SDK makes of the answer."""
+    async def request(self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None = None) -> Any:
+        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
         vendor = self.endpoint.is_vendor
         body: dict[str, object] = {
             "model": self.model,
@@ -98,8 +110,18 @@ class OpenAIChat(SdkChatModel):
             body["temperature"] = self._temperature
         if self._effort is not None:
             body["reasoning_effort"] = self._effort
+        if use is not None:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "function": {"name": t.name, "description": t.description, "parameters": t.schema},
+                }
+                for t in use.tools
+            ]
+            if not use.allowed:
+                body["tool_choice"] = "none"
         # The SDK's own create() looks through every message of every request: 30 ms for 200 of them, against 1.
-        content = prompt.request(body, "messages", system=True)
+        content = prompt.request(body, "messages", system=True, more=use.messages if use else ())
         return await client.post("/chat/completions", content=content, cast_to=ChatCompletion)
 
     def read(self, answer: Any) -> Reply:
@@ -111,7 +133,7 @@ class OpenAIChat(SdkChatModel):
             text, refusal, finish = choice.message.content or "", choice.message.refusal, choice.finish_reason
             if not isinstance(text, str) or not isinstance(refusal, str | None):
                 raise TypeError("the text of the reply is none")
-            usage = self._used(answer)
+            usage = self.used(answer)
         except (AttributeError, IndexError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
         if refusal or finish == "content_filter":
@@ -120,7 +142,33 @@ class OpenAIChat(SdkChatModel):
             raise self.endpoint.silent(str(finish), self._max_output)
         return Reply(text, usage, Finish.LENGTH if finish == "length" else Finish.STOP)
 
-    def _used(self, answer: ChatCompletion) -> Usage | None:
+    def calls(self, answer: Any) -> list[ToolCall]:
+        """Return the calls of tools in an answer."""
+        try:
+            found = answer.choices[0].message.tool_calls or []
+            return [
+                ToolCall(each.id, each.function.name, object_in(each.function.arguments)) for each in found
+            ]
+        except (AttributeError, IndexError, TypeError) as error:
+            raise self.endpoint.unreadable(str(error)) from error
+
+    def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
+        """Return an answer that calls tools, and what came of the calls, as messages of the next request."""
+        message = answer.choices[0].message
+        made = [
+            {
+                "id": each.id,
+                "type": "function",
+                "function": {"name": each.function.name, "arguments": each.function.arguments},
+            }
+            for each in message.tool_calls
+        ]
+        said = {"role": "assistant", "content": message.content or None, "tool_calls": made}
+        results = [{"role": "tool", "tool_call_id": call.id, "content": text} for call, (text, _) in done]
+        return [said, *results]
+
+    def used(self, answer: Any) -> Usage | None:
+        """Return what an answer used; None where it does not say."""
         spent = answer.usage
         if spent is None:
             return None

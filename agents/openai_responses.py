@@ -4,13 +4,14 @@ Every request is whole and nothing is stored at the provider, so that a run can 
 conversation is append-only, as in openai_chat, so that the prompt cache holds.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import openai
 from openai.types.responses import Response
 
 from ltm_bench import Finish, Reply, Usage
-from ltm_bench.adapters import Prompt, agent_class, usage_of
+from ltm_bench.adapters import Prompt, ToolAnswer, ToolCall, ToolUse, agent_class, object_in, usage_of
 
 if TYPE_CHECKING:
     from agents.openai_chat import OpenAIChat  # noqa: TID251  # type checkers know the file by this name
@@ -21,8 +22,8 @@ else:
 class OpenAIResponses(OpenAIChat):
     """A conversation with one model, through another API."""
 
-    async def request(self, client: openai.AsyncOpenAI, prompt: Prompt) -> Any:
-        """Send a request and return whatever the SDK makes of the answer."""
+    async def request(self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None = None) -> Any:
+        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
         body: dict[str, object] = {
             "model": self.model,
             "max_output_tokens": self._max_output,
@@ -36,7 +37,25 @@ class OpenAIResponses(OpenAIChat):
             body["temperature"] = self._temperature
         if self._effort is not None:
             body["reasoning"] = {"effort": self._effort}
-        content = prompt.request(body, "input", system=False)
+        if use is not None:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.schema,
+                    "strict": False,
+                }
+                for tool in use.tools
+            ]
+            body["include"] = [
+                "reasoning.encrypted_content"
+            ]  # it goes back with the calls; nothing is stored
+            if not use.allowed:
+                body["tool_choice"] = "none"
+        content = prompt.request(body, "input", system=False, more=use.messages if use else ())
+        # OpenAI needs no type here, llama.cpp's server does. Quotes inside of texts are escaped.
+        content = content.replace(b'{"role":"', b'{"type":"message","role":"')
         return await client.post("/responses", content=content, cast_to=Response)
 
     def read(self, answer: Any) -> Reply:
@@ -50,17 +69,35 @@ class OpenAIResponses(OpenAIChat):
             text = "".join(part.text for part in parts if part.type == "output_text")
             refusal = "".join(part.refusal for part in parts if part.type == "refusal")
             why = None if answer.incomplete_details is None else answer.incomplete_details.reason
-            usage = self._spent(answer)
+            usage = self.used(answer)
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
         if refusal or why == "content_filter":
             return Reply(refusal or text, usage, Finish.REFUSAL)
-        cut = why == "max_output_tokens"
+        # llama.cpp's server calls a reply complete that it has cut off.
+        cut = why == "max_output_tokens" or (usage is not None and usage.output >= self._max_output)
         if not text.strip():
             raise self.endpoint.silent("length" if cut else str(answer.status), self._max_output)
         return Reply(text, usage, Finish.LENGTH if cut else Finish.STOP)
 
-    def _spent(self, answer: Response) -> Usage | None:
+    def calls(self, answer: Any) -> list[ToolCall]:
+        """Return the calls of tools in an answer."""
+        try:
+            found = [item for item in answer.output if item.type == "function_call"]
+            return [ToolCall(each.call_id, each.name, object_in(each.arguments)) for each in found]
+        except (AttributeError, TypeError) as error:
+            raise self.endpoint.unreadable(str(error)) from error
+
+    def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
+        """Return an answer that calls tools, and what came of the calls, as items of the next request."""
+        results = [
+            {"type": "function_call_output", "call_id": call.id, "output": text} for call, (text, _) in done
+        ]
+        # As it came: what was reasoned before a call goes back with it.
+        return [*(item.to_dict(mode="json") for item in answer.output), *results]
+
+    def used(self, answer: Any) -> Usage | None:
+        """Return what an answer used; None where it does not say."""
         spent = answer.usage
         if spent is None:
             return None

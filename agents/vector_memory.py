@@ -5,6 +5,10 @@ recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one boun
 the conversation alone: the passages are ranked exactly. With `store="chroma"` they are found by Chroma's index instead,
 which is approximate: a reply may differ now and then (extra `chroma`).
 
+With `embedder=wordllama` the vectors are static embeddings that come with their package (extra `local`). With
+`retrieval=bm25` passages are found by the words that they share with the message, with `hybrid` by both. Every user has
+a store of their own.
+
 Variants need a core model: with `query_rewriting` it writes the search queries, with `scratchpad` it keeps a small JSON
 object of what it thinks worth keeping; both can be had together, joined by a plus sign.
 
@@ -14,8 +18,7 @@ that of the core.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -30,10 +33,12 @@ from ltm_bench.adapters import (
     Core,
     EmbeddingModel,
     Found,
-    Held,
     Passage,
+    Retrieval,
     Scratchpad,
+    Shelf,
     SqliteStore,
+    State,
     VectorStore,
     at_least,
     counter,
@@ -42,7 +47,8 @@ from ltm_bench.adapters import (
     installed,
     operating,
     read_queries,
-    split_turn,
+    user_folder,
+    wordllama,
 )
 from ltm_bench.adapters.extractive import answer, question_in, time_spoken_of
 
@@ -53,18 +59,23 @@ _VARIANTS = ("query_rewriting", "scratchpad")
 
 _STORES: dict[str, type[VectorStore]] = {"sqlite": SqliteStore, "chroma": ChromaStore}
 
+_NAMES = {"local": hashing.NAME, "wordllama": wordllama.NAME}
+"""Under which names a store knows the vectors of the embedders on this machine."""
+
 
 class VectorMemory(Agent):
     """Remembers everything in a vector store, and answers from what is near to the question."""
 
     free = True
     forks = "snapshot"
+    keeps_users = True
 
     def __init__(
         self,
         *,
         store: str = "sqlite",
         embedder: str = "local",
+        retrieval: Retrieval = "vectors",
         core: str = "extractive",
         base_url: str | None = None,
         memories: int = 50,
@@ -78,7 +89,9 @@ class VectorMemory(Agent):
 
         Args:
             store: `sqlite`, which ranks all passages exactly, or `chroma`, which asks its index.
-            embedder: `local`, `openai:` and the name of an embedding model, or `python:module:callable`.
+            embedder: `local` (hashed words and letters), `wordllama` (static embeddings, extra `local`), `openai:` and
+                the name of an embedding model, or `python:module:callable`.
+            retrieval: `vectors`, `bm25` (by the words that they share with the message), or `hybrid`, both merged.
             core: `extractive`, or a provider (or adapter) and its model, e.g. `openai:gpt-6-luna`.
             base_url: where the API of the embedder and of the core is, if not at the provider's.
             memories: how many passages are recalled for a message.
@@ -92,10 +105,14 @@ class VectorMemory(Agent):
         if store not in _STORES:
             raise ConfigError(f"vector_memory: store = {store!r} is not known; use 'sqlite' or 'chroma'")
         provider, _, model = embedder.partition(":")
-        if embedder != "local" and (provider not in ("openai", "python") or not model):
+        if embedder not in _NAMES and (provider not in ("openai", "python") or not model):
             raise ConfigError(
-                f"vector_memory: embedder = {embedder!r} is not known; use 'local', or 'openai:' and a model, "
-                "e.g. 'openai:text-embedding-3-small', or 'python:module:callable'"
+                f"vector_memory: embedder = {embedder!r} is not known; use 'local' or 'wordllama', 'openai:' and a "
+                "model, e.g. 'openai:text-embedding-3-small', or 'python:module:callable'"
+            )
+        if retrieval == "bm25" and embedder != "local":
+            raise ConfigError(
+                f"vector_memory: retrieval = 'bm25' needs no embedder; leave out embedder = {embedder!r}"
             )
         ways = set(variant.split("+"))
         if not ways <= {"semantic", *_VARIANTS}:
@@ -108,9 +125,8 @@ class VectorMemory(Agent):
                 f"vector_memory: variant = {variant!r} needs a model: set core, e.g. core=openai:gpt-6-luna"
             )
         self._rewrites = "query_rewriting" in ways
-        self._pad = Scratchpad() if "scratchpad" in ways else None
-        self.writes_in_reply = self._pad is not None
-        self._local = embedder_of(embedder) if provider == "python" else hashing.embed
+        self.writes_in_reply = "scratchpad" in ways
+        self._local = hashing.embed if provider == "openai" else embedder_of(embedder)
         given: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
         where = {name: value for name, value in given.items() if value is not None}
         self._remote = EmbeddingModel(model, **where) if provider == "openai" else None
@@ -123,65 +139,75 @@ class VectorMemory(Agent):
         self.metered = self._core.metered if self._core is not None else not self.free
         self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
-        self._late: list[Passage] = []  # not yet embedded
-        self._recent: deque[Turn] = deque(maxlen=recent)
-        self.store: VectorStore = _STORES[store](hashing.NAME if embedder == "local" else embedder)
+        self._newest, self._retrieval = recent, retrieval
+        self._store = _STORES[store]
+        self._vectors_of = _NAMES.get(embedder, embedder)
+        self._shelves: dict[str | None, Shelf] = {}
         self._restored = False
 
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
-        self.store.open(home)
+        self._home = home
+        self._shelves = {None: self._new_shelf(home)}
         if not self.free:  # a store that does not work is found before anything is paid for
             self.store.connect()
-        self._home = home
-        if self._pad is not None:
-            self._pad.open(home / "scratchpad.jsonl")
+
+    @property
+    def store(self) -> VectorStore:
+        """The store of what is said by nobody in particular."""
+        return self._shelves[None].store
+
+    def _new_shelf(self, home: Path) -> Shelf:
+        return Shelf(
+            home,
+            self._store(self._vectors_of),
+            recent=self._newest,
+            retrieval=self._retrieval,
+            pad=Scratchpad() if self.writes_in_reply else None,
+        )
+
+    def _shelf(self, user: str | None) -> Shelf:
+        """Return what is remembered of a user; nothing of it is anybody else's."""
+        if user not in self._shelves:
+            shelf = self._shelves[user] = self._new_shelf(user_folder(self._home, user))
+            if self._restored:  # whatever an older conversation has left there is dropped
+                shelf.restored(shelf.missing(0), ())
+        return self._shelves[user]
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Keep what these turns vouch for, drop what they do not, and add what is missing."""
-        stored = self.store.load()
-        passages: list[Passage] = []
         said = self._owed = 0
         for turn in turns:
-            own = split_turn(turn)
-            passages += own
-            self._recent.append(turn)
+            own = self._shelf(turn.message.user).replay(turn)
             said = turn.message.turn + 1
             if turn.billed:  # what came before was counted with this reply
                 self._owed = 0
             self._owe(own)
-        if self._pad is not None:
-            self._pad.cut(said)
-        missing = self.store.keep(stored, passages)
-        vectors = await self._embed([passage.text for passage in missing])
-        self.store.adopt(passages, stored, dict(zip((p.key for p in missing), vectors, strict=True)))
+        for shelf in self._shelves.values():
+            missing = shelf.missing(said)
+            shelf.restored(missing, await self._embed([passage.text for passage in missing]))
         self._restored = True
+
+    async def _ready(self) -> None:
+        if not self._restored:  # a new conversation, perhaps in a folder where an older one was broken off
+            await self.restore(())
 
     async def observe(self, turn: Turn) -> None:
         """Remember a turn."""
-        if not self._restored:  # a new conversation in a folder where an older one was broken off
-            await self.restore(())
+        await self._ready()
         if turn.billed:  # a run that is resumed: this reply has been counted, with all before it
             self._owed = 0
-        self._remember(turn)
+        self._owe(self._shelf(turn.message.user).remember(turn))
         await self._catch_up()
-
-    def _remember(self, turn: Turn) -> None:
-        """Take up a turn; its passages can be found once they have been embedded."""
-        passages = split_turn(turn)
-        self._late += passages
-        self._recent.append(turn)
-        self._owe(passages)
 
     async def _catch_up(self) -> None:
         """Embed what has not been embedded yet."""
-        if not self._late:
-            return
-        with operating("write") as done:
-            passages, vectors = self._late, await self._embed([passage.text for passage in self._late])
-            self._late = []
-            self.store.add(passages, vectors)
-            done.used(*self._embedding(passage.text for passage in passages))
+        for shelf in self._shelves.values():
+            passages = shelf.take_late()
+            if passages:
+                with operating("write") as done:
+                    shelf.add(passages, await self._embed([passage.text for passage in passages]))
+                    done.used(*self._embedding(passage.text for passage in passages))
 
     def _owe(self, passages: Sequence[Passage]) -> None:
         if self._remote is not None:
@@ -208,43 +234,38 @@ class VectorMemory(Agent):
 
     async def reply(self, message: Message) -> Reply:
         """Answer from memory, and remember the turn."""
-        if not self._restored:
-            await self.restore(())
+        await self._ready()
         await self._catch_up()
+        shelf = self._shelf(message.user)
         if self._core is None:
-            text = await self._extract(message, self.store.now())
+            text = await self._extract(message, shelf.state())
             reply = Reply(text, self._embedded(_wanted(message)))
         else:
-            said = await self._consult(self._core, message, self._state())
+            said = await self._consult(self._core, message, shelf.state())
             reply, pad = said.reply, said.pad
-            if self._pad is not None and pad is not None:
-                self._pad.note(message.turn, pad)
+            if shelf.pad is not None and pad is not None:
+                shelf.pad.note(message.turn, pad)
             reply = replace(reply, usage=_with(reply.usage, self._embedded(said.queries)))
-        self._remember(Turn(message, reply))
+        self._owe(shelf.remember(Turn(message, reply)))
         if self._remote is None:  # else later: a reply that was paid for must not be lost with an embedding
             await self._catch_up()
         return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         """Freeze what is remembered now; it is searched, and the answer given, when the call is made."""
-        if not self._restored:
-            await self.restore(())
+        await self._ready()
         await self._catch_up()
-        state = self._state()
+        state = self._shelf(message.user).state()
 
         async def answer() -> Reply:
             if self._core is None:
-                return Reply(await self._extract(message, state.held), self._used(_wanted(message)))
+                return Reply(await self._extract(message, state), self._used(_wanted(message)))
             said = await self._consult(self._core, message, state, apart=True)
             return replace(said.reply, usage=_with(said.reply.usage, self._used(said.queries)))
 
         return answer
 
-    def _state(self) -> _State:
-        pad = "" if self._pad is None else self._pad.text
-        return _State(self.store.now(), tuple(self._recent), pad)
-
-    async def _consult(self, core: Core, message: Message, state: _State, *, apart: bool = False) -> _Said:
+    async def _consult(self, core: Core, message: Message, state: State, *, apart: bool = False) -> _Said:
         """Have the core write queries and answer; if not `apart` from the conversation, its scratchpad as well.
 
         The usage is that of all of the core's calls.
@@ -263,13 +284,13 @@ class VectorMemory(Agent):
             text = core.fitting(WRITE_QUERIES, message.text)
             queries = [*queries, *read_queries((await ask(text)).text)]
         with operating("retrieve") as done:
-            found = await self._search_all(queries, state.held)
+            found = await self._search_all(queries, state)
             done.used(*usage, *self._embedding(queries))
         with operating("answer") as done:
             reply = await ask(core.prompt(message, found, state.recent, state.pad))
             done.used(usage[-1])
         pad = None
-        if self._pad is not None and not apart and reply.text.strip():
+        if self.writes_in_reply and not apart and reply.text.strip():
             noted = f"{state.pad or '{}'}\n\nUser: {message.text}\nYou: {reply.text}"
             with operating("write") as done:
                 pad = (await ask(core.fitting(WRITE_NOTES, noted))).text
@@ -278,34 +299,48 @@ class VectorMemory(Agent):
         total = sum(known[1:], known[0]) if len(known) == len(usage) else None
         return _Said(replace(reply, usage=total), queries, pad)
 
-    async def _search_all(self, queries: Sequence[str], held: Held) -> list[Passage]:
+    async def _search_all(self, queries: Sequence[str], state: State) -> list[Passage]:
         """Return what is near to any of the queries, the nearest of each first."""
         ranked = [
-            [each.passage for each in await self._search(query, self._limit, held)] for query in queries
+            [each.passage for each in await self._search(query, self._limit, state)] for query in queries
         ]
         merged = (passage for rank in zip_longest(*ranked) for passage in rank if passage is not None)
         return list(dict.fromkeys(merged))[: self._limit]
 
-    async def _extract(self, message: Message, held: Held) -> str:
+    async def _extract(self, message: Message, state: State) -> str:
         question = question_in(message.text)
         if not question:
             return "Noted."
         with operating("retrieve") as done:
-            found = await self._search(question, self._limit, held)
+            found = await self._search(question, self._limit, state)
             spoken_of = time_spoken_of(question, message.at)
             if spoken_of is not None:
                 known = {each.passage for each in found}
-                around = held.around(spoken_of, self._limit)
+                around = state.held.around(spoken_of, self._limit)
                 found += [Found(passage, 0.0) for passage in around if passage not in known]
             done.used(*self._embedding([question]))
         with operating("answer"):
             return answer(message, [each.passage for each in found])
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the passages nearest to `query`, the nearest first."""
+        """Return the passages nearest to `query`, the nearest first; of several users, the best of each in turn."""
         await self._catch_up()
-        found = await self._search(query, limit, self.store.now())
-        return [Memory(passage.text, passage.at, passage.turn, score) for passage, score in found]
+        ranked = []
+        for user, shelf in self._shelves.items():
+            found = await self._search(query, limit, shelf.state())
+            ranked.append([Memory(p.text, p.at, p.turn, score, user=user) for p, score in found])
+        return [each for rank in zip_longest(*ranked) for each in rank if each is not None][:limit]
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over all passages."""
+        for user, shelf in self._shelves.items():
+            for memory in shelf.memories(user):
+                yield memory
+
+    async def forget(self, query: str) -> int:
+        """Delete the passages that are about something; a run that is resumed does not bring them back."""
+        await self._catch_up()
+        return sum(shelf.forget(query) for shelf in self._shelves.values())
 
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that a reply could use: a full window, and the longest reply of the core."""
@@ -316,7 +351,7 @@ class VectorMemory(Agent):
         most = self._core.reserve(message)
         if most is None:
             return None
-        calls = 1 + self._rewrites + (self._pad is not None)
+        calls = 1 + self._rewrites + self.writes_in_reply
         total = sum([most] * (calls - 1), most)
         if self._remote is None:
             return total
@@ -324,21 +359,25 @@ class VectorMemory(Agent):
         return replace(total, besides=(*total.besides, self._remote.usage(embedded)))
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether Chroma is installed, where it is wanted."""
-        return [installed("chroma", "chromadb")] if isinstance(self.store, ChromaStore) else []
+        """Say whether the packages are installed that are wanted."""
+        wanted = [("chroma", "chromadb")] if self._store is ChromaStore else []
+        if self._local is wordllama.embed:
+            wanted.append(("local", "wordllama"))
+        return [installed(*each) for each in wanted]
 
     async def close(self) -> None:
         """Write what is not yet written, and close the files."""
         try:
-            self.store.close()
+            for shelf in self._shelves.values():
+                shelf.close()
         finally:
             if self._core is not None:
                 await self._core.close()
             if self._remote is not None:
                 await self._remote.close()
 
-    async def _search(self, query: str, limit: int, held: Held) -> list[Found]:
-        return held.nearest((await self._embed([query]))[0], limit)
+    async def _search(self, query: str, limit: int, state: State) -> list[Found]:
+        return state.nearest(query, (await self._embed([query]))[0], limit)
 
     async def _embed(self, texts: list[str]) -> Vectors:
         if self._remote is not None and texts:
@@ -346,14 +385,6 @@ class VectorMemory(Agent):
         if self._local is hashing.embed or not texts:
             return hashing.embed(texts)
         return hashing.whole(self._local(texts))
-
-
-class _State(NamedTuple):
-    """All that an answer depends on, besides the message."""
-
-    held: Held
-    recent: Sequence[Turn]
-    pad: str
 
 
 class _Said(NamedTuple):

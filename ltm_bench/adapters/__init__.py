@@ -35,21 +35,23 @@ What there is, by module:
 - `chat`: `ChatModel`, a conversation in a window, and `SdkChatModel` for OpenAI's and Anthropic's SDKs; the usual
   system message, and `stamped`, which puts the date in front of a message.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for all that can fail.
+- `tools`: `Toolbox`, tools that a chat model may call while it replies, so many times and no more.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold.
 - `http`: a shared client whose attempts are timed, whose answers are bounded in time and size and can be kept;
   `retrying`.
 - `json_of` reads JSON that somebody else wrote, and raises nothing but ValueError.
 - `read_key` reads a key from the environment, and `scrubbed` takes it and all others out of a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
-- `embeddings`: embedders by name; `hashing` is the local one, without a model.
+- `embeddings`: embedders by name; `hashing` is the local one, without a model, `wordllama` one with static embeddings.
 - `passages`, `vector_store`: turns cut into passages, and a store of them; `sqlite_store` ranks them exactly,
-  `chroma_store` by Chroma's index.
+  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `shelf`: all that a memory holds of one user.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
 - `operations`: `operating`, which says how long a memory writes, retrieves and answers, and what that uses.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function, or an object that can be called, as an agent.
+- `subjects`: `is_about`, whether a text is about something, by its words.
 - `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
 - `testing`: a model provider on this machine that fails when it is told to. For tests; import it by its own name.
 
@@ -61,13 +63,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ltm_bench.adapters import extractive, hashing
+    from ltm_bench.adapters import extractive, hashing, wordllama
     from ltm_bench.adapters.answerer import Core
     from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
     from ltm_bench.adapters.chroma_store import ChromaStore
-    from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, embedder_of, is_local
+    from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, dimensions_of, embedder_of, is_local
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
-    from ltm_bench.adapters.files import write_whole
+    from ltm_bench.adapters.files import user_folder, write_whole
     from ltm_bench.adapters.http.retries import Again, passing, retrying
     from ltm_bench.adapters.http.shared import attempt, client, read
     from ltm_bench.adapters.http.traffic import Attempt, begin, tell
@@ -77,8 +79,11 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.product import MemoryProduct
     from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
     from ltm_bench.adapters.settings import at_least
+    from ltm_bench.adapters.shelf import Retrieval, Shelf, State
     from ltm_bench.adapters.sqlite_store import SqliteStore
+    from ltm_bench.adapters.subjects import is_about
     from ltm_bench.adapters.text import aware_time, pieces, sendable
+    from ltm_bench.adapters.tools import Tool, ToolAnswer, Toolbox, ToolCall, ToolUse, object_in
     from ltm_bench.adapters.usage import usage_of
     from ltm_bench.adapters.vector_store import Found, Held, VectorStore
     from ltm_bench.adapters.window import KEPT, Prompt, Window
@@ -93,17 +98,17 @@ if TYPE_CHECKING:
     from ltm_bench.plugins.agents import agent_class, make_agent
     from ltm_bench.plugins.functions import FunctionAgent
 else:
-    _MODULES = ("extractive", "hashing")
+    _MODULES = ("extractive", "hashing", "wordllama")
     _WHERE = {
         name: module
         for module, names in {
             "ltm_bench.adapters.answerer": "Core",
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
-            "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel embedder_of is_local",
+            "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel dimensions_of embedder_of is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.adapters.chroma_store": "ChromaStore",
             "ltm_bench.core.extras": "installed need",
-            "ltm_bench.adapters.files": "write_whole",
+            "ltm_bench.adapters.files": "user_folder write_whole",
             "ltm_bench.adapters.http.shared": "attempt client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.core.keys": "read_key scrubbed",
@@ -115,8 +120,11 @@ else:
             "ltm_bench.adapters.product": "MemoryProduct",
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
             "ltm_bench.adapters.settings": "at_least",
+            "ltm_bench.adapters.shelf": "Retrieval Shelf State",
             "ltm_bench.adapters.sqlite_store": "SqliteStore",
+            "ltm_bench.adapters.subjects": "is_about",
             "ltm_bench.adapters.text": "aware_time pieces sendable",
+            "ltm_bench.adapters.tools": "Tool ToolAnswer ToolCall ToolUse Toolbox object_in",
             "ltm_bench.adapters.usage": "usage_of",
             "ltm_bench.adapters.vector_store": "Found Held VectorStore",
             "ltm_bench.adapters.window": "KEPT Prompt Window",
@@ -169,10 +177,18 @@ __all__ = [
     "MemoryProduct",
     "Passage",
     "Prompt",
+    "Retrieval",
     "Scratchpad",
     "SdkChatModel",
+    "Shelf",
     "SqliteStore",
+    "State",
     "Tally",
+    "Tool",
+    "ToolAnswer",
+    "ToolCall",
+    "ToolUse",
+    "Toolbox",
     "UsageModel",
     "VectorStore",
     "Window",
@@ -183,16 +199,19 @@ __all__ = [
     "begin",
     "client",
     "counter",
+    "dimensions_of",
     "embedder_of",
     "extractive",
     "fingerprint",
     "hashing",
     "installed",
+    "is_about",
     "is_local",
     "json_of",
     "make_agent",
     "name_in",
     "need",
+    "object_in",
     "operating",
     "passing",
     "pieces",
@@ -209,5 +228,7 @@ __all__ = [
     "stamped",
     "tell",
     "usage_of",
+    "user_folder",
+    "wordllama",
     "write_whole",
 ]

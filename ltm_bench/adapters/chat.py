@@ -7,18 +7,21 @@ user's message, never in the system message, so that the provider's prompt cache
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
 from ltm_bench.adapters.http.shared import client as shared
-from ltm_bench.adapters.window import KEPT, Prompt, Window
+from ltm_bench.adapters.text import sendable
+from ltm_bench.adapters.tools import ToolAnswer, Toolbox, ToolCall, ToolUse
+from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Prompt, Window
 from ltm_bench.core.agent import Agent, Finding, UsageModel
 from ltm_bench.core.clock import stamp
-from ltm_bench.core.errors import AgentError, nearest
+from ltm_bench.core.errors import AgentError, ConfigError, nearest
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
 
@@ -75,14 +78,17 @@ class ChatModel(Agent):
         self.connections = endpoint.connections
         self._system, self._window, self._max_output = system, window, max_output
         self._ratio, self._truncate, self._keep = ratio, truncate, keep
-        self._conversation = Window(
-            system=system,
-            window=window,
-            max_output=max_output,
+        self._conversation = self._new_conversation()
+
+    def _new_conversation(self) -> Window:
+        return Window(
+            system=self._system,
+            window=self._window,
+            max_output=self._max_output,
             counter=counter(),
-            ratio=ratio,
-            truncate=truncate,
-            keep=keep,
+            ratio=self._ratio,
+            truncate=self._truncate,
+            keep=self._keep,
         )
 
     @property
@@ -130,7 +136,7 @@ class ChatModel(Agent):
             provider=self.provider,
         )
 
-    def usage_model(self) -> UsageModel:
+    def usage_model(self) -> UsageModel | None:
         """Return what a simulation of the conversation needs."""
         return UsageModel(
             model=self.model,
@@ -175,13 +181,25 @@ class SdkChatModel(ChatModel):
     lists_models: bool = True
     """Whether a model that the server does not list does not exist there."""
 
-    async def request(self, client: Any, prompt: Prompt) -> Any:
-        """Send a request and return whatever the SDK makes of the answer."""
+    async def request(self, client: Any, prompt: Prompt, use: ToolUse | None = None) -> Any:
+        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
         raise TypeError(f"{type(self).__name__} does not define request()")
 
     def read(self, answer: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields. Raises AgentError."""
         raise TypeError(f"{type(self).__name__} does not define read()")
+
+    def calls(self, answer: Any) -> Sequence[ToolCall]:
+        """Return the calls of tools in an answer. Raises AgentError where it cannot be read."""
+        raise ConfigError(f"{type(self).__name__} calls no tools; use openai_chat or anthropic_chat")
+
+    def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> Sequence[Mapping[str, Any]]:
+        """Return an answer that calls tools, and what came of the calls, as messages of the next request."""
+        raise TypeError(f"{type(self).__name__} does not define called()")
+
+    def used(self, answer: Any) -> Usage | None:
+        """Return what an answer used; None where it does not say."""
+        raise TypeError(f"{type(self).__name__} does not define used()")
 
     def describe(self, model: Any) -> Sequence[Finding]:
         """Say what the server knows of the model; an AttributeError or ValueError means that it cannot be read."""
@@ -194,19 +212,50 @@ class SdkChatModel(ChatModel):
     def _connect(self, endpoint: Endpoint) -> Any:
         return sdk_client(self.client_class, self.sdk.DefaultAsyncHttpxClient, endpoint)
 
-    async def ask(self, prompt: Prompt) -> Reply:
-        """Send a request, and turn the SDK's errors into ours."""
+    async def ask(self, prompt: Prompt, toolbox: Toolbox | None = None) -> Reply:
+        """Send a request, with tools as often as the model calls any, and turn the SDK's errors into ours.
+
+        The usage is that of all requests together.
+        """
         if self.client is None:
             raise RuntimeError("open() was not called")
+        spent: list[Usage | None] = []
         try:
-            return self.read(await self.request(self.client, prompt))
+            if toolbox is None:
+                return self.read(await self.request(self.client, prompt))
+            return _summed(spent, await self._converse(prompt, toolbox, spent))
         except (self.sdk_error, ValueError) as error:  # the SDKs let the JSON decoder's ValueError through
             status = getattr(error, "status_code", None)
             if status == 413 or (status == 400 and self._outgrown(error)):
-                return self._overflow()
+                return _summed(spent, self._overflow())
             if getattr(error, "code", None) == "content_filter":
-                return self._refusal()
+                return _summed(spent, self._refusal())
             raise self.endpoint.explain(error) from error
+
+    async def _converse(self, prompt: Prompt, toolbox: Toolbox, spent: list[Usage | None]) -> Reply:
+        """Send requests until the model has called its last tool; return what it then says, with that one's usage."""
+        count, room, left = counter(), toolbox.room, toolbox.rounds
+        messages: list[Mapping[str, Any]] = []
+        while True:
+            use = ToolUse(toolbox.tools, messages, allowed=left > 0 and room > 0)
+            answer = await self.request(self.client, prompt, use)
+            calls = self.calls(answer)
+            if not calls or not use.allowed:
+                return self.read(answer)
+            done = []
+            for call in calls:
+                text, failed = await toolbox.use(call)
+                text = sendable(text)
+                if count.count(text) > (most := max(64, room)):
+                    text = f"{count.ends(text, most, 0)[0]} … (cut: no room for more)"
+                room -= count.count(text) + count.count(str(call.arguments)) + MESSAGE_OVERHEAD
+                done.append((call, ToolAnswer(text, failed)))
+            try:
+                spent.append(self.used(answer))
+                messages += self.called(answer, done)
+            except (AttributeError, TypeError) as error:
+                raise self.endpoint.unreadable(str(error)) from error
+            left -= 1
 
     def _outgrown(self, error: Exception) -> bool:
         return getattr(error, "code", None) == "context_length_exceeded" or bool(
@@ -252,6 +301,14 @@ class SdkChatModel(ChatModel):
         """Close the connections."""
         if self.client is not None:
             await self.client.close()
+
+
+def _summed(spent: Sequence[Usage | None], reply: Reply) -> Reply:
+    """Return a reply with the usage of the requests before it as well; unknown once one of them did not say."""
+    usage = reply.usage
+    for each in spent:
+        usage = None if usage is None or each is None else each + usage
+    return replace(reply, usage=usage)
 
 
 def sdk_client(client_class: type[Any], http_class: type[Any], endpoint: Endpoint) -> Any:

@@ -1,4 +1,4 @@
-"""Text to vectors, by name: the local embedding, a model behind an OpenAI-compatible URL, or a user's own callable."""
+"""Text to vectors, by name: embeddings on this machine, a model behind a URL, or a user's own callable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ltm_bench.adapters import hashing
+from ltm_bench.adapters import hashing, wordllama
 from ltm_bench.adapters.chat import sdk_client
 from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.core.errors import ConfigError
@@ -19,22 +19,32 @@ if TYPE_CHECKING:
 Embedder = Callable[[Sequence[str]], "ArrayLike"]
 """Texts in, one row of numbers for each out."""
 
-LOCAL = "local"
+_OURS: dict[str, tuple[Embedder, int]] = {
+    "local": (hashing.embed, hashing.DIMENSIONS),
+    "wordllama": (wordllama.embed, wordllama.DIMENSIONS),
+}
+"""Those on this machine, and how long their vectors are."""
+
 _PYTHON = "python:"
 _BATCH = 256
 """Texts in one request."""
 
 
 def is_local(name: str) -> bool:
-    """Whether an embedder of this name runs in this process: `local`, or `python:module:callable`."""
-    return name == LOCAL or name.startswith(_PYTHON)
+    """Whether an embedder of this name runs in this process: `local`, `wordllama`, or `python:module:callable`."""
+    return name in _OURS or name.startswith(_PYTHON)
 
 
-def embedder_of(name: str = LOCAL, base_url: str | None = None) -> Embedder:
+def dimensions_of(name: str, otherwise: int) -> int:
+    """Return how long the vectors of an embedder are, if that is known here."""
+    return _OURS[name][1] if name in _OURS else otherwise
+
+
+def embedder_of(name: str = "local", base_url: str | None = None) -> Embedder:
     """Return an embedder for code that is not asynchronous. Raises ConfigError where it cannot be had.
 
     Args:
-        name: `local`; `python:module:callable`; else the name of a model at `base_url`.
+        name: `local`, `wordllama`; `python:module:callable`; else the name of a model at `base_url`.
         base_url: An OpenAI-compatible server, OpenAI's own if left out. The key is OPENAI_API_KEY.
     """
     if not is_local(name):
@@ -44,8 +54,8 @@ def embedder_of(name: str = LOCAL, base_url: str | None = None) -> Embedder:
             return asyncio.run(_once(model, texts))
 
         return embed
-    if name == LOCAL:
-        return hashing.embed
+    if name in _OURS:
+        return _OURS[name][0]
     module, colon, attribute = name.removeprefix(_PYTHON).partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)

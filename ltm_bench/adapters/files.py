@@ -10,3 +10,14 @@ def write_whole(path: Path, text: str) -> None:
     draft = path.with_suffix(".part")
     draft.write_text(text, "utf-8")
     draft.replace(path)
+
+
+def user_folder(home: Path, user: str | None, stem: str = "user") -> Path:
+    """Return a user's own folder below `home`; None, who is everybody, has `home` itself.
+
+    No name leads out of it, and no two share a folder, even where file names have no case.
+    """
+    if user is None:
+        return home
+    letters = (c if c.isascii() and (c.islower() or c.isdigit()) else f"_{ord(c):x}_" for c in user)
+    return home / f"{stem}-{''.join(letters)}"

@@ -104,14 +104,23 @@ class Prompt:
     tokens: int
     """All of it with its overhead, in the counter's tokens."""
 
-    def request(self, settings: Mapping[str, object], messages: str, *, system: bool) -> bytes:
+    def request(
+        self,
+        settings: Mapping[str, object],
+        messages: str,
+        *,
+        system: bool,
+        more: Sequence[Mapping[str, object]] = (),
+    ) -> bytes:
         """Return the JSON of a request to a chat API: the settings, and the messages in the field of that name.
 
-        `system` says whether the system message, where there is one, is the first of them.
+        `system` says whether the system message, where there is one, is the first of them; `more` are messages in the
+        API's own form that come after the newest one, such as calls of tools.
         """
         said = [_said("system", self.system)] if system and self.system else []
         said += [exchange.json for exchange in self.history]
         said.append(_said("user", self.message))
+        said += map(to_json, more)
         return to_json({**settings, messages: []})[:-2] + b",".join(said) + b"]}"
 
 

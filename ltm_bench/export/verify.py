@@ -20,7 +20,7 @@ from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
 from ltm_bench.score.auditing import audits
-from ltm_bench.score.headline import count_outcomes, example_score, headline, summarise_scenario
+from ltm_bench.score.headline import count_outcomes, example_score, gated, headline, summarise_scenario
 from ltm_bench.score.judgements import judgements, majority, overrides, reply_hash
 from ltm_bench.score.results import ExampleResult, Question, Results
 
@@ -172,6 +172,9 @@ def _against_itself(results: Results) -> Iterator[str]:
     for example in results.examples:
         score = example_score(example.questions)
         yield from _unequal(f"{example.id}: score", example.score, score, "by its questions")
+        for question, again in zip(example.questions, gated(example.questions), strict=True):
+            where = f"{example.id}, turn {question.turn}: counts"
+            yield from _unequal(where, question.counts, again.counts, "by what the example showed")
     names = [scenario.name for scenario in results.scenarios]
     if stray := next((e.id for e in results.examples if e.scenario not in names), None):
         yield f"{stray}: its scenario is not in results.json"

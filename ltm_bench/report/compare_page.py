@@ -14,6 +14,12 @@ from ltm_bench.score.shifts import Shift
 WIDTH, HEIGHT = 260, 130
 """Size of a chart, in the units of its SVG."""
 
+MOST_ROWS = 40
+"""Examples of a span whose replies stand side by side."""
+
+LONGEST = 600
+"""Characters of a reply beside others."""
+
 
 class Point(NamedTuple):
     """The score of an entrant at one span, on the chart."""
@@ -122,6 +128,7 @@ class Span(NamedTuple):
     shifts: Sequence[Shift]
     modes: Sequence[str]
     """Of the runs whose questions were shifted."""
+    scenarios: Sequence[str]
 
 
 def _span(comparison: Comparison, span: int) -> Span:
@@ -136,6 +143,7 @@ def _span(comparison: Comparison, span: int) -> Span:
         [row for row in comparison.rows if row.span == span],
         shifts,
         list(dict.fromkeys(mode for shift in shifts for mode in shift.placed)),
+        list(dict.fromkeys(name for cell in comparison.at(span) for name in cell.by_scenario)),
     )
 
 
@@ -157,5 +165,7 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str
             reports=reports,
             WIDTH=WIDTH,
             HEIGHT=HEIGHT,
+            MOST_ROWS=MOST_ROWS,
+            LONGEST=LONGEST,
         )
     )

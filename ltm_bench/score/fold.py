@@ -31,6 +31,7 @@ from ltm_bench.score.headline import (
     count_outcomes,
     decide,
     example_score,
+    gated,
     headline,
     mean,
     retrievals,
@@ -128,7 +129,7 @@ class _Open:
                 for told in self.told
                 if ended is None or told.position <= last  # what follows the last question is a farewell
             ],
-            questions=questions,
+            questions=gated(questions),
             published=self.published,
             ingestion=self.taking.ingestion,
         )
@@ -267,8 +268,9 @@ class _Fold:
             example.taking.told(sent, self.spent.get(sent.turn), asked=replied.answered is None)
         if sent.kind == "tell" or sent.buried is not None:
             buried = ((sent.message, 0),) if sent.buried is None else sent.buried
+            most = _SHOWN if sent.session is None else _OF_A_SESSION
             example.told += [
-                Told(sent.turn, text, sent.position + (before or 0), sent.at, before is None)
+                Told(sent.turn, _elided(text, most), sent.position + (before or 0), sent.at, before is None)
                 for text, before in buried
             ]
         return self._question(example, sent, replied) if sent.kind == "ask" else None
@@ -312,6 +314,8 @@ class _Fold:
             "position": sent.position + (sent.tokens if sent.buried is not None else 0),
             "beside": self._beside,
             "at": sent.at,
+            "shows": sent.shows,
+            "needs": sent.needs,
         }
         example.taking.waited(self.spent.get(sent.turn))
         if replied is None:
@@ -358,13 +362,17 @@ class _Fold:
 
 
 _SHOWN = 4000
-"""Characters of a question that results and pages show; the log has all of it."""
+"""Characters of a question or a needle that results and pages show; the log has all of it."""
 
 
-def _elided(text: str) -> str:
-    if len(text) <= _SHOWN:
+_OF_A_SESSION = 400
+"""Characters of a message of a record's session: results hold many histories, and their texts are no needles."""
+
+
+def _elided(text: str, most: int = _SHOWN) -> str:
+    if len(text) <= most:
         return text
-    half = _SHOWN // 2
+    half = most // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters, see the log …]\n{text[-half:]}"
 
 

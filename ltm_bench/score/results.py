@@ -57,6 +57,12 @@ class Question(Frozen):
     score: float | None
     reason: str
     parts: tuple[float, ...] = ()
+    shows: str | None = None
+    """What a right reply shows to be remembered."""
+    needs: str | None = None
+    """What the example must have shown for this question to count."""
+    counts: float = 1.0
+    """How much of its score counts: less than 1 where what it needs was not shown."""
     decisive: tuple[tuple[int, int], ...] = ()
     """Where in the reply the words stand without which the matcher's verdict would be another one."""
     scorer: str
@@ -86,6 +92,11 @@ class Question(Frozen):
     published: SetQuestion | None = None
     """Which question of a public set it is, and what that set's scorers give; None for all others."""
 
+    @property
+    def counted(self) -> float | None:
+        """The part of its score that counts."""
+        return None if self.score is None else self.score * self.counts
+
 
 class ExampleResult(Frozen):
     """One example: its needles, its questions, its score."""
@@ -93,7 +104,7 @@ class ExampleResult(Frozen):
     id: str
     scenario: str
     score: float | None
-    """Mean over its questions; None if one of them could not be scored."""
+    """Mean over its questions of what counts of their scores; None if one of them could not be scored."""
     span: int
     """Tokens from its first message to its last question."""
     overrun: int

@@ -146,6 +146,19 @@ def test_the_same_questions_are_asked_in_all_three_modes_in_the_same_words(
         ]
     assert asked["official"] == asked["forked"]
     assert asked["official"] == asked["woven"]
+    done = command("compare", *MODES, "-o", "cmp.html", "--json")
+    assert done.exit_code == 0, done.err
+    pairs = json.loads(done.out)["sets"]
+    if suite == "beam-100k":  # a judge alone can tell, and none was asked
+        assert not pairs
+        return
+    assert {frozenset((each["first"], each["second"])) for each in pairs} == {
+        frozenset(("official", "forked")),
+        frozenset(("official", "woven")),
+        frozenset(("forked", "woven")),
+    }
+    assert all(each["difference"]["difference"] == 0 and each["difference"]["n"] for each in pairs)
+    assert "Public sets, question by question" in Path("cmp.html").read_text("utf-8")
 
 
 def test_the_three_figures_of_longmemeval_stand_on_the_page_of_a_run_and_in_the_terminal(

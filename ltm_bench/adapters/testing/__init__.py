@@ -15,7 +15,7 @@ minimum on; Anthropic's holds only what a request with `cache_control` has put t
 - `Provider` is its state and its switches: `answer`, `context`, `faults`, `fail`, `requests`, `models`, `edit`.
 - `Fault` says what happens to one request in place of an answer; `Request` is one that was recorded.
 - `quote` is the usual answer: the sentence of the conversation that is nearest to the newest message. `Calls` is a
-  reply that calls tools.
+  reply that calls tools, and `keep_files` a whole model that does: it keeps what it is told with Claude's memory tool.
 - `conformance` tries whether an adapter keeps to what the benchmark relies on; `Conformance` is what it found,
   `Failing` a server of your own that it can let fail.
 - `Handler` and `Server` are the server itself, for stand-ins of other products that speak these protocols.
@@ -25,6 +25,7 @@ from ltm_bench.adapters.testing.conforming import Conformance, conformance
 from ltm_bench.adapters.testing.faults import Fault, FaultKind, Request, Said
 from ltm_bench.adapters.testing.protocols import Calls
 from ltm_bench.adapters.testing.provider import Answer, Provider, quote
+from ltm_bench.adapters.testing.remembering import keep_files
 from ltm_bench.adapters.testing.server import Handler, Server, provider
 from ltm_bench.adapters.testing.talk import Failing
 
@@ -41,6 +42,7 @@ __all__ = [
     "Said",
     "Server",
     "conformance",
+    "keep_files",
     "provider",
     "quote",
 ]

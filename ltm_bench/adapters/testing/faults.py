@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -41,11 +42,21 @@ class Request(NamedTuple):
 
     @property
     def messages(self) -> list[Said]:
-        """Its messages, the system message first wherever the protocol puts it, and their blocks joined."""
+        """Its messages, the system message first wherever the protocol puts it, and their blocks joined.
+
+        A call of tools is the assistant's message, as JSON (see `Calls`); what came of it has the role `tool`.
+        """
         system = self.body.get("system") or self.body.get("instructions")
         said = self.body.get("messages") or self.body["input"]
         first = [{"role": "system", "content": system}] if system else []
-        return [{"role": one["role"], "content": _joined(one["content"])} for one in (*first, *said)]
+        return [_said(one) for one in (*first, *said)]
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools that may be called."""
+        if (choice := self.body.get("tool_choice")) == "none" or choice == {"type": "none"}:
+            return []
+        return [each.get("function", each)["name"] for each in self.body.get("tools") or ()]
 
     @property
     def caches(self) -> bool:
@@ -55,5 +66,33 @@ class Request(NamedTuple):
         return any("cache_control" in each for each in (self.body, *blocks))
 
 
-def _joined(content: str | Sequence[dict[str, Any]]) -> str:
-    return content if isinstance(content, str) else "".join(block["text"] for block in content)
+def _said(one: Mapping[str, Any]) -> Said:
+    """Return a message of any of the protocols as a role and a text."""
+    if one.get("type") == "function_call":  # OpenAI's Responses
+        return {"role": "assistant", "content": _calls([(one["name"], json.loads(one["arguments"]))])}
+    if one.get("type") == "function_call_output":
+        return {"role": "tool", "content": one["output"]}
+    if one.get("type") == "compaction":
+        return {"role": "assistant", "content": one.get("encrypted_content") or ""}
+    if made := one.get("tool_calls"):
+        called = [(each["function"]["name"], json.loads(each["function"]["arguments"])) for each in made]
+        return {"role": one["role"], "content": _calls(called)}
+    content = one["content"]
+    if not isinstance(content, str):
+        kinds = {block["type"] for block in content}
+        if "tool_result" in kinds:
+            return {"role": "tool", "content": "\n".join(_joined(block["content"]) for block in content)}
+        if "tool_use" in kinds:
+            used = [(block["name"], block["input"]) for block in content if block["type"] == "tool_use"]
+            return {"role": one["role"], "content": _calls(used)}
+    return {"role": one["role"], "content": _joined(content)}
+
+
+def _calls(made: Sequence[tuple[str, Any]]) -> str:
+    return json.dumps([{"name": name, "arguments": arguments} for name, arguments in made])
+
+
+def _joined(content: str | Sequence[Mapping[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(block.get("text") or block.get("content") or "" for block in content)

@@ -12,6 +12,11 @@ class Calls(str):
     """A reply that calls tools instead of saying something: JSON, a list of `{"name": …, "arguments": {…}}`."""
 
 
+def _called(text: str) -> list[dict[str, Any]]:
+    """Return the calls that a reply is; none if it says something."""
+    return json.loads(text) if isinstance(text, Calls) else []
+
+
 class Tokens(NamedTuple):
     """What a request and its answer cost."""
 
@@ -53,7 +58,7 @@ class OpenAIProtocol:
                 "type": "function",
                 "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
             }
-            for n, call in enumerate(json.loads(text) if isinstance(text, Calls) else ())
+            for n, call in enumerate(_called(text))
         ]
         return {
             "id": "chatcmpl-1",
@@ -63,7 +68,7 @@ class OpenAIProtocol:
             "choices": [
                 {
                     "index": 0,
-                    "finish_reason": "stop" if refused else finish,
+                    "finish_reason": "tool_calls" if calls else "stop" if refused else finish,
                     "message": {
                         "role": "assistant",
                         "content": None if refused or calls else text,
@@ -97,6 +102,17 @@ class ResponsesProtocol(OpenAIProtocol):
             if refused
             else {"type": "output_text", "text": text, "annotations": []}
         )
+        calls = [
+            {
+                "type": "function_call",
+                "id": f"fc_{n}",
+                "call_id": f"call_{n}",
+                "name": call["name"],
+                "arguments": json.dumps(call["arguments"]),
+                "status": "completed",
+            }
+            for n, call in enumerate(_called(text))
+        ]
         message = {
             "type": "message",
             "id": "msg_1",
@@ -112,7 +128,7 @@ class ResponsesProtocol(OpenAIProtocol):
             "status": "incomplete" if cut else "completed",
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
             "error": None,
-            "output": [message] if text else [],
+            "output": calls or ([message] if text else []),
             "parallel_tool_calls": False,
             "tool_choice": "auto",
             "tools": [],
@@ -143,13 +159,17 @@ class AnthropicProtocol:
         """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
         fresh = tokens.prompt - tokens.cached
         written = fresh if least is not None and tokens.prompt >= least else 0
+        calls = [
+            {"type": "tool_use", "id": f"toolu_{n}", "name": call["name"], "input": call["arguments"]}
+            for n, call in enumerate(_called(text))
+        ]
         return {
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
             "model": body["model"],
-            "content": [{"type": "text", "text": text}] if text else [],
-            "stop_reason": finish,
+            "content": calls or ([{"type": "text", "text": text}] if text else []),
+            "stop_reason": "tool_use" if calls else finish,
             "stop_sequence": None,
             "usage": {
                 "input_tokens": fresh - written,

@@ -29,8 +29,9 @@ KEYS = {
     "w": Outcome.WRONG,
     "o": Outcome.STALE,
     "a": Outcome.ABSTAINED,
+    "l": Outcome.LEAKED,
 }
-_HELP = "c correct, p partial, w wrong, o outdated, a abstained; s skip, q quit"
+_HELP = "c correct, p partial, w wrong, o outdated, a abstained, l leaked; s skip, q quit"
 
 
 def review(

@@ -135,6 +135,7 @@ def _entry(entry: Entry) -> Mapping[str, Any]:
         "agent": entry.results.agent,
         "span": entry.results.span,
         "seed": entry.results.seed,
+        "seed_drawn_on": entry.drawn_on,
         "score": entry.results.score,
         "stated": entry.stated,
         "run_on": entry.run_on,

@@ -1,0 +1,371 @@
+"""Claude with its memory tool: what it wants to remember, it writes into files in the run's folder, and reads again.
+
+The files are kept by the SDK's own helper. They are all that is left of what no longer fits into `window`, which is
+small here on purpose: a large one would leave nothing to remember. For every reply Claude may call the tool in so many
+`rounds`; the usage is that of all its requests. Every user has a folder and a conversation of their own.
+
+What it only observes is in its window until it falls out; no file is written for it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from anthropic.lib.tools import ToolError
+from anthropic.tools.memory import BetaAsyncLocalFilesystemMemoryTool
+
+from ltm_bench import CannotResume, Memory, Message, Reply, Turn, Usage
+from ltm_bench.adapters import (
+    KEPT,
+    SYSTEM,
+    Tool,
+    ToolAnswer,
+    Toolbox,
+    Window,
+    agent_class,
+    at_least,
+    aware_time,
+    fingerprint,
+    is_about,
+    json_of,
+    stamped,
+    user_folder,
+    write_whole,
+)
+
+if TYPE_CHECKING:
+    from agents.anthropic_chat import AnthropicChat  # noqa: TID251  # type checkers know the file by this name
+else:
+    AnthropicChat = agent_class("anthropic_chat")
+
+_SYSTEM = (
+    f"{SYSTEM} You see only the latest part of the conversation. What is older is gone, unless you wrote it into your "
+    "memory directory: write down at once what may be asked for or has to be done later, keep it up to date, and look "
+    "it up before you say that you do not know."
+)
+
+_PROMPTED = 3000
+"""The most of Claude's tokens that the tool's description and Anthropic's own instructions for it take."""
+
+Files = Mapping[str, str]
+"""Texts by their path below the memory directory."""
+
+
+class AnthropicMemory(AnthropicChat):
+    """A conversation with one model that keeps files about it.
+
+    Args:
+        model: The model's name.
+        base_url: Another server that speaks the Messages API; default: ANTHROPIC_BASE_URL, else Anthropic's.
+        system: The system message.
+        window: The tokens, in the model's own, that a prompt may have; a quarter of them is for the tool.
+        max_output: The most tokens of one answer, thinking included; taken off the window.
+        rounds: How often the model may use its memory for one reply.
+        effort: How much the model thinks and writes (low, medium, high, …); not sent unless it is set.
+        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
+        keep: The part of the window that is still used after a step.
+        ttl: How long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here.
+        timeout: Seconds to wait for one answer.
+        max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
+    """
+
+    writes_in_reply = True
+    keeps_users = True
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None = None,
+        system: str = _SYSTEM,
+        window: int = 32_000,
+        max_output: int = 4096,
+        rounds: int = 6,
+        effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
+        truncate: str = "step",
+        keep: float = KEPT,
+        ttl: Literal["5m", "1h"] = "5m",
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        at_least("anthropic_memory", rounds=(rounds, 1), window=(window, 4096))
+        self._rounds, self._spare = rounds, window // 4
+        super().__init__(
+            model=model,
+            base_url=base_url,
+            system=system,
+            window=window - self._spare,
+            max_output=max_output,
+            effort=effort,
+            truncate=truncate,
+            keep=keep,
+            ttl=ttl,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        self._conversations: dict[str | None, Window] = {}
+        self._written: dict[tuple[str | None, str, str], _Line] = {}
+        self._newest: Turn | None = None
+        self._restored = False
+
+    # The files
+
+    async def open(self, home: Path) -> None:
+        """Make the client, and say where the files are."""
+        await super().open(home)
+        self._home = home
+        self._journal = _Journal(home / "written.jsonl")
+
+    def _folder(self, user: str | None) -> _Folder:
+        """Return where a user's files are."""
+        return _Folder(self._home / "files" if user is None else user_folder(self._home, user, "files"))
+
+    def _note(self, line: _Line) -> None:
+        """Remember of every line in a user's files when it was written."""
+        for path, text in line.changes.items():
+            for written in (text or "").splitlines():
+                self._written.setdefault((line.user, path, written.strip()), line)
+
+    # The agent
+
+    async def _ready(self) -> None:
+        if not self._restored:  # a new conversation, perhaps in a folder where an older one was broken off
+            await self.restore(())
+
+    def _turn_to(self, user: str | None) -> None:
+        """Go on with a user's own conversation."""
+        if user not in self._conversations:
+            self._conversations[user] = self._new_conversation()
+        self._conversation = self._conversations[user]
+
+    async def reply(self, message: Message) -> Reply:
+        """Answer, and write into the files what is worth keeping. Where that fails, the files are as they were."""
+        await self._ready()
+        self._turn_to(message.user)
+        folder = self._folder(message.user)
+        before = folder.read()
+        try:
+            prompt = self._conversation.prompt(stamped(message))
+            reply = self._overflow() if prompt is None else await self.ask(prompt, self._toolbox(folder))
+        except BaseException:  # whatever it is, a cancellation too
+            folder.write(before)
+            raise
+        self._keep_changes(Turn(message, reply), before, folder.read())
+        self._conversation.take(stamped(message), reply)
+        self._newest = Turn(message, reply)
+        return reply
+
+    def _toolbox(self, folder: _Folder) -> _MemoryTool:
+        return _MemoryTool(folder, self._rounds, int(self._spare / self._ratio))
+
+    def _keep_changes(self, turn: Turn, before: Files, after: Files, user: str | None = None) -> None:
+        """Write down what was changed, so that a run that is resumed has the files of its log."""
+        changes = {
+            path: after.get(path) for path in sorted({*before, *after}) if before.get(path) != after.get(path)
+        }
+        if changes:
+            line = _Line.of(turn, turn.message.user if user is None else user, changes)
+            self._journal.put(line)
+            self._note(line)
+
+    async def observe(self, turn: Turn) -> None:
+        """Take a turn into the window; the files stay as they are."""
+        await self._ready()
+        self._take(turn)
+
+    def _take(self, turn: Turn) -> None:
+        self._turn_to(turn.message.user)
+        self._conversation.take(stamped(turn.message), turn.reply)
+        self._newest = turn
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Return to the conversation and the files as they were after these turns.
+
+        Raises CannotResume where the files are gone: only Claude could write them again.
+        """
+        self._restored, there = True, self._journal.exists
+        self._conversations.clear()
+        self._written.clear()
+        known = self._journal.read()
+        numbers, vouched = {line.turn for line in known}, set()
+        for turn in turns:
+            self._take(turn)
+            if turn.message.turn in numbers:
+                vouched.add((turn.message.turn, fingerprint(turn)))
+        if self._newest is not None and not there:
+            raise CannotResume(
+                f"what Claude had written down is missing ({self._journal.path}); start the run again, with --fresh"
+            )
+        kept = [line for line in known if (line.turn, line.said) in vouched]
+        self._journal.write(kept)
+        files: dict[str | None, dict[str, str]] = {line.user: {} for line in known}
+        for line in kept:
+            self._note(line)
+            for path, text in line.changes.items():
+                files[line.user].pop(path, None)
+                if text is not None:
+                    files[line.user][path] = text
+        for stale in (*self._home.glob("files*"), *self._home.glob("fork-*")):
+            shutil.rmtree(stale)
+        for user, own in files.items():
+            self._folder(user).write(own)
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze the conversation and the files; whatever is written for the answer is written into a copy."""
+        await self._ready()
+        self._turn_to(message.user)
+        prompt, files = self._conversation.prompt(stamped(message)), self._folder(message.user).read()
+
+        async def answer() -> Reply:
+            if prompt is None:
+                return self._overflow()
+            with tempfile.TemporaryDirectory(prefix="fork-", dir=self._home) as place:
+                folder = _Folder(Path(place))
+                folder.write(files)
+                return await self.ask(prompt, self._toolbox(folder))
+
+        return answer
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that replying can use: in every round all of the prompt newly cached, and a full answer."""
+        self._turn_to(message.user)
+        prompt = self._conversation.most_tokens(stamped(message))
+        if not prompt:
+            return self._unused()
+        requests = self._rounds + 1
+        each = prompt + self._spare + self._max_output + _PROMPTED
+        return Usage(
+            cache_write=requests * each,
+            output=requests * self._max_output,
+            model=self.model,
+            provider=self.provider,
+        )
+
+    def usage_model(self) -> None:
+        """Return nothing: how often a model uses its memory cannot be simulated; `reserve` says the most."""
+        return
+
+    # Its memory
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over the lines of all files."""
+        for user in sorted({user for user, _, _ in self._written}, key=str):
+            folder = self._folder(user)
+            for path, text in folder.read().items():
+                for number, line in enumerate(text.splitlines(), start=1):
+                    if written := line.strip():
+                        of = self._written.get((user, path, written))
+                        at, turn = (None, None) if of is None else (aware_time(of.at), of.turn)
+                        yield Memory(written, at, turn, id=f"{folder.base.name}/{path}:{number}", user=user)
+
+    async def forget(self, query: str) -> int:
+        """Delete the lines that are about something from all files; the window still shows what was said lately."""
+        gone = 0
+        for user in sorted({user for user, _, _ in self._written}, key=str):
+            folder = self._folder(user)
+            before, after = folder.read(), dict[str, str]()
+            for path, text in before.items():
+                lines = text.splitlines(keepends=True)
+                left = [line for line in lines if not is_about(line, query)]
+                gone += len(lines) - len(left)
+                if left:
+                    after[path] = "".join(left)
+            if after != before and self._newest is not None:
+                folder.write(after)
+                self._keep_changes(self._newest, before, after, user)
+        return gone
+
+
+class _Line(NamedTuple):
+    """What a turn changed in a user's files."""
+
+    turn: int
+    said: str
+    """The turn's fingerprint."""
+    at: str
+    user: str | None
+    changes: Mapping[str, str | None]
+    """New texts by path; None: the file is gone."""
+
+    @classmethod
+    def of(cls, turn: Turn, user: str | None, changes: Mapping[str, str | None]) -> _Line:
+        return cls(turn.message.turn, fingerprint(turn), turn.message.at.isoformat(), user, changes)
+
+
+class _Journal:
+    """The changes of the files, one line for every turn that made some."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def exists(self) -> bool:
+        """Whether a conversation has begun here; its first line may still be to come."""
+        return self.path.exists()
+
+    def read(self) -> list[_Line]:
+        """Return all of them; what a crash tore is left out."""
+        found: list[_Line] = []
+        text = self.path.read_text("utf-8") if self.exists else ""
+        for line in text.splitlines():
+            try:
+                found.append(_Line(*json_of(line)))
+            except (ValueError, TypeError):
+                break
+        return found
+
+    def put(self, line: _Line) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def write(self, lines: Sequence[_Line]) -> None:
+        write_whole(self.path, "".join(json.dumps(line) + "\n" for line in lines))
+
+
+class _Folder:
+    """The files of one user, in the place where the SDK's helper keeps them."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self._root = base / "memories"
+
+    def read(self) -> dict[str, str]:
+        files = sorted(path for path in self._root.rglob("*") if path.is_file())
+        return {
+            path.relative_to(self._root).as_posix(): path.read_bytes().decode("utf-8", "replace")
+            for path in files
+        }
+
+    def write(self, files: Files) -> None:
+        """Have these files and no others."""
+        shutil.rmtree(self._root, ignore_errors=True)
+        for name, text in files.items():
+            path = self._root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+
+
+class _MemoryTool(Toolbox):
+    """The memory tool, carried out by the SDK's helper."""
+
+    tools = (Tool("memory", native={"type": "memory_20250818", "name": "memory"}),)
+
+    def __init__(self, folder: _Folder, rounds: int, room: int) -> None:
+        self._helper = BetaAsyncLocalFilesystemMemoryTool(str(folder.base))
+        self.rounds, self.room = rounds, room
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        try:
+            return ToolAnswer(str(await self._helper.call(dict(arguments))))
+        except ToolError as error:
+            return ToolAnswer(str(error), failed=True)
+        except (OSError, AttributeError, TypeError, ValueError, NotImplementedError) as error:
+            # What the helper makes of arguments that are missing or of the wrong type.
+            return ToolAnswer(
+                f"{type(error).__name__}: {error}".replace(str(self._helper.base_path), ""), failed=True
+            )

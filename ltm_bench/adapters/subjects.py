@@ -1,0 +1,15 @@
+"""What a text is about, by its words: for memories that cannot be asked to forget something, but can be edited."""
+
+from __future__ import annotations
+
+from ltm_bench.adapters.hashing import content_words, weight
+
+_TELLING = 0.5
+"""Words of less weight are in half of all conversations."""
+
+
+def is_about(text: str, query: str) -> bool:
+    """Whether a text has every word of the query that tells passages apart, whatever their endings."""
+    words = content_words(query)
+    wanted = {word for word in words if weight(word) >= _TELLING} or set(words)
+    return bool(wanted) and wanted <= set(content_words(text))

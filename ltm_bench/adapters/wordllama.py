@@ -1,0 +1,34 @@
+"""WordLlama's static embeddings: a vector for every token, averaged. Its package has the weights (extra `local`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.extras import extra
+
+NAME = "wordllama-1"
+"""Stands for the weights: raise it when the same text gets another vector than before."""
+
+DIMENSIONS = 256
+
+
+def embed(texts: Sequence[str]) -> Any:
+    """Return one vector per text. Raises ConfigError where WordLlama is not installed."""
+    return _model().embed(list(texts))
+
+
+@lru_cache(maxsize=1)
+def _model() -> Any:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    with extra("local", wanted_by="embedder wordllama"):
+        import wordllama
+
+    root.handlers[:], root.level = handlers, level  # importing it sets up logging for everybody
+    logging.getLogger("wordllama").setLevel(logging.WARNING)
+    # It looks for its tokenizer under another name than it has in the package, and would download it.
+    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
