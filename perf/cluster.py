@@ -123,6 +123,7 @@ def cluster(cpus: int) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
         text=True,
         env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
+        encoding="utf-8",
     )
     with process:
         assert process.stdin is not None
@@ -141,7 +142,7 @@ class Seen(NamedTuple):
 def resident(pid: str) -> float:
     """Return the resident memory of a process in MB; 0 for one that is gone."""
     try:
-        found = re.search(r"VmRSS:\s+(\d+)", Path("/proc", pid, "status").read_text())
+        found = re.search(r"VmRSS:\s+(\d+)", Path("/proc", pid, "status").read_text("utf-8"))
     except OSError:
         return 0.0
     return int(found[1]) / 1024 if found else 0.0

@@ -13,6 +13,12 @@ from ltm_bench.score.comparison import Cell, Comparison, Pair, Row
 WIDTH, HEIGHT = 260, 130
 """Size of a chart, in the units of its SVG."""
 
+MOST_ROWS = 40
+"""Examples of a span whose replies stand side by side."""
+
+LONGEST = 600
+"""Characters of a reply beside others."""
+
 
 class Point(NamedTuple):
     """The score of an entrant at one span, on the chart."""
@@ -118,6 +124,7 @@ class Span(NamedTuple):
     untold: Sequence[Pair]
     """Those that the data does not tell apart, and of which it can be said what that would take."""
     rows: Sequence[Row]
+    scenarios: Sequence[str]
 
 
 def _span(comparison: Comparison, span: int) -> Span:
@@ -129,6 +136,7 @@ def _span(comparison: Comparison, span: int) -> Span:
         {names: p for p in pairs for names in ((p.first, p.second), (p.second, p.first))},
         [pair for pair in pairs if pair.needed],
         [row for row in comparison.rows if row.span == span],
+        list(dict.fromkeys(name for cell in comparison.at(span) for name in cell.by_scenario)),
     )
 
 
@@ -150,5 +158,7 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str
             reports=reports,
             WIDTH=WIDTH,
             HEIGHT=HEIGHT,
+            MOST_ROWS=MOST_ROWS,
+            LONGEST=LONGEST,
         )
     )

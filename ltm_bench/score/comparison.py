@@ -97,6 +97,8 @@ class Cell(BaseModel):
     out_of: int
     interval: Interval | None
     """None if a run is incomplete, or a scenario has a single example."""
+    by_scenario: dict[str, float] = Field(default_factory=dict)
+    """Mean over the scored examples of each scenario."""
     n: int
     """Number of scored examples."""
     chance: float | None
@@ -184,6 +186,8 @@ class Mark(BaseModel):
     score: float | None
     outcome: Outcome
     """Outcome of the question that cost most."""
+    reply: str | None = None
+    """The reply to that question, where the entrants disagree; None where there was none."""
 
 
 class Row(BaseModel):
@@ -192,7 +196,16 @@ class Row(BaseModel):
     span: int
     seed: int
     example: str
+    question: str = ""
+    """The question that cost most, of the entrant that it cost most; empty where the entrants agree."""
+    expected: str = ""
     marks: dict[str, Mark]
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def disagree(self) -> bool:
+        """Whether entrants did differently."""
+        return len({mark.score for mark in self.marks.values() if mark.score is not None}) > 1
 
 
 class Comparison(BaseModel):
@@ -325,6 +338,7 @@ def _cell(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         score=sum(sum(scores) / len(scores) for scores in pooled.values() if scores),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
+        by_scenario={name: sum(scores) / len(scores) for name, scores in pooled.items() if scores},
         n=sum(map(len, pooled.values())),
         chance=sum(each.chance for each in results) / len(results) if reached else None,
         dollars=sum(known) / len(known) if len(known) == len(prices) else None,
@@ -431,26 +445,53 @@ def _mark_frontier(cells: Sequence[Cell]) -> None:
         )
 
 
-def _worst(example: ExampleResult) -> Outcome:
-    """Return the outcome that stands for an example: an infrastructure error first, then that of the lowest score."""
+def _worst(example: ExampleResult) -> int:
+    """Return which question stands for an example: an infrastructure error first, then that of the lowest score."""
+    questions = example.questions
     return min(
-        example.questions, key=lambda q: (not q.outcome.infrastructure, 1.0 if q.score is None else q.score)
-    ).outcome
+        range(len(questions)),
+        key=lambda i: (
+            not questions[i].outcome.infrastructure,
+            1.0 if (score := questions[i].score) is None else score,
+        ),
+    )
 
 
 def _rows(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
-    rows: dict[tuple[int, int, str], Row] = {}
+    """Yield every example with how each entrant did; a second run of the same seed counts in the cell, not here."""
+    asked: dict[tuple[int, int, str], dict[str, tuple[Results, ExampleResult]]] = {}
     for (entrant, span), runs in grouped.items():
         for run in runs:
             for example in run.results.examples:
                 key = (span, run.results.seed, example.id)
-                row = rows.setdefault(
-                    key, Row(span=span, seed=run.results.seed, example=example.id, marks={})
-                )
-                if (
-                    entrant not in row.marks
-                ):  # a second run of the same seed counts in the cell, not in the row
-                    mark = Mark(run=run.results.run, score=example.score, outcome=_worst(example))
-                    row.marks[entrant] = mark
-    order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in rows))}
-    yield from (rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1], order[key[2]])))
+                asked.setdefault(key, {}).setdefault(entrant, (run.results, example))
+    order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in asked))}
+    for key in sorted(asked, key=lambda key: (key[0], key[1], order[key[2]])):
+        yield _row(key, asked[key])
+
+
+def _row(key: tuple[int, int, str], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
+    span, seed, name = key
+    examples = [example for _, example in by_entrant.values()]
+    weakest = min(examples, key=lambda e: 1.0 if e.score is None else e.score)
+    shown = _worst(weakest)
+    question = weakest.questions[shown]
+    same = all(len(e.questions) > shown and e.questions[shown].text == question.text for e in examples)
+    row = Row(
+        span=span,
+        seed=seed,
+        example=name,
+        marks={
+            entrant: Mark(
+                run=results.run, score=example.score, outcome=example.questions[_worst(example)].outcome
+            )
+            for entrant, (results, example) in by_entrant.items()
+        },
+    )
+    if not (row.disagree and same):
+        return row
+    marks = {
+        entrant: mark.model_copy(update={"reply": by_entrant[entrant][1].questions[shown].reply})
+        for entrant, mark in row.marks.items()
+    }
+    return row.model_copy(update={"question": question.text, "expected": question.expected, "marks": marks})

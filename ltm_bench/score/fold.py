@@ -43,6 +43,7 @@ from ltm_bench.score.ingestion import Spent, Taking, spent
 from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides, vague_trials
 from ltm_bench.score.operations import operations
 from ltm_bench.score.published_runs import set_figures
+from ltm_bench.score.raters import agreements
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
     FIGURES,
@@ -430,6 +431,7 @@ def score_run(
         suite=manifest.suite.name,
         span=manifest.span,
         seed=manifest.seed,
+        bench_version=manifest.bench_version,
         mode=manifest.mode,
         complete=complete,
         score=so_far if complete else None,
@@ -455,6 +457,7 @@ def score_run(
         judges=judges(examples, vague_trials(run)),
         by_judge=scores_by_judge(examples),
         audits=audits(run, examples),
+        raters=agreements(run),
         remarks=remarks(manifest, examples, missed=fold.missed, untold=untold(run / "timings.jsonl")),
         costs=fold.books.costs(examples),
         latency=latency(run / "timings.jsonl"),
