@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.infinitebench.matcher import benchmarked
     from ltm_bench.datasets.swim.matcher import answers, declines
     from ltm_bench.matchers.choices import picks
+    from ltm_bench.matchers.contradiction import both_said
     from ltm_bench.matchers.decoding import decodes
     from ltm_bench.matchers.displacement import displaced
     from ltm_bench.matchers.items import item_counts
@@ -45,7 +46,10 @@ if TYPE_CHECKING:
     from ltm_bench.matchers.orders import notices, ordered, orders
     from ltm_bench.matchers.phrases import said_in, says
     from ltm_bench.matchers.quotes import retells
+    from ltm_bench.matchers.restraint import never_said, withholds
     from ltm_bench.matchers.routes import follows_route
+    from ltm_bench.matchers.sequence import in_order
+    from ltm_bench.matchers.tallies import tallies
     from ltm_bench.runner.progress import Progress
     from ltm_bench.score.comparison import Comparison
     from ltm_bench.score.results import Results
@@ -116,6 +120,7 @@ __all__ = [
     "aresume",
     "arun",
     "benchmarked",
+    "both_said",
     "bury",
     "compare",
     "declines",
@@ -123,10 +128,12 @@ __all__ = [
     "deliver",
     "displaced",
     "follows_route",
+    "in_order",
     "item_counts",
     "lists_all",
     "load_run",
     "names_only",
+    "never_said",
     "notices",
     "ordered",
     "orders",
@@ -141,4 +148,6 @@ __all__ = [
     "spoken_duration",
     "star_counts",
     "star_sum",
+    "tallies",
+    "withholds",
 ]

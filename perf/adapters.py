@@ -313,7 +313,13 @@ class Bench:
     def call(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
         """Type a command in the adapter's own folder."""
         return subprocess.run(
-            words, cwd=self.place, env=self.environment, capture_output=True, text=True, timeout=300
+            words,
+            cwd=self.place,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            encoding="utf-8",
         )
 
     def resume(self, name: str) -> subprocess.CompletedProcess[str]:

@@ -383,7 +383,7 @@ class Case:
         self.home.mkdir(parents=True, exist_ok=True)
         (self.home / "events.jsonl").write_bytes(self.whole.content[:size])
         asked = self.whole.turns("sent", size) - self._scripted()
-        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in sorted(asked)))
+        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in sorted(asked)), "utf-8")
 
     def _scripted(self) -> set[int]:
         return {e["turn"] for e in self.whole.events() if e["event"] == "sent" and e["kind"] == "fill"}
@@ -391,7 +391,7 @@ class Case:
     def calls(self) -> list[int]:
         """Return the turns that the agent was asked so far."""
         path = self.place / "calls"
-        return [int(line) for line in path.read_text().split()] if path.exists() else []
+        return [int(line) for line in path.read_text("utf-8").split()] if path.exists() else []
 
     def reach(self, turn: int) -> None:
         """Wait until the agent is asked a turn. Raises TimeoutError."""
@@ -399,7 +399,7 @@ class Case:
         while not (calls := self.calls()) or calls[-1] < turn:
             if time.monotonic() > until:
                 raise TimeoutError(
-                    f"turn {turn} was not reached: {(self.place / 'said').read_text()[-400:]!r}"
+                    f"turn {turn} was not reached: {(self.place / 'said').read_text('utf-8')[-400:]!r}"
                 )
             time.sleep(0.001)
 
@@ -423,7 +423,9 @@ class Case:
                 if (record := json.loads(line)).get("doubtful"):
                     named.add(record["turn"])
         if code:
-            self.unclear.append(f"resumed with exit {code}: {(self.place / 'said').read_text()[-400:]!r}")
+            self.unclear.append(
+                f"resumed with exit {code}: {(self.place / 'said').read_text('utf-8')[-400:]!r}"
+            )
         return Outcome(
             equal=int(equal),
             again=len(logged & set(calls[before:])),
@@ -442,7 +444,7 @@ class Case:
                 return code
             timings = self.home / "timings.jsonl"
             doubts = timings.exists() and timings.read_bytes().rfind(b"doubtful") >= 0
-            if doubts and "may have been sent twice" not in (self.place / "said").read_text():
+            if doubts and "may have been sent twice" not in (self.place / "said").read_text("utf-8"):
                 self.unclear.append("a turn in doubt was not named")
             return code
 
@@ -467,7 +469,7 @@ def undisturbed(place: Path, adapter: str, *words: str, around: Around = context
             command(*RUN, *words)
 
     if within(work, place):
-        raise SystemExit((place / "said").read_text())
+        raise SystemExit((place / "said").read_text("utf-8"))
     os.chdir(place)
     plan = plan_of(place / "reports" / "r")
     content = (place / "reports" / "r" / "events.jsonl").read_bytes()
@@ -522,16 +524,16 @@ def on_a_small_disk(whole: Whole, size: int, place: Path) -> Outcome:
         alone_with_mounts()
         (place / "reports").mkdir()
         mounted("tmpfs", place / "reports", data=f"size={size}")
-        codes.write_text(str(case.command(*whole.words)))
+        codes.write_text(str(case.command(*whole.words)), "utf-8")
         shutil.copytree(place / "reports", place / "kept")
 
     said = place / "outer"
     said.mkdir()
     if within(work, said):
-        case.unclear.append((said / "said").read_text())
+        case.unclear.append((said / "said").read_text("utf-8"))
     (place / "reports").rmdir()
     (place / "kept").rename(place / "reports")
-    case.expect(int(codes.read_text()), 3, "No space left on device", "ltm-bench resume r")
+    case.expect(int(codes.read_text("utf-8")), 3, "No space left on device", "ltm-bench resume r")
     return case.by_command()
 
 

@@ -119,7 +119,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 def calls(place: Path) -> list[str]:
     """Return what the agent was asked so far."""
     path = place / "calls"
-    return path.read_text().splitlines() if path.exists() else []
+    return path.read_text("utf-8").splitlines() if path.exists() else []
 
 
 def stored(place: Path) -> set[str]:
@@ -172,7 +172,7 @@ def main() -> None:
         furnish(place)
         begun = time.perf_counter()
         if within(lambda: end(run(place, 0)), place):
-            raise SystemExit((place / "said").read_text())
+            raise SystemExit((place / "said").read_text("utf-8"))
         seconds = time.perf_counter() - begun
         whole = (place / "reports" / "r" / "events.jsonl").read_bytes()
         events, forks = whole.count(b"\n") - 1, whole.count(b'{"event":"forked"')

@@ -27,6 +27,8 @@ SCENARIOS = (
     "colours", "name_list", "jokes", "locations_directions", "prospective_memory", "trigger_response", "sally_anne",
     "spy_meeting", "shopping_list", "chapter_break", "restaurant", "counting_stars", "conflicting_facts",
     "delayed_recall", "instruction_recall", "key_value", "locations", "niah",
+    "never_told", "hinted", "what_came_first", "tally", "contradiction", "standing_order", "forget_me", "two_users",
+    "mind_your_business",
 )  # fmt: skip
 """Those of our own; `infinitebench` and `swim` ask as was published."""
 
@@ -50,6 +52,10 @@ def answers(expect: Matcher) -> Iterator[Hashable]:
             yield from meanings
         case {"legs": legs}:
             yield from (place for *_, place in legs)
+        case {"one": one, "other": other}:
+            yield from (one, other)
+        case {"answer": answer} if answer:
+            yield answer
         case {"counts": counts}:
             yield from counts
         case {"wanted": dish}:

@@ -50,6 +50,7 @@ EXPORTED = (
     "aresume",
     "arun",
     "benchmarked",
+    "both_said",
     "bury",
     "compare",
     "declines",
@@ -57,10 +58,12 @@ EXPORTED = (
     "deliver",
     "displaced",
     "follows_route",
+    "in_order",
     "item_counts",
     "lists_all",
     "load_run",
     "names_only",
+    "never_said",
     "notices",
     "ordered",
     "orders",
@@ -75,6 +78,8 @@ EXPORTED = (
     "spoken_duration",
     "star_counts",
     "star_sum",
+    "tallies",
+    "withholds",
 )
 """What files of users' own may rest on: a name that goes breaks them, and one that comes stays."""
 

@@ -141,6 +141,8 @@ class Outcome(StrEnum):
     WRONG = "wrong"
     ABSTAINED = "abstained"
     """The agent said that it does not know, or declined."""
+    LEAKED = "leaked"
+    """It says what must not be said here: a secret, what was to be forgotten, what another user told."""
     MALFORMED = "malformed"
     """The right content in an unreadable form, or nothing that could be read at all."""
     UNDECIDED = "undecided"
@@ -224,6 +226,8 @@ class Tell:
     """The best reply, where that is more than an acknowledgement."""
     buried: tuple[Buried, ...] = ()
     """The needles in it, where the message itself is not one."""
+    user: str | None = None
+    """Who says it, where several users talk to the agent."""
     session: str | None = None
     """The session of a record that it is part of, for agents that take whole sessions (`Agent.observe_session`)."""
 
@@ -246,6 +250,15 @@ class Ask:
     """Whether it is part of the conversation even where questions are forked: because the script reads the reply, or
     because later messages build on the question.
     """
+    user: str | None = None
+    """As in `Tell`."""
+    shows: str | None = None
+    """What a right reply shows to be remembered: a name that other questions of the example may need."""
+    needs: str | None = None
+    """What the example must have shown for this question to count, so that silence alone never earns anything.
+
+    Its score is multiplied by the least of the questions that show it; their order does not matter.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +271,8 @@ class Chat:
     at: float | None = None
     """As in `Tell`."""
     after: timedelta | None = None
+    """As in `Tell`."""
+    user: str | None = None
     """As in `Tell`."""
 
 

@@ -42,6 +42,8 @@ class Row(NamedTuple):
     reply: str | None
     outcome: str
     score: float | None
+    counts: float
+    """How much of the score counts, where the question needs what another one of the example shows."""
     reason: str
     scorer: str
     matched: str | None
@@ -187,6 +189,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "reply": question.reply,
         "outcome": question.outcome.value,
         "score": question.score,
+        "counts": question.counts,
         "reason": question.reason,
         "scorer": question.scorer,
         "matched": question.matched and question.matched.value,

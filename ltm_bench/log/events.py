@@ -68,13 +68,19 @@ class Sent:
     ideal: str | None = None
     buried: tuple[tuple[str, Count | None], ...] | None = None
     """Needles inside the message: their texts, and how many of its tokens come before each (None: cut off)."""
+    user: str | None = None
+    """Who says it, where several users talk to the agent."""
+    shows: str | None = None
+    """What a right reply shows to be remembered."""
+    needs: str | None = None
+    """What the example must have shown for this question to count."""
     session: str | None = None
     """The session of a record that the message is part of."""
 
     @property
     def said(self) -> Message:
         """The message as the agent receives it."""
-        return Message(self.message, self.at, self.turn)
+        return Message(self.message, self.at, self.turn, user=self.user)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +119,9 @@ class Forked:
     expect: dict[str, Any]
     ideal: str | None = None
     buried: tuple[tuple[str, Count | None], ...] | None = None
+    user: str | None = None
+    shows: str | None = None
+    needs: str | None = None
 
     @property
     def sent(self) -> Sent:
@@ -129,6 +138,9 @@ class Forked:
             expect=self.expect,
             ideal=self.ideal,
             buried=self.buried,
+            user=self.user,
+            shows=self.shows,
+            needs=self.needs,
         )
 
 

@@ -10,7 +10,10 @@ from ltm_bench.core.errors import ConfigError, nearest
 REPORTS = Path("reports")
 """Where runs land unless another folder is named."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
+
+_DEVICE = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+"""What Windows takes for a device, with any ending."""
 
 
 def run_folder(name: str, *, fresh: bool, reports: Path = REPORTS) -> Path:
@@ -27,7 +30,13 @@ def run_folder(name: str, *, fresh: bool, reports: Path = REPORTS) -> Path:
 def checked_name(name: str) -> str:
     """Return a run's name. Raises ConfigError for one that no folder can have."""
     if not _NAME.fullmatch(name):
-        raise ConfigError(f"--name {name}: use letters, digits, '.', '_' and '-', at most 100 of them")
+        raise ConfigError(
+            f"--name {name}: use letters, digits, '.', '_' and '-', at most 100 of them, and no '.' at the end"
+        )
+    if _DEVICE.fullmatch(name):
+        raise ConfigError(
+            f"--name {name}: this is a device on Windows, and no folder there; take another name"
+        )
     return name
 
 

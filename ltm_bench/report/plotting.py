@@ -32,6 +32,7 @@ OUTCOME_COLOURS = {
     "stale": "#e69f00",
     "wrong": "#d55e00",
     "abstained": "#8a8a8a",
+    "leaked": "#7f0f2f",
     "malformed": "#cc79a7",
     "undecided": "#8c6d31",
     "overflow": "#56479e",

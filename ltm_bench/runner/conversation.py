@@ -167,7 +167,7 @@ class Conversation:
             await self._catch_up()
         kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
         ideal = ideal_reply(line) if calls.agent.told_ideal else None
-        message = Message(send.text, self._scheduler.clock.now, self._turn, ideal)
+        message = Message(send.text, self._scheduler.clock.now, self._turn, ideal, line.user)
         heard = self._heard.setdefault(send.example.id, [])
         record = partial(self._sent, kind, send.text, lambda: send.tokens, send.example.id, send.due, line)
         answered: AnsweredBy = "agent"
@@ -211,10 +211,13 @@ class Conversation:
             expect=json_form(dump(line.expect)),
             ideal=line.ideal,
             buried=_buried(line),
+            user=line.user,
+            shows=line.shows,
+            needs=line.needs,
         )
         self._recorder.put(forked)
         ideal = ideal_reply(line) if calls.agent.told_ideal else None
-        message = Message(fork.text, fork.at, fork.id, ideal)
+        message = Message(fork.text, fork.at, fork.id, ideal, line.user)
         heard = tuple(self._heard.get(example.id, ()))
 
         def judge(reply: Reply, recalled: Sequence[Memory] | None) -> None:
@@ -384,6 +387,9 @@ class Conversation:
                 expect=json_form(dump(line.expect)) if isinstance(line, Ask) else None,
                 ideal=line.ideal if line is not None else None,
                 buried=None if line is None else _buried(line),
+                user=None if line is None else line.user,
+                shows=line.shows if isinstance(line, Ask) else None,
+                needs=line.needs if isinstance(line, Ask) else None,
                 session=line.session if isinstance(line, Tell) else None,
             )
         )

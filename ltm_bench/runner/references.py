@@ -18,7 +18,7 @@ from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
 from ltm_bench.schedule import Fill, Jump, Scheduler, Send
-from ltm_bench.score.headline import headline
+from ltm_bench.score.headline import counted, headline, mean
 from ltm_bench.score.verdicts import verdict_on
 from ltm_bench.script.rehearsal import ideal_reply
 from ltm_bench.script.scenario import Example
@@ -43,8 +43,8 @@ class _Talk:
     def __init__(self, example: Example) -> None:
         self._example = example
         self._turns: list[Turn] = []
+        self._asked: list[Ask] = []
         self._scores: list[float] = []
-        self._chances: list[float] = []
 
     async def ask(self, agent: Agent, line: Line, message: Message) -> Reply:
         if agent.told_ideal:
@@ -53,13 +53,14 @@ class _Talk:
         self._turns.append(Turn(message, reply, example=self._example.id))
         if isinstance(line, Ask):
             self._scores.append(verdict_on(line.expect, reply, self._turns).score or 0.0)
-            self._chances.append(line.expect.chance)
+            self._asked.append(line)
         return reply
 
     @property
     def played(self) -> Played:
-        many = max(len(self._scores), 1)
-        return Played(self._example, sum(self._scores) / many, sum(self._chances) / many)
+        scores = counted([(q.shows, q.needs, s) for q, s in zip(self._asked, self._scores, strict=True)])
+        chances = counted([(q.shows, q.needs, q.expect.chance) for q in self._asked])
+        return Played(self._example, mean(scores) or 0.0, mean(chances) or 0.0)
 
 
 def total(played: Iterable[Played]) -> float:
@@ -85,7 +86,7 @@ async def play_alone(
                 break
             clock.jump(clock.now + (line.after or timedelta()))
             text = line.text if isinstance(line.text, str) else line.text(clock.now)
-            reply = await talk.ask(agent, line, Message(text, clock.now, turn))
+            reply = await talk.ask(agent, line, Message(text, clock.now, turn, user=line.user))
             turn += 1
         found.append(talk.played)
     return found
@@ -126,7 +127,9 @@ async def play(
         decision, now = scheduler.decide(), scheduler.clock.now
         if isinstance(decision, Send):
             text, line = decision.text, decision.line
-            reply = await talks[decision.example.id].ask(agent, line, Message(text, now, turn))
+            reply = await talks[decision.example.id].ask(
+                agent, line, Message(text, now, turn, user=line.user)
+            )
             tokens = counter.count(text) if decision.tokens is None else decision.tokens
             scheduler.take(tokens, reply, counter.count(reply.text))
         elif isinstance(decision, Fill):

@@ -76,8 +76,8 @@ def points(examples: Sequence[ExampleResult]) -> Iterator[Point]:
             if parts and question.parts == parts:
                 continue
             apart = distance(example, question)
-            if apart is not None and question.score is not None:
-                yield Point(apart, question.score, question.chance)
+            if apart is not None and question.counted is not None:
+                yield Point(apart, question.counted, question.chance)
 
 
 def bins(found: Sequence[Point]) -> list[Bin]:

@@ -1,8 +1,9 @@
 """From verdicts to the headline: the one place where its formula stands.
 
 The score of an example is the mean of its questions' verdicts, that of a scenario the mean over its examples, the
-headline the sum over scenarios. Infrastructure errors are never "wrong" and never leave the denominator: a result with
-any of them is incomplete and has no headline score.
+headline the sum over scenarios. A question may need what another one of its example shows: where staying silent is
+right, it counts only as far as the example showed that there was something to be silent about. Infrastructure errors
+are never "wrong" and never leave the denominator: a result with any of them is incomplete and has no headline score.
 """
 
 from __future__ import annotations
@@ -29,10 +30,37 @@ def headline(by_scenario: Mapping[str, Iterable[float | None]]) -> float:
     return sum(mean(scores) or 0.0 for scores in by_scenario.values())
 
 
+def gates(asked: Iterable[tuple[str | None, float | None]]) -> dict[str, float]:
+    """Return how far each thing was shown: the least score of the questions that show it, by its name.
+
+    Args:
+        asked: What each question shows, if anything, and its score; one without a score shows nothing.
+    """
+    shown: dict[str, float] = {}
+    for name, score in asked:
+        if name is not None:
+            shown[name] = min(shown.get(name, 1.0), score or 0.0)
+    return shown
+
+
+def gated(questions: Sequence[Question]) -> list[Question]:
+    """Return an example's questions, each with how much of its score counts."""
+    shown = gates((q.shows, q.score) for q in questions)
+    return [
+        q if q.needs is None else q.model_copy(update={"counts": shown.get(q.needs, 0.0)}) for q in questions
+    ]
+
+
 def example_score(questions: Sequence[Question]) -> float | None:
-    """Return the mean over an example's questions, or None if one of them has no score."""
-    scores = [None if q.outcome.infrastructure else q.score for q in questions]
+    """Return the mean over an example's questions of what counts, or None if one of them has no score."""
+    scores = [None if q.outcome.infrastructure else q.counted for q in gated(questions)]
     return None if None in scores else mean(scores)
+
+
+def counted(asked: Sequence[tuple[str | None, str | None, float]]) -> list[float]:
+    """Return what counts of each score of an example, from what its question shows, what it needs, and the score."""
+    shown = gates((shows, score) for shows, _, score in asked)
+    return [score * (1.0 if needs is None else shown.get(needs, 0.0)) for _, needs, score in asked]
 
 
 def summarise_scenario(
@@ -42,7 +70,9 @@ def summarise_scenario(
     scores = [e.score for e in examples if e.score is not None]
     so_far = mean(scores)
     complete = len(scores) == len(examples) and so_far is not None
-    chances = [q.chance for e in examples for q in e.questions]
+    chances = [
+        chance for e in examples for chance in counted([(q.shows, q.needs, q.chance) for q in e.questions])
+    ]
     return ScenarioResult(
         name=name,
         summary=summary,
@@ -92,12 +122,24 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
 def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
     """Return by how much the headline would be higher if every undecided question were right."""
     count = Counter(example.scenario for example in examples)
-    return sum(
-        (1.0 - (question.score or 0.0)) / len(example.questions) / count[example.scenario]
-        for example in examples
-        for question in example.questions
-        if question.outcome is Outcome.UNDECIDED
-    )
+    return sum(_worth(_scored(example.questions)) / count[example.scenario] for example in examples)
+
+
+def _worth(questions: Sequence[Question]) -> float:
+    if all(q.outcome is not Outcome.UNDECIDED for q in questions):
+        return 0.0
+    best = [q.model_copy(update={"score": 1.0}) if q.outcome is Outcome.UNDECIDED else q for q in questions]
+    return (example_score(best) or 0.0) - (example_score(questions) or 0.0)
+
+
+def _scored(questions: Sequence[Question]) -> list[Question]:
+    """Return the questions, those without a score as ones that earned nothing."""
+    return [
+        q.model_copy(update={"outcome": Outcome.WRONG, "score": 0.0})
+        if q.outcome.infrastructure or q.score is None
+        else q
+        for q in questions
+    ]
 
 
 def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
@@ -117,7 +159,10 @@ def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
             scores = [_by_judge(question, judge) for question in example.questions]
             if not scores or None in scores:
                 return {}
-            by_scenario.setdefault(example.scenario, []).append(mean(scores))
+            heard_so = [
+                q.model_copy(update={"score": s}) for q, s in zip(example.questions, scores, strict=True)
+            ]
+            by_scenario.setdefault(example.scenario, []).append(example_score(heard_so))
         found[judge] = headline(by_scenario)
     return found
 

@@ -16,6 +16,7 @@ from ltm_bench.score.ingestion import Ingestion
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.operations import Operation
 from ltm_bench.score.power import against_unknown, size_of, smallest_difference
+from ltm_bench.score.raters import Agreement
 from ltm_bench.score.retrieval import Ranking, Retrieval
 from ltm_bench.score.sets import SetFigures, SetQuestion
 from ltm_bench.score.statistics import Interval
@@ -57,6 +58,12 @@ class Question(Frozen):
     score: float | None
     reason: str
     parts: tuple[float, ...] = ()
+    shows: str | None = None
+    """What a right reply shows to be remembered."""
+    needs: str | None = None
+    """What the example must have shown for this question to count."""
+    counts: float = 1.0
+    """How much of its score counts: less than 1 where what it needs was not shown."""
     decisive: tuple[tuple[int, int], ...] = ()
     """Where in the reply the words stand without which the matcher's verdict would be another one."""
     scorer: str
@@ -64,6 +71,8 @@ class Question(Frozen):
     chance: float
     position: int | None
     """Tokens of the conversation before it; None if it was not reached."""
+    beside: int = 0
+    """Tokens of forked questions and replies before it, which would stand in the conversation were it in-line."""
     at: datetime | None
     matched: Outcome | None = None
     """What the matcher said, where a judge or a person has spoken since, or should."""
@@ -84,6 +93,11 @@ class Question(Frozen):
     published: SetQuestion | None = None
     """Which question of a public set it is, and what that set's scorers give; None for all others."""
 
+    @property
+    def counted(self) -> float | None:
+        """The part of its score that counts."""
+        return None if self.score is None else self.score * self.counts
+
 
 class ExampleResult(Frozen):
     """One example: its needles, its questions, its score."""
@@ -91,7 +105,7 @@ class ExampleResult(Frozen):
     id: str
     scenario: str
     score: float | None
-    """Mean over its questions; None if one of them could not be scored."""
+    """Mean over its questions of what counts of their scores; None if one of them could not be scored."""
     span: int
     """Tokens from its first message to its last question."""
     overrun: int
@@ -300,6 +314,8 @@ class Results(Frozen):
     suite: str
     span: int
     seed: int
+    bench_version: int = 1
+    """Version of what the score depends on; those of different ones do not compare."""
     mode: str = IN_LINE
     """How the conversation was held, in words: `in-line`, or `forked, scripted acknowledgements`."""
     complete: bool
@@ -322,6 +338,8 @@ class Results(Frozen):
     """What the score would be by each judge alone; judges that did not decide every doubtful reply are left out."""
     audits: list[Audit] = Field(default_factory=list)
     """How often the matchers err, by those who read a sample of the replies."""
+    raters: list[Agreement] = Field(default_factory=list)
+    """How far those agree who read the same replies."""
     remarks: list[str] = Field(default_factory=list)
     """What a reader must know before believing the figures."""
     published: float | None = None

@@ -16,7 +16,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.bundle import SUMS, pack, unpack
-from ltm_bench.export.leaderboard.boards import Row, groups
+from ltm_bench.export.leaderboard.boards import Row, SpanTable, groups
 from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
 from ltm_bench.score.comparison import compare
@@ -189,10 +189,10 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
 
 def test_what_does_not_mean_the_same_stands_on_boards_of_their_own(built: Built) -> None:
     titles = [(board.title, len(board.entries)) for board in built.boards]
-    version = built.entries[0].manifest.version
+    version = built.entries[0].manifest.bench_version
     assert titles == [
-        (f"standard · in-line · ltm-bench {version}", 8),
-        (f"standard · forked, scripted acknowledgements, quick · ltm-bench {version}", 1),
+        (f"standard · in-line · bench_version {version}", 8),
+        (f"standard · forked, scripted acknowledgements, quick · bench_version {version}", 1),
     ]
 
 
@@ -209,7 +209,7 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
     other_content = suite.model_copy(update={"scenarios": [row, *suite.scenarios[1:]]})
     fewer = suite.model_copy(update={"scenarios": suite.scenarios[:1]})
     for other, word in (
-        (changed(version="9.9.9"), "ltm-bench 9.9.9"),
+        (changed(bench_version=99), "bench_version 99"),
         (changed(suite=other_content), "another content of colours"),
         (changed(suite=fewer), "without jokes"),
         (changed(tokenizer="o200k_base"), "tokens of o200k_base"),
@@ -221,6 +221,9 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
     assert boards([entry, changed(agent=entry.manifest.agent.model_copy(update={"adapter": "imported"}))])[
         1
     ].historical
+    assert len(boards([entry, changed(version="9.9.9")])) == 1, (
+        "another version of the package alone is no other board"
+    )
     alike = suite.model_copy(
         update={"scenarios": [r.model_copy(update={"examples": 60}) for r in suite.scenarios]}
     )
@@ -240,6 +243,25 @@ def test_the_data_cuts_groups_and_ties_are_shown(made: "Made") -> None:
     assert [row.place for row in rows] == ["1", "2–3", "2–3", "4"]
     [whole] = groups(rows, [])
     assert whole == rows
+
+
+def test_the_finding_says_who_is_ahead_only_where_that_is_shown(made: "Made", built: Built) -> None:
+    entry = built.boards[-1].entries[0]
+
+    def finding(**outcomes: list[Outcome]) -> str:
+        found = compare([made.run(name, kind, each=12) for name, kind in outcomes.items()])
+        rows = [Row(cell, [entry], {}) for cell in found.at(120_000)]
+        return SpanTable(120_000, groups(rows, found.pairs), [], found.pairs).finding
+
+    mixed, mixed_too = [RIGHT, WRONG, RIGHT], [RIGHT, WRONG, WRONG, RIGHT, RIGHT]
+    assert finding(a=[RIGHT], b=mixed, c=[WRONG]) == "At a span of 120k, a is ahead of both others."
+    assert finding(a=[RIGHT], b=[WRONG]) == "At a span of 120k, a is ahead of the other one."
+    tied = finding(a=mixed, b=mixed_too, c=[WRONG])
+    assert tied.startswith("At a span of 120k any of 2 agents may be the best, of 3 in all: ")
+    assert finding(a=mixed, b=mixed_too).startswith(
+        "At a span of 120k the data does not tell which of two agents is better: "
+    )
+    assert finding(a=mixed) == "At a span of 120k there is one agent, a."
 
 
 def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(
@@ -382,6 +404,46 @@ def test_the_command_says_what_came_of_it(
         refused = command("leaderboard", "build", *words)
         assert refused.exit_code == 1
         assert complaint in refused.err
+
+
+def test_a_seed_that_was_drawn_after_the_agent_was_handed_in_is_marked(
+    bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("vector_memory-2k.zip", "parrot-2k.zip"):
+        shutil.copy(bundles / name, tmp_path / name)
+    done = command("leaderboard", "draw", "vector_memory-2k.zip")
+    assert done.exit_code == 0, done.output
+    seed = int(re.findall(r"--seed (\d+)", done.out)[0])
+    asked: dict[str, Any] = {"scenarios": ["colours"], "examples": 2, "reports": tmp_path / "reports"}
+    for agent in ("vector_memory", "parrot"):
+        pack(
+            run(agent, "2k", seed=seed, name=f"{agent}-drawn", **asked).folder,
+            tmp_path / f"{agent}-drawn.zip",
+        )
+    pack(
+        run("vector_memory", "2k", seed=seed, name="other", settings={"memories": 3}, **asked).folder,
+        tmp_path / "other.zip",
+    )
+    drawn = {each.file: each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)}
+    assert len(drawn) == 5
+    assert [name for name, day in drawn.items() if day] == ["vector_memory-drawn.zip"], "for this agent alone"
+    write_site(Built(tmp_path), tmp_path / "site")
+    pages = [page.read_text("utf-8") for page in (tmp_path / "site").glob("board-*.html")]
+    assert (
+        sum(f"drawn on {drawn['vector_memory-drawn.zip']}, after the agent was handed in" in p for p in pages)
+        == 1
+    )
+    assert any("chosen by the submitter" in page for page in pages)
+    text = (tmp_path / "drawn.toml").read_text("utf-8")
+    (tmp_path / "drawn.toml").write_text(re.sub(r'on = ".*"', 'on = "2999-01-01"', text), "utf-8")
+    assert not any(each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)), (
+        "begun before"
+    )
+    (tmp_path / "drawn.toml").write_text(text.replace("seed", "sead"), "utf-8")
+    with pytest.raises(ConfigError, match=r"drawn\.toml: drawn 1: "):
+        list(read_bundles(tmp_path))
+    assert "there is no such file" in command("leaderboard", "draw", "nothing.zip").err
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -54,3 +54,39 @@ def build(
     out().print(
         f"{plural(len(built.entries), 'run')} verified, {len(built.refusals)} refused; page: {output / 'index.html'}"
     )
+
+
+@_leaderboard.command("draw", epilog=examples_of("leaderboard draw bundles/mine.zip"))
+def draw(
+    bundle: Annotated[
+        Path, typer.Argument(metavar="BUNDLE", help="Any run of the agent that is handed in, as a bundle.")
+    ],
+) -> None:
+    """Draw a seed for the agent of a bundle, and write it down beside the bundle, for `build` to know."""
+    import secrets
+    import tempfile
+    from datetime import UTC, datetime
+
+    from ltm_bench.cli.console import out, safe
+    from ltm_bench.core.errors import ConfigError
+    from ltm_bench.export.bundle import unpack
+    from ltm_bench.export.leaderboard.seeds import DRAWN, HIGHEST, Draw, draws, identity
+    from ltm_bench.export.verify import verify
+    from ltm_bench.log.reader import read_manifest
+
+    if not bundle.is_file():
+        raise ConfigError(
+            f"{bundle}: there is no such file; make one with `ltm-bench bundle RUN -o FILE.zip`"
+        )
+    draws(bundle.parent)  # what is there already must be readable
+    with tempfile.TemporaryDirectory() as place:
+        run = unpack(bundle, Path(place))
+        verify(run)
+        agent = read_manifest(run).agent
+    today = datetime.now(UTC).date()  # noqa: TID251  # the day of a draw is a day of the real world
+    found = Draw(
+        agent=agent.name, handed_in=identity(agent), seed=secrets.randbelow(HIGHEST), on=today.isoformat()
+    )
+    with (bundle.parent / DRAWN).open("a", encoding="utf-8", newline="\n") as file:
+        file.write(found.toml)
+    out().print(safe(f"{agent.name}: seed {found.seed}; the next run: ltm-bench run --seed {found.seed} …"))

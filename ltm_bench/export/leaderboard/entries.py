@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
 from ltm_bench.export.bundle import unpack
+from ltm_bench.export.leaderboard.seeds import Draw, draws, identity
 from ltm_bench.export.verify import Verified, verify
 from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.log.reader import read_manifest
@@ -48,6 +49,8 @@ class Entry(NamedTuple):
     """Scorers of another version that the bundle's own verdicts are by, and those of today."""
     pages: Mapping[str, bytes]
     """`PAGES`, by name."""
+    drawn_on: str | None = None
+    """The day on which its seed was drawn, after the agent had been handed in; None where nobody drew it."""
 
     @property
     def historical(self) -> bool:
@@ -83,6 +86,7 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
             f"{folder}: there is no bundle in it; make some with `ltm-bench bundle RUN -o FILE.zip`"
         )
     seen: dict[str, str] = {}
+    drawn = draws(folder)
     for bundle in bundles:
         try:
             entry = _read(bundle)
@@ -95,7 +99,15 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
                 bundle.name, f"its event log is that of {earlier}, to the byte: one run counts once"
             )
         else:
-            yield entry
+            yield _with_draw(entry, drawn)
+
+
+def _with_draw(entry: Entry, drawn: Mapping[tuple[str, int], Draw]) -> Entry:
+    """Say of an entry that its seed was drawn, where it was and the run did not begin before."""
+    draw = drawn.get((identity(entry.manifest.agent), entry.results.seed))
+    if draw is None or (entry.run_on or "") < draw.on:
+        return entry
+    return entry._replace(drawn_on=draw.on)
 
 
 def _without_place(reason: str, folder: Path) -> str:

@@ -39,6 +39,7 @@ _ENGLISH = re.compile(
     r"|\bplease (?:remind|repeat|tell me|share|provide|clarify|specify|restate)\b"
     r"|\b(?:rather|prefer|refus\w+|declin\w+|like) not (?:to )?(?:guess|say|answer|speculate)\b"
     r"|\b(?:be|only|just|merely|simply|pure(?:ly)?) (?:a )?(?:guess(?:ing|work)?|speculat\w+)\b"
+    r"|\bbut not (?:where|what|who|whom|whose|which|when|how)\b|\bnothing (?:on|about)\b"
     r"|\bbeats me\b|\bno clue\b|\b(?:too|so) long ago\b|\bgone from my\b|\bout of (?:my )?(?:context|memory)\b"
 )
 _FOREIGN = re.compile(

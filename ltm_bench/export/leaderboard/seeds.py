@@ -1,0 +1,67 @@
+"""Seeds that are drawn after an agent was handed in, so that nobody can have prepared it for them.
+
+Whoever keeps the board draws a seed for the agent of a bundle. Its adapter's content and its settings are written down
+with the seed and the day; a run counts as drawn if all of them are those, and if it was not begun before that day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.log.manifest import AgentEntry
+from ltm_bench.plan.tables import read_toml
+
+DRAWN = "drawn.toml"
+"""The file among the bundles that says which seed was drawn for whom, and when."""
+
+HIGHEST = 2**31
+
+
+class Draw(BaseModel):
+    """A seed that was drawn for an agent."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent: str
+    """Its name, for readers."""
+    handed_in: str = Field(pattern="^[0-9a-f]{64}$")
+    """What the agent was: see `identity`."""
+    seed: int = Field(ge=0, lt=HIGHEST)
+    on: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
+    """The day, in UTC."""
+
+    @property
+    def toml(self) -> str:
+        """The draw as a table of `DRAWN`; texts are written as JSON, which TOML reads."""
+        lines = [f"{name} = {json.dumps(value)}" for name, value in self.model_dump().items()]
+        return "\n".join(["[[drawn]]", *lines]) + "\n"
+
+
+def identity(agent: AgentEntry) -> str:
+    """Return a hash of what an agent is: its adapter, the content of that, and its settings."""
+    content = [agent.adapter, agent.hash, agent.settings]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def draws(folder: Path) -> Mapping[tuple[str, int], Draw]:
+    """Return what was drawn, by agent and seed; nothing where the folder has no such file. Raises ConfigError."""
+    path = folder / DRAWN
+    if not path.exists():
+        return {}
+    found = {}
+    rows = read_toml(path).get("drawn", [])
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+        try:
+            draw = Draw.model_validate(row)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise ConfigError(f"{path}: drawn {number}: {where}: {problem['msg']}") from error
+        found[draw.handed_in, draw.seed] = draw
+    return found

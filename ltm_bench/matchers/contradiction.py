@@ -1,0 +1,113 @@
+"""`both_said`: two statements cannot both hold, and the reply says both instead of picking one."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, Time, abstains, is_foreign, mentions, read
+from ltm_bench.matchers.reading.surplus import recites
+
+_JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
+"""What stands between two things that are named side by side."""
+
+
+@lru_cache(maxsize=64)
+def _lexicon(among: tuple[str, ...]) -> Lexicon:
+    return Lexicon.of(among)
+
+
+def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
+    """Return the values that the reply concludes with, or says to hold now, unless the other one stands beside them."""
+    beside = {
+        each
+        for one, other in pairwise(found)
+        if one.value != other.value and _JOINED.fullmatch(reading.text[one.end : other.start])
+        for each in (one, other)
+    }
+    return {m.value for m in found if (m.final or m.time is Time.NOW) and m not in beside}
+
+
+@dataclass(frozen=True, slots=True)
+class BothSaid(Matcher):
+    """Right if the reply says both values and settles on neither; half where it names both, and decides by itself."""
+
+    one: str
+    other: str
+    among: tuple[str, ...]
+    """Every value that could have been told."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge which of the two values the reply says, and whether it settles on one."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        reading = read(reply)
+        found = mentions(reading, _lexicon(self.among), turns[-1].message.text if turns else "")
+        if recites(reply, turns, [(m.start, m.end) for m in found]):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+        named = list(dict.fromkeys(m.value for m in found))
+        both = (self.one, self.other)
+        strange = [value for value in named if value not in both]
+        if strange:
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says {', '.join(strange[:3])}, which was not told")
+        if len(named) == 1:
+            return Verdict(
+                Outcome.WRONG, 0.0, f"the reply says {named[0]}, as though nothing else had been said"
+            )
+        if not named:
+            if abstains(reply):
+                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            if is_foreign(reply):
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
+            return Verdict(Outcome.WRONG, 0.0, "neither of the two is named")
+        settled = _settled(reading, found)
+        given_up = {m.value for m in found if m.denied}
+        if len(settled) == 1 or len(given_up) == 1:
+            value = next(iter(settled)) if len(settled) == 1 else next(v for v in both if v not in given_up)
+            return Verdict(Outcome.PARTIAL, 0.5, f"both are named, but the reply settles on {value}")
+        return Verdict(
+            Outcome.CORRECT, 1.0, f"the reply says that both {self.one} and {self.other} were told"
+        )
+
+    def in_words(self) -> str:
+        """Say that both were told."""
+        return (
+            f"Both {self.one} and {self.other} were told, and they cannot both be right. A good reply says both, or "
+            "asks which; half is given for naming both and settling on one."
+        )
+
+    def right(self) -> Sequence[str]:
+        """Return both, with and without a remark, and a question back."""
+        return (
+            f"{self.one} and {self.other}: you have told me both.",
+            f"You told me two different things: {self.one} and {self.other}.",
+            f"That is not clear. Is it {self.one} or {self.other}? You have said both.",
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Return each alone, all values, an abstention, and nothing."""
+        return (
+            f"It is {self.one}.",
+            f"It is {self.other}.",
+            ", ".join(self.among) + ".",
+            f"It used to be {self.one}, but now it is {self.other}.",
+            "I do not know.",
+            "",
+        )
+
+    @property
+    def chance(self) -> float:
+        """One over the number of pairs."""
+        many = len(self.among)
+        return 2 / (many * (many - 1)) if many > 2 else 0.5
+
+
+def both_said(one: str, other: str, *, among: Collection[str]) -> BothSaid:
+    """Expect both values to be named, and no other of `among`."""
+    return BothSaid(one, other, tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (both_said("Ghent", "Porto", among=("Ghent", "Porto", "Bergen", "Lima")),)
+"""What the tests that guard every matcher are run with."""

@@ -1,0 +1,153 @@
+"""`in_order`: the reply names several things from the first to the last; Kendall's tau-b times F1, as BEAM has it.
+
+Unlike there, an order that is no better than chance earns nothing: tau below 0 counts as 0.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, permutations
+from math import sqrt
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.lists import read_strings
+from ltm_bench.matchers.reading import (
+    Form,
+    Lexicon,
+    abstains,
+    is_foreign,
+    last_readable,
+    mentions,
+    plain,
+    read,
+)
+from ltm_bench.matchers.reading.surplus import recites
+
+_TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|until|last)\b")
+"""Words with which a sentence can name the later thing first."""
+
+_SURELY = 7
+"""Things up to which all orders are tried."""
+
+
+@lru_cache(maxsize=64)
+def _lexicon(among: tuple[str, ...]) -> Lexicon:
+    return Lexicon.of(among)
+
+
+def tau_b(gold: Sequence[str], said: Sequence[str]) -> float:
+    """Return Kendall's tau-b of two orders; what only one of them has comes last in the other, tied."""
+    union = list(dict.fromkeys([*gold, *said]))
+    places = [
+        {value: order.index(value) if value in order else len(union) + 1 for value in union}
+        for order in (gold, said)
+    ]
+    agree = ours = theirs = 0
+    for a, b in combinations(union, 2):
+        one, other = (places[i][a] - places[i][b] for i in (0, 1))
+        ours += one != 0
+        theirs += other != 0
+        agree += (one * other > 0) - (one * other < 0)
+    return agree / sqrt(ours * theirs) if ours and theirs else 0.0
+
+
+def f1(gold: Sequence[str], said: Sequence[str]) -> float:
+    """Return F1 of what is named, whatever its order; each thing counts once."""
+    hits = len(set(gold) & set(said))
+    return 2 * hits / (len(gold) + len(said)) if hits else 0.0
+
+
+@lru_cache(maxsize=16)
+def _by_luck(many: int) -> float:
+    """Return what a random order of the right things earns on average."""
+    gold = [str(i) for i in range(min(many, _SURELY))]
+    scores = [max(0.0, tau_b(gold, said)) for said in permutations(gold)]
+    return sum(scores) / len(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder(Matcher):
+    """`max(0, tau_b) * F1` of the order that the reply gives."""
+
+    values: tuple[str, ...]
+    """The earliest first."""
+    among: tuple[str, ...]
+    """Every value that could have been told."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge the order in which a list, or else the text, names things."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        listed = last_readable(reply, read_strings)
+        said = self._listed(listed) if listed is not None else self._named(reply)
+        if not said:
+            if abstains(reply):
+                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            if is_foreign(reply):
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
+            return Verdict(Outcome.MALFORMED, 0.0, "no order can be read from the reply")
+        if recites(reply, turns):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+        tau, found = max(0.0, tau_b(self.values, said)), f1(self.values, said)
+        score = round(tau * found, 6)
+        reason = f"{', '.join(said[:12])}: tau-b {tau:.2f}, F1 {found:.2f}"
+        if tuple(said) == self.values:
+            return Verdict(Outcome.CORRECT, 1.0, reason)
+        if listed is None and self._in_sentences(reply):
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply tells the order in sentences")
+        score = min(score, 0.999)
+        return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, score, reason)
+
+    def _listed(self, listed: Sequence[str]) -> list[str]:
+        """Return the values that the entries of a list name; an entry that names none is an extra."""
+        found = []
+        for entry in listed[:200]:
+            named = mentions(read(entry), _lexicon(self.among))
+            found.append(named[0].value if named else f"“{entry[:40]}”")
+        return list(dict.fromkeys(found))
+
+    def _named(self, reply: str) -> list[str]:
+        found = mentions(read(reply), _lexicon(self.among))
+        return list(dict.fromkeys(m.value for m in found if not m.denied))
+
+    def _in_sentences(self, reply: str) -> bool:
+        """Whether things are named in prose that may turn the order round."""
+        reading = read(reply)
+        prose = " ".join(piece.text for piece in reading.pieces if piece.form is Form.PROSE)
+        return _TURNED_ROUND.search(plain(prose)) is not None
+
+    def right(self) -> Sequence[str]:
+        """Return the order as JSON, as a numbered list, and with arrows."""
+        return (
+            "[" + ", ".join(f'"{value}"' for value in self.values) + "]",
+            "\n".join(f"{i}. {value}" for i, value in enumerate(self.values, start=1)),
+            " → ".join(self.values),
+        )
+
+    def wrong(self) -> Sequence[str]:
+        """Return the order turned round, two neighbours swapped, all candidates, an abstention, and nothing."""
+        first, second, *rest = self.values
+        return (
+            str([*reversed(self.values)]).replace("'", '"'),
+            ", ".join([second, first, *rest]),
+            ", ".join(sorted(self.among)),
+            "I do not know.",
+            "",
+        )
+
+    @property
+    def chance(self) -> float:
+        """What as many random candidates earn in random order, at most."""
+        return _by_luck(len(self.values)) * len(self.values) / max(len(self.among), len(self.values))
+
+
+def in_order(values: Sequence[str], *, among: Collection[str]) -> InOrder:
+    """Expect these values, the earliest first; `among` is every value that could have been told."""
+    return InOrder(tuple(values), tuple(among))
+
+
+EXAMPLES: tuple[Matcher, ...] = (
+    in_order(["well", "roof", "stove", "gate"], among=("roof", "stove", "well", "gate", "fence", "attic")),
+)
+"""What the tests that guard every matcher are run with."""

@@ -1,0 +1,70 @@
+"""`tallies`: the reply gives a number; what is near to it earns a part, as in OOLONG (Bertsch et al. 2025)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import abstains, is_foreign
+from ltm_bench.matchers.reading.figures import given_number
+from ltm_bench.matchers.reading.surplus import recites
+
+CREDIT = 0.75
+"""What is left of the score for each one that the reply counts too many or too few."""
+
+_LEAST = 0.05
+"""A score below this is none."""
+
+
+def credit(error: int) -> float:
+    """Return what a count earns that is so many too high or too low."""
+    score = CREDIT ** min(abs(error), 100)
+    return score if score >= _LEAST else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies(Matcher):
+    """The score is `0.75 ** error`; beyond ten too many or too few there is none."""
+
+    count: int
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge the number that the reply gives."""
+        if not reply.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        if recites(reply, turns):
+            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+        said = given_number(reply)
+        if said is None:
+            if abstains(reply):
+                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+            if is_foreign(reply):
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
+            return Verdict(Outcome.MALFORMED, 0.0, "no number can be read from the reply")
+        score = credit(said - self.count)
+        reason = f"the reply says {said}, expected {self.count}"
+        if said == self.count:
+            return Verdict(Outcome.CORRECT, 1.0, f"the reply says {said}")
+        return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, round(score, 6), reason)
+
+    def right(self) -> Sequence[str]:
+        """Return the number in a sentence, and alone."""
+        return (str(self.count), f"You have told me of {self.count} of them.", f"**{self.count}**")
+
+    def wrong(self) -> Sequence[str]:
+        """Return numbers nearby and far off, an abstention, and nothing."""
+        return (str(self.count + 1), f"There were {self.count + 50}.", "I have lost count.", "")
+
+    @property
+    def chance(self) -> float:
+        """What a guess earns on average that is anything from none to twice as many."""
+        guesses = 2 * self.count + 1
+        return sum(credit(guess - self.count) for guess in range(guesses)) / guesses
+
+
+def tallies(count: int) -> Tallies:
+    """Expect this number; each one too many or too few takes a quarter of what is left."""
+    return Tallies(count)
+
+
+EXAMPLES: tuple[Matcher, ...] = (tallies(12),)
+"""What the tests that guard every matcher are run with."""

@@ -1,0 +1,141 @@
+"""Tally: hundreds of sightings in a bird diary, a few at a time; then a count, the commonest, and two months compared.
+
+After OOLONG (Bertsch et al. 2025): nothing but all of it will do. A count that is off by n earns 0.75 ** n.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario, tallies
+
+BIRDS = (
+    "blackcap", "bullfinch", "buzzard", "chaffinch", "cormorant", "crossbill", "curlew", "dunnock", "fieldfare",
+    "goldcrest", "grebe", "hawfinch", "heron", "jackdaw", "jay", "kestrel", "kingfisher", "lapwing", "linnet", "magpie",
+    "nightingale", "nuthatch", "oriole", "osprey", "partridge", "pheasant", "pipit", "plover", "quail", "raven",
+    "robin",
+    "rook", "serin", "shrike", "siskin", "skylark", "sparrow", "starling", "swallow", "tern", "treecreeper", "warbler",
+    "waxwing", "whitethroat", "woodcock", "woodpecker", "wren", "yellowhammer",
+)  # fmt: skip
+
+GARDENS = (
+    "the vicarage garden", "the towpath", "the quarry pond", "the old cemetery", "the reservoir", "the golf course",
+    "the beech wood", "the allotments", "the salt marsh", "the castle moat", "the sewage works", "the orchard",
+    "the school playing field", "the disused railway", "the heath", "the harbour wall", "the water meadows",
+    "the botanical garden", "the gravel pit", "the vineyard", "the hospital park", "the sheep pasture",
+    "the island in the lake", "the rubbish tip",
+)  # fmt: skip
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+PAGES = (
+    "From my bird diary for {garden}, {month}: {seen}.",
+    "A page of the bird diary ({garden}, in {month}): {seen}.",
+    "{month}, {garden}, my bird diary says: {seen}.",
+    "Bird diary, {garden}. In {month} I saw {seen}.",
+)
+NUMBERS = {1: "one", 2: "two", 3: "three"}
+
+COUNTED = (
+    "According to my bird diary, how many {birds} did I see at {garden} in all? Just the number, please.",
+    "Add up the bird diary for {garden}: how many {birds} is that altogether? Answer with the number alone.",
+    "How many {birds} have I read out to you from the bird diary for {garden}, all pages together? The number will do.",
+)
+MOST = (
+    "Which bird did I see most often at {garden}, going by the bird diary, all numbers added up? Name it alone.",
+    "Of which bird does the bird diary for {garden} have the most in all? Just the name, please.",
+)
+COMPARED = (
+    "In which month did I see more {birds} at {garden}, {one} or {other}? Answer with the month alone.",
+    "Did {one} or {other} bring more {birds} to {garden}, going by my diary? Just name the month.",
+)
+FORGET = "That bird diary is full. The next one is about another place, and begins at nothing."
+
+
+def _plural(bird: str) -> str:
+    if bird.endswith("y") and bird[-2] not in "aeiou":
+        return f"{bird[:-1]}ies"
+    return f"{bird}es" if bird.endswith(("sh", "ch", "s")) else f"{bird}s"
+
+
+def _seen(counts: list[tuple[str, int]]) -> str:
+    parts = [f"{NUMBERS[n]} {bird if n == 1 else _plural(bird)}" for bird, n in counts]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+@scenario(skills={"aggregation", "counting"}, topics={"the bird diary"}, forget=FORGET)
+def tally(
+    dice: Dice,
+    *,
+    span: int = 0,
+    pages: int = 0,
+    birds: tuple[str, ...] = BIRDS,
+    gardens: tuple[str, ...] = GARDENS,
+) -> Script:
+    """Read out pages of a diary over the span, and ask about all of them together.
+
+    Args:
+        dice: The example's.
+        span: Of the run, which the run fills in.
+        pages: How many pages; 0 for one in 400 tokens of the span, from 8 to 60.
+        birds: What can be seen.
+        gardens: Where.
+    """
+    if pages < 0 or 0 < pages < 4:
+        raise ValueError(f"pages = {pages}: 4 or more, or 0")
+    pages = pages or min(60, max(8, span // 400))
+    kinds = dice.hand("birds", birds, 6)
+    garden = dice.card("garden", gardens)
+    one, other = sorted(dice.hand("months", MONTHS, 2), key=MONTHS.index)
+    # What is common and what is rare differs, so that something is seen most often.
+    often = [kind for i, kind in enumerate(kinds) for _ in range(i + 1)]
+    diary: list[list[tuple[str, int]]] = []
+    for _ in range(pages):
+        seen = list(dict.fromkeys(dice.sample(often, 7)))[: dice.integer(3, 4)]
+        diary.append([(bird, dice.integer(1, 3)) for bird in seen])
+    # A winner that one slip does not dethrone, and a month that is ahead by more than one.
+    (first, _), (rival, _) = _total(diary).most_common(2)
+    for page in reversed(diary):
+        if _total(diary)[first] - max(n for bird, n in _total(diary).items() if bird != first) >= 2:
+            break
+        page[:] = [(bird, n) for bird, n in page if bird != first] + [(first, 3)]
+    half = (pages + 1) // 2
+    compared = max(
+        (kind for kind in kinds if kind not in (first, rival)),
+        key=lambda kind: (abs(_total(diary[:half])[kind] - _total(diary[half:])[kind]), kinds.index(kind)),
+    )
+    for page in diary[half:]:
+        if _total(diary[half:])[compared] - _total(diary[:half])[compared] not in (-1, 0, 1):
+            break
+        page[:] = [(bird, n) for bird, n in page if bird != compared] + [(compared, 3)]
+    total = _total(diary)
+    (first, _), *_ = total.most_common(1)
+    early, late = (_total(part)[compared] for part in (diary[:half], diary[half:]))
+    counted = dice.choice(
+        [kind for kind in kinds[2:5] if total[kind] and kind not in (compared, first)] or [first]
+    )
+    for i, page in enumerate(diary):
+        month = one if i < half else other
+        text = dice.choice(PAGES).format(garden=garden, month=month, seen=_seen(page))
+        yield Tell(text[0].upper() + text[1:], at=i / pages)
+    yield Ask(
+        dice.choice(COUNTED).format(garden=garden, birds=_plural(counted)),
+        expect=tallies(total[counted]),
+        at=1.0,
+    )
+    yield Ask(dice.choice(MOST).format(garden=garden), expect=names_only(first, among=kinds))
+    yield Ask(
+        dice.choice(COMPARED).format(garden=garden, birds=_plural(compared), one=one, other=other),
+        expect=names_only(one if early > late else other, among=(one, other)),
+    )
+
+
+def _total(diary: Sequence[Sequence[tuple[str, int]]]) -> Counter[str]:
+    """Return how many of each bird are on these pages."""
+    found = Counter[str]()
+    for page in diary:
+        for bird, n in page:
+            found[bird] += n
+    return found

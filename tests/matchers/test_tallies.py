@@ -1,0 +1,38 @@
+"""Table: what a count earns."""
+
+import pytest
+
+from ltm_bench import tallies
+from ltm_bench.core.messages import Outcome
+
+EXPECT = tallies(12)
+TABLE = [
+    ("12", 1.0, "the number"),
+    ("Twelve.", 1.0, "in words"),
+    ("You have told me of 12 wrens.", 1.0, "in a sentence"),
+    ("March: 5, April: 7. In all: 12.", 1.0, "added up"),
+    ("5 + 7 = 12", 1.0, "a sum"),
+    ("11", 0.75, "one too few"),
+    ("13 wrens", 0.75, "one too many"),
+    ("14", 0.5625, "two too many"),
+    ("22", 0.75**10, "ten too many"),
+    ("23", 0.0, "so far off that nothing is left"),
+    ("I have lost count.", 0.0, "does not know"),
+    ("Many.", 0.0, "no number"),
+    ("", 0.0, "nothing"),
+]
+
+
+@pytest.mark.parametrize(("reply", "score", "why"), TABLE, ids=[why for *_, why in TABLE])
+def test_a_count_earns_less_the_further_off_it_is(reply: str, score: float, why: str) -> None:
+    verdict = EXPECT.verdict(reply, [])
+    assert verdict.score == pytest.approx(score, abs=1e-6), verdict.reason
+
+
+def test_what_does_not_count_is_abstained_or_malformed() -> None:
+    assert EXPECT.verdict("I have lost count.", []).outcome is Outcome.ABSTAINED
+    assert EXPECT.verdict("Many.", []).outcome is Outcome.MALFORMED
+
+
+def test_guessing_earns_the_less_the_more_there_is_to_count() -> None:
+    assert tallies(2).chance > tallies(12).chance > tallies(40).chance > 0
