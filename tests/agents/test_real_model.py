@@ -60,6 +60,7 @@ model = "smollm2"
 base_url = "{url}/v1"
 window = 1200
 max_output = {brief}
+timeout = 280.0
 
 [remembering]
 adapter = "vector_memory"
@@ -67,6 +68,7 @@ core = "openai_chat:smollm2"
 base_url = "{url}/v1"
 window = 1000
 memories = 5
+timeout = 280.0
 """
 
 
