@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Cell, Comparison, Pair, Row
+from ltm_bench.score.shifts import Shift
 
 WIDTH, HEIGHT = 260, 130
 """Size of a chart, in the units of its SVG."""
@@ -124,11 +125,15 @@ class Span(NamedTuple):
     untold: Sequence[Pair]
     """Those that the data does not tell apart, and of which it can be said what that would take."""
     rows: Sequence[Row]
+    shifts: Sequence[Shift]
+    modes: Sequence[str]
+    """Of the runs whose questions were shifted."""
     scenarios: Sequence[str]
 
 
 def _span(comparison: Comparison, span: int) -> Span:
     pairs = [pair for pair in comparison.pairs if pair.span == span]
+    shifts = [shift for shift in comparison.shifts if shift.span == span]
     return Span(
         span,
         comparison.at(span),
@@ -136,6 +141,8 @@ def _span(comparison: Comparison, span: int) -> Span:
         {names: p for p in pairs for names in ((p.first, p.second), (p.second, p.first))},
         [pair for pair in pairs if pair.needed],
         [row for row in comparison.rows if row.span == span],
+        shifts,
+        list(dict.fromkeys(mode for shift in shifts for mode in shift.placed)),
         list(dict.fromkeys(name for cell in comparison.at(span) for name in cell.by_scenario)),
     )
 

@@ -22,6 +22,7 @@ from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, siz
 from ltm_bench.score.published import Compared
 from ltm_bench.score.published_runs import compared_sets
 from ltm_bench.score.results import ExampleResult, Results
+from ltm_bench.score.shifts import Shift, shifted, shifts
 from ltm_bench.score.statistics import (
     CONFIDENCE,
     TEST,
@@ -221,6 +222,8 @@ class Comparison(BaseModel):
     test: str = TEST
     """The name of the test of each pair's difference: of its interval and of its p-value."""
     rows: list[Row]
+    shifts: list[Shift] = Field(default_factory=list)
+    """Questions that stand elsewhere in one mode than in another."""
     sets: list[Compared] = Field(default_factory=list)
     """Every two runs that asked the same questions of a public set, in any mode: question by question, by scorer."""
 
@@ -256,16 +259,19 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         pairs += found
         _rank([cells[name, span] for name in here], found)
         _mark_frontier([cells[name, span] for name in here])
+    moved = shifts([run.results for run in runs])
     return Comparison(
         entrants=known,
         spans=spans,
         warnings=[
             *scored_otherwise([run.results for run in runs]),
             *made_otherwise({run.results.run: run.manifest for run in runs}),
+            *shifted(moved),
         ],
         cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,
         rows=list(_rows(grouped)),
+        shifts=moved,
         sets=compared_sets([run.results for run in runs]),
     )
 

@@ -154,6 +154,8 @@ class _Fold:
         self._explain = explain
         self._judged, self._by_hand, self._verdicts = judged, by_hand, verdicts
         self._open: dict[str, _Open] = {}
+        self._beside = 0
+        """Tokens of forks of the conversation so far."""
         self._trace: Mapping[int, Retrieval] = {}
         self.taken: Mapping[int, float] = {}
         """Seconds that replies of the conversation took, by turn."""
@@ -177,7 +179,7 @@ class _Fold:
         listener: Listener | None,
     ) -> None:
         """Take all events of one conversation, and the replies to its forks, which come after all else."""
-        self._trace = trace
+        self._trace, self._beside = trace, 0
         sent: Sent | None = None
         last: Sent | None = None
         begun: datetime | None = None
@@ -280,12 +282,14 @@ class _Fold:
             self.positions[sent.turn] = sent.position
         example = self._example(sent)
         self.forks += 1
-        if replied is not None:
-            self.fork_tokens += sent.tokens + replied.tokens
-            self.course.called(sent, replied.usage, self.books.add(replied.usage))
-            asked = Turn(sent.said, replied.said, "ask", example.id, forked=True)
-            return self._question(example, sent, replied, [*example.turns, asked])
-        return self._question(example, sent, None)
+        if replied is None:
+            return self._question(example, sent, None)
+        self.course.called(sent, replied.usage, self.books.add(replied.usage))
+        asked = Turn(sent.said, replied.said, "ask", example.id, forked=True)
+        question = self._question(example, sent, replied, [*example.turns, asked])
+        self.fork_tokens += sent.tokens + replied.tokens
+        self._beside += sent.tokens + replied.tokens
+        return question
 
     def _question(
         self, example: _Open, sent: Sent, replied: Replied | None, turns: Sequence[Turn] | None = None
@@ -309,6 +313,7 @@ class _Fold:
             "chance": chance,
             # Where a message brings its own material, the question comes after that.
             "position": sent.position + (sent.tokens if sent.buried is not None else 0),
+            "beside": self._beside,
             "at": sent.at,
             "shows": sent.shows,
             "needs": sent.needs,

@@ -71,6 +71,8 @@ class Question(Frozen):
     chance: float
     position: int | None
     """Tokens of the conversation before it; None if it was not reached."""
+    beside: int = 0
+    """Tokens of forked questions and replies before it, which would stand in the conversation were it in-line."""
     at: datetime | None
     matched: Outcome | None = None
     """What the matcher said, where a judge or a person has spoken since, or should."""

@@ -55,14 +55,14 @@ PRESETS = """
 adapter = "openai_chat"
 model = "smollm2"
 base_url = "{url}/v1"
-window = {context}
+window = 1200
 max_output = {brief}
 
 [remembering]
 adapter = "vector_memory"
 core = "openai_chat:smollm2"
 base_url = "{url}/v1"
-window = 1500
+window = 1000
 memories = 5
 """
 
@@ -90,7 +90,7 @@ def llama() -> Iterator[str]:
 def here(llama: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with presets for the model."""
     (tmp_path / "configs").mkdir()
-    presets = PRESETS.format(url=llama, context=CONTEXT, brief=BRIEF)
+    presets = PRESETS.format(url=llama, brief=BRIEF)
     (tmp_path / "configs" / "agents.toml").write_text(presets, "utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -168,7 +168,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "audit standard-32k-gpt-4o-seed0 --judge gpt-4o --max-cost 2",
-            "audit standard-32k-gpt-4o-seed0 --person --sample 100",
+            "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
+            "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
         )
     )(audit)
