@@ -177,6 +177,9 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
     built: Built, site: Path
 ) -> None:
     assert len(built.entries) == 9
+    assert all(entry.retold == len(entry.results.examples) == 12 for entry in built.entries), (
+        "forked ones too"
+    )
     [refusal] = built.refusals
     assert refusal.file == "forged.zip"
     assert "of the same reply: the verdict was changed" in refusal.reason
