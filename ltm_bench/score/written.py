@@ -165,10 +165,10 @@ def examine(
 
 def _invented(last: Mapping[str, Fact], known: Sequence[Fact], texts: Sequence[_Text]) -> list[Held]:
     found = []
+    said = {_plain(other.value) for other in known}
     for about, fact in last.items():
         if not fact.words:  # nothing says what a value alone is about
             continue
-        said = {_plain(other.value) for other in known if other.words == fact.words}
         for value in fact.among:
             if _plain(value) in said:
                 continue

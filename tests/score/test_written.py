@@ -9,10 +9,11 @@ from ltm_bench import Fact, Memory, run
 from ltm_bench.score.written import Examined, State, Told, examine, summed
 
 TOWNS = ("Ghent", "Porto", "Riga", "Lima", "Oslo")
+NOWHERE = "Atlantis"
 
 
 def town(name: str, value: str) -> Fact:
-    return Fact(f"{name} lives", value, words=(name,), among=TOWNS)
+    return Fact(f"{name} lives", value, words=(name,), among=(*TOWNS, NOWHERE))
 
 
 def states(told: list[Told], memories: list[str], deleted: tuple[str, ...] = ()) -> dict[str, State]:
@@ -84,7 +85,7 @@ def test_the_shares_are_those_at_which_a_store_was_made_to_fail() -> None:
         if i % 2 and i % 3 == 0:  # a third of what was replaced is kept
             memories.append(Memory(f"{name} lives in {old.value}"))
         if i % 10 == 0:  # a town is made up for every tenth
-            memories.append(Memory(f"{name} lives in {TOWNS[(i + 3) % 5]}"))
+            memories.append(Memory(f"{name} lives in {NOWHERE}"))
     people = examine(told, deleted, memories, [each.fact for each in told])
     codes = [Told(Fact(f"{user}{i}", f"{user}code{i}"), user) for i in range(40) for user in ("ada", "ben")]
     kept = [Memory(each.fact.value, user=each.user) for each in codes]
@@ -140,7 +141,7 @@ class Lossy(Agent):
                 continue
             self.held.append(Memory(text, user=message.user))
             if fact.among and self.seen % 3 == 0:
-                told = {f.value for each in self.facts.values() for f in each.facts if f.words == fact.words}
+                told = {f.value for each in self.facts.values() for f in each.facts}
                 wrong = next(value for value in fact.among if value not in told)
                 self.held.append(Memory(f"{' '.join(fact.words)}: {wrong}"))
                 self.done["invented"] += 1
