@@ -55,7 +55,7 @@ class AnthropicChat(SdkChatModel):
     sdk = anthropic
     client_class = anthropic.AsyncAnthropic
     sdk_error = anthropic.AnthropicError
-    too_long = re.compile(r"prompt is too long|exceeds? (the )?context|context.?window", re.IGNORECASE)
+    too_long = re.compile(r"prompt is too long|exceeds? (the )?context|context.?(window|size)", re.IGNORECASE)
     writes_cost = True
 
     def __init__(
@@ -93,6 +93,7 @@ class AnthropicChat(SdkChatModel):
         )
         if ttl not in ("5m", "1h"):
             raise ConfigError(f"{model}: ttl = {ttl!r}: it is '5m' or '1h'")
+        self.lists_models = endpoint.is_vendor
         self._ttl, self._effort = ttl, effort
 
     @property

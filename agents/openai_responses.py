@@ -54,6 +54,8 @@ class OpenAIResponses(OpenAIChat):
             if not use.allowed:
                 body["tool_choice"] = "none"
         content = prompt.request(body, "input", system=False, more=use.messages if use else ())
+        # OpenAI needs no type here, llama.cpp's server does. Quotes inside of texts are escaped.
+        content = content.replace(b'{"role":"', b'{"type":"message","role":"')
         return await client.post("/responses", content=content, cast_to=Response)
 
     def read(self, answer: Any) -> Reply:
@@ -72,7 +74,8 @@ class OpenAIResponses(OpenAIChat):
             raise self.endpoint.unreadable(str(error)) from error
         if refusal or why == "content_filter":
             return Reply(refusal or text, usage, Finish.REFUSAL)
-        cut = why == "max_output_tokens"
+        # llama.cpp's server calls a reply complete that it has cut off.
+        cut = why == "max_output_tokens" or (usage is not None and usage.output >= self._max_output)
         if not text.strip():
             raise self.endpoint.silent("length" if cut else str(answer.status), self._max_output)
         return Reply(text, usage, Finish.LENGTH if cut else Finish.STOP)

@@ -10,7 +10,8 @@ sweep is run three times in the same folder:
 2. with enough, until half of the conversations are over: then the driver is killed (SIGKILL);
 3. again, to the end. What the server answered beyond the logged replies was under way at the kill.
 
-Memory is the resident set of the driver, and of each worker's process, looked at twice a second.
+Memory is the resident set of the driver, and of each worker's process, looked at twice a second. The driver here writes
+no pages: `ltm-bench sweep` writes those of all runs in the end, one after the other, whatever runs them.
 """
 
 from __future__ import annotations
@@ -29,16 +30,22 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.reader import is_finished, read_events
 from ltm_bench.plan.planning import make_plan
-from ltm_bench.plan.request import Request
+from ltm_bench.plan.request import PLAIN, Request
+from ltm_bench.runner import ray
 from ltm_bench.runner.estimate import estimate
-from perf.processes import LTM_BENCH
+from ltm_bench.runner.grid import jobs_of, read_grid, remake
+from ltm_bench.runner.observer import Observer, Silent
+from ltm_bench.runner.sweep import Job
 
 CENTS_A_CALL = 1
 
@@ -123,6 +130,7 @@ def cluster(cpus: int) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
         text=True,
         env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
+        encoding="utf-8",
     )
     with process:
         assert process.stdin is not None
@@ -141,7 +149,7 @@ class Seen(NamedTuple):
 def resident(pid: str) -> float:
     """Return the resident memory of a process in MB; 0 for one that is gone."""
     try:
-        found = re.search(r"VmRSS:\s+(\d+)", Path("/proc", pid, "status").read_text())
+        found = re.search(r"VmRSS:\s+(\d+)", Path("/proc", pid, "status").read_text("utf-8"))
     except OSError:
         return 0.0
     return int(found[1]) / 1024 if found else 0.0
@@ -178,9 +186,14 @@ def sweep(
     """Run the sweep; kill its driver once so many conversations are over."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        [*LTM_BENCH, "sweep", *words],
+        [sys.executable, "-m", "perf.cluster", "--drive", *words],
         cwd=folder,
-        env={**os.environ, "RAY_ADDRESS": address, "RAY_USAGE_STATS_ENABLED": "0"},
+        env={
+            **os.environ,
+            "RAY_ADDRESS": address,
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -208,6 +221,35 @@ def sweep(
         max((worker for each in seen for worker in each.workers), default=0.0),
         max((len(each.workers) for each in seen), default=0),
     )
+
+
+def drive(at_once: int, limit: str) -> int:
+    """Be the driver of the sweep that stands in grid.toml; return 0 if all runs came to their end, else 4."""
+    jobs = jobs_of(read_grid(Path("grid.toml")), PLAIN)
+    with ray.connected() as joined:
+        terms = ray.Terms(remake, at_once)
+        problems = asyncio.run(ray.sweep_on(joined, jobs, Budget(Decimal(limit)), Mute(), terms))
+    return 4 if any(problems) else 0
+
+
+class Mute:
+    """Hears how a sweep goes on, and does nothing."""
+
+    def begun(self, job: Job, *, already: bool) -> Observer:
+        """Hear nothing of the turns either."""
+        return Silent()
+
+    def noted(self, job: Job, line: str) -> None:
+        """Do nothing."""
+
+    def done(self, job: Job, problem: LtmBenchError | None) -> None:
+        """Do nothing."""
+
+    def again(self, job: Job) -> None:
+        """Do nothing."""
+
+    def heard(self, turns: int, examples: int) -> None:
+        """Do nothing."""
 
 
 def finished(folder: Path) -> int:
@@ -238,7 +280,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--latency", type=float, default=0.5)
     parser.add_argument("--span", default="8k")
     parser.add_argument("--suite", default="smoke")
+    parser.add_argument("--drive", nargs=2, metavar=("AT_ONCE", "LIMIT"), help="be the driver")
     chosen = parser.parse_args(arguments)
+    if chosen.drive:
+        raise SystemExit(drive(int(chosen.drive[0]), chosen.drive[1]))
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(chosen.latency, theirs), daemon=True)
     server.start()
@@ -268,7 +313,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "utf-8",
         )
         runs = plan.name.rpartition("-seed")[0]
-        words = ["grid.toml", "--executor", "ray", "--max-connections", str(chosen.at_once)]
         print(
             f"{chosen.conversations} conversations of {chosen.span}, about {calls} calls each, "
             f"{chosen.latency} s a call, {chosen.at_once} at a time",
@@ -281,7 +325,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         def row(title: str, limit: int, kill_after: int | None = None) -> int:
             before = answered()
-            done = sweep([*words, "--max-cost", f"{limit / 100:.2f}"], folder, address, runs, kill_after)
+            words = [str(chosen.at_once), f"{limit / 100:.2f}"]
+            done = sweep(words, folder, address, runs, kill_after)
             made = answered() - before
             ideal = made * chosen.latency / chosen.at_once
             print(

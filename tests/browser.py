@@ -1,15 +1,17 @@
 """A real browser for tests and measurements of pages: headless Chromium, where it is installed."""
 
-import fcntl
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 
 def find_browser() -> str | None:
-    """Return the path of a Chromium, or None."""
+    """Return the path of a Chromium, or None; on Windows, where there is no pipe to drive it through, there is none."""
+    if sys.platform == "win32":
+        return None
     names = ("chromium", "chromium-browser", "google-chrome")
     return next(filter(None, map(shutil.which, names)), None)
 
@@ -18,6 +20,8 @@ class Browser:
     """Headless Chromium, driven through its debugging pipe."""
 
     def __init__(self, program: str, profile: Path) -> None:
+        import fcntl  # not on Windows
+
         here, there = os.pipe(), os.pipe()
         # The browser reads from 3 and writes to 4: out of their way first, since either may be one of ours.
         theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (here[0], there[1])]

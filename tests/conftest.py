@@ -1,6 +1,7 @@
 """What all tests share: a model provider on this machine, and a short way to talk to an agent."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,16 @@ else:
     from vectors import converse
 
 __all__ = ["browser", "converse", "hostile_run", "made", "read"]  # fixtures that are written elsewhere
+
+POSIX = re.compile(r"^import (?:fcntl|pty|resource|termios)$", re.MULTILINE)
+"""What a test imports that needs a terminal, or limits of a process: there are none of these on Windows."""
+
+if sys.platform == "win32":
+    collect_ignore = [
+        str(path)
+        for path in Path(__file__).parent.rglob("test_*.py")
+        if POSIX.search(path.read_text("utf-8"))
+    ]
 
 KEY = "sk-not-a-key-0123456789"
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)

@@ -140,3 +140,23 @@ def test_a_run_is_never_called_what_some_platform_cannot_have(name: str) -> None
 def test_the_files_of_a_run_have_names_that_every_platform_can_have(hostile_run: Path) -> None:
     for path in hostile_run.rglob("*"):
         assert re.fullmatch(r"[A-Za-z0-9._-]*[A-Za-z0-9_-]", path.name), path
+
+
+def test_what_ships_and_what_all_tests_share_import_nothing_that_one_platform_lacks() -> None:
+    shared = [ROOT / "tests" / name for name in ("conftest.py", "made.py", "browser.py", "vectors.py")]
+    shipped = [
+        path for folder in ("ltm_bench", "agents", "scenarios") for path in (ROOT / folder).rglob("*.py")
+    ]
+    lacking = {"fcntl", "pty", "resource", "termios", "grp", "pwd", "msvcrt", "winreg"}
+    for path in (*shared, *shipped):
+        for node in ast.parse(
+            path.read_bytes()
+        ).body:  # inside a function, it is looked for and may be missing
+            names = (
+                {alias.name for alias in node.names}
+                if isinstance(node, ast.Import)
+                else {node.module}
+                if isinstance(node, ast.ImportFrom)
+                else set()
+            )
+            assert not names & lacking, path

@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("code", [*scenarios("README.md"), *scenarios("scenarios/README.md")])
+@pytest.mark.parametrize("code", scenarios("scenarios/README.md"))
 def test_the_scenarios_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
     name = re.findall(r"^def (\w+)\(dice", code, re.MULTILINE)[0]
     (here / "scenarios" / f"{name}.py").write_text(code, "utf-8")
@@ -58,7 +58,7 @@ def test_the_scenario_without_programming_passes_the_check_and_runs(here: Path) 
     run("run", "--span", "2k", "--scenario", "moving", "--agent", "perfect", "--fail-under", "1")
 
 
-@pytest.mark.parametrize("code", [*adapters("README.md"), *adapters("agents/README.md")])
+@pytest.mark.parametrize("code", adapters("agents/README.md"))
 def test_the_adapters_of_the_readmes_pass_the_check_and_run(here: Path, code: str) -> None:
     name = re.match('"""(\\w+)', code)
     assert name is not None
@@ -77,8 +77,8 @@ def test_the_suite_of_the_readme_runs(here: Path) -> None:
 
 
 @pytest.mark.skipif("run" not in ltm_bench.__all__, reason="the Python API is not part of this version")
-def test_the_python_session_of_the_readme_gives_what_it_shows(here: Path) -> None:
-    [session] = [code for code in snippets("README.md") if "from ltm_bench import run" in code]
+def test_the_python_session_of_the_reference_gives_what_it_shows(here: Path) -> None:
+    [session] = [code for code in snippets("docs/reference/python.md") if "from ltm_bench import run" in code]
     shown = re.search(r"# ([\d.]+), Interval\(low=([\d.]+), high=([\d.]+)\), \"(.*)\"", session)
     assert shown is not None
     names: dict[str, Any] = {}
@@ -111,14 +111,21 @@ def test_every_design_note_is_in_the_index() -> None:
         assert note.name == "README.md" or f"]({note.name})" in index, note.name
 
 
-def test_the_files_in_the_readme_have_at_most_twenty_lines() -> None:
-    assert (len(scenarios("README.md")), len(adapters("README.md"))) == (1, 1)
-    assert all(len(code.splitlines()) <= 20 for code in snippets("README.md"))
+def test_the_files_in_the_tutorials_have_at_most_twenty_lines() -> None:
+    files = [*scenarios("docs/tutorials/scenario-python.md"), *adapters("docs/tutorials/agent-python.md")]
+    assert len(files) == 2
+    assert all(len(code.splitlines()) <= 20 for code in files)
 
 
-def test_every_python_example_of_the_readmes_is_run_by_one_of_these_tests() -> None:
-    for readme, other in (("README.md", 1), ("scenarios/README.md", 0), ("agents/README.md", 1)):
+def test_every_python_example_of_the_folders_is_run_by_one_of_these_tests() -> None:
+    for readme, other in (("scenarios/README.md", 0), ("agents/README.md", 1)):
         assert len(snippets(readme)) == len(scenarios(readme)) + len(adapters(readme)) + other
+
+
+def test_the_readme_is_one_screen_and_a_half() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert len(readme.splitlines()) <= 100
+    assert snippets("README.md") == []
 
 
 def test_every_door_has_a_readme_with_a_file_that_works() -> None:
@@ -135,10 +142,10 @@ def test_the_output_of_the_main_job_is_the_one_that_the_readme_shows(here: Path)
     assert [words for words in said if not re.fullmatch(r"\d+%", words[0])] == table
 
 
-def test_every_command_stands_in_the_readmes_table() -> None:
+def test_every_command_stands_in_the_table_of_commands() -> None:
     rows = [
         line.split("|")[1]
-        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+        for line in (ROOT / "docs/running.md").read_text("utf-8").splitlines()
         if line.startswith("| `")
     ]
     named = {words.split()[0] for row in rows for words in re.findall(r"`([^`]+)`", row)}

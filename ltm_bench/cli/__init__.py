@@ -36,7 +36,7 @@ def _misused(error: Any) -> None:
     said: str = error.format_message()
     variable = getattr(getattr(error, "param", None), "envvar", None)
     if (
-        isinstance(variable, str) and f"'{variable}'" in said
+        isinstance(variable, str) and variable in os.environ and f"'{variable}'" in said
     ):  # of switches the parser does not tell the value
         said += f": {os.environ.get(variable)!r:.60}"
     complain(f"{said} (see {where} --help)")

@@ -52,7 +52,7 @@ def print_sheets(
         out().print_json(json.dumps(found))
         return
     print_figures(figures, types or {})
-    _print_compared(compared)
+    print_compared(compared)
     for each in figures:
         for line in _remarks(each):
             out().print(line)
@@ -104,7 +104,8 @@ def _cell(figure: Figure | None) -> str:
     return f"{figure.mean:.4f} ± {(figure.high - figure.low) / 2:.3f}"
 
 
-def _print_compared(compared: Sequence[Compared]) -> None:
+def print_compared(compared: Sequence[Compared]) -> None:
+    """Print the differences between files or runs, question by question; nothing where there are none."""
     if not compared:
         return
     table = _table("", "column", "n", "difference", "95 %", "p")
@@ -117,7 +118,7 @@ def _print_compared(compared: Sequence[Compared]) -> None:
             str(found.n),
             f"{found.difference:+.4f}",
             ends,
-            f"{found.p:.4f}",
+            "–" if found.p is None else f"{found.p:.4f}",
         )
     out().print(table)
 

@@ -50,11 +50,21 @@ def print_run(run: Run) -> None:
             out().print(f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}")
     for audit in results.audits:
         out().print(safe(audit.headline))
+    print_raters(results)
     for remark in results.remarks:
         out().print(f"note: {remark}")
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     print_page(run.folder / "report.html")
+
+
+def print_raters(results: Results) -> None:
+    """Print how far those agree who read the same replies, and where they differ."""
+    for pair in results.raters:
+        out().print(safe(pair.headline))
+        if pair.apart:
+            places = ", ".join(f"{example} turn {turn}" for example, turn in pair.apart)
+            out().print(f"  they differ on {safe(places)}")
 
 
 def _false_accepts(note: JudgeNote) -> str:

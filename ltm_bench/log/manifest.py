@@ -12,6 +12,9 @@ from ltm_bench.log.lines import LARGEST, to_line
 FORMAT = 1
 """Version of the form of events.jsonl."""
 
+BENCH_VERSION = 2
+"""Version of what a score depends on; scores of different ones do not compare (docs/versions.md)."""
+
 IMPORTED = "imported"
 """The adapter of an imported run: there is nobody who could be asked again."""
 
@@ -103,6 +106,8 @@ class Manifest(_Frozen):
     format: int
     version: str
     """Of ltm-bench."""
+    bench_version: int = 1
+    """Of what the score depends on; 1 in runs of version 0.1.0, which did not say."""
     seed: int
     span: int = Field(ge=0, le=LARGEST)
     tokenizer: str
@@ -128,5 +133,6 @@ class Manifest(_Frozen):
     def identity(self) -> dict[str, Any]:
         """Return what determines the conversation, as JSON values; versions are kept as provenance alone."""
         return self.model_dump(
-            mode="json", exclude={"version": True, "scorers": True, "agent": {"observes": True}}
+            mode="json",
+            exclude={"version": True, "bench_version": True, "scorers": True, "agent": {"observes": True}},
         )

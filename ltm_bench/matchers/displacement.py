@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Form, Reading, abstains, gives_up, is_foreign, read, words
@@ -81,6 +82,8 @@ def _statements(reading: Reading) -> Iterator[_Statement]:
 @dataclass(frozen=True, slots=True)
 class Displaced(Matcher):
     """Right if the reply ends with this distance on each axis; working it out aloud is fine."""
+
+    version: ClassVar[int] = 2
 
     east: int
     """Kilometres; west is negative."""

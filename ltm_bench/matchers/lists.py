@@ -50,7 +50,7 @@ class ListsAll(Matcher):
     A value that is listed twice is one too many.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     values: tuple[str, ...]
     among: tuple[str, ...]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
@@ -34,6 +34,8 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
 @dataclass(frozen=True, slots=True)
 class NamesOnly(Matcher):
     """Right if the reply gives `value` as the answer; earlier values may be named as earlier ones."""
+
+    version: ClassVar[int] = 2
 
     value: str
     among: tuple[str, ...]

@@ -15,6 +15,7 @@ from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
 from ltm_bench.log.differences import differences
 from ltm_bench.log.manifest import (
+    BENCH_VERSION,
     FORMAT,
     IMPORTED,
     MOST_EXAMPLES,
@@ -144,6 +145,7 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
     return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
+        bench_version=BENCH_VERSION,
         seed=request.seed,
         span=span,
         tokenizer=request.tokenizer,

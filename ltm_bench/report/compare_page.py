@@ -9,9 +9,16 @@ from typing import NamedTuple
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison import Cell, Comparison, Pair, Row
+from ltm_bench.score.shifts import Shift
 
 WIDTH, HEIGHT = 260, 130
 """Size of a chart, in the units of its SVG."""
+
+MOST_ROWS = 40
+"""Examples of a span whose replies stand side by side."""
+
+LONGEST = 600
+"""Characters of a reply beside others."""
 
 
 class Point(NamedTuple):
@@ -118,10 +125,15 @@ class Span(NamedTuple):
     untold: Sequence[Pair]
     """Those that the data does not tell apart, and of which it can be said what that would take."""
     rows: Sequence[Row]
+    shifts: Sequence[Shift]
+    modes: Sequence[str]
+    """Of the runs whose questions were shifted."""
+    scenarios: Sequence[str]
 
 
 def _span(comparison: Comparison, span: int) -> Span:
     pairs = [pair for pair in comparison.pairs if pair.span == span]
+    shifts = [shift for shift in comparison.shifts if shift.span == span]
     return Span(
         span,
         comparison.at(span),
@@ -129,6 +141,9 @@ def _span(comparison: Comparison, span: int) -> Span:
         {names: p for p in pairs for names in ((p.first, p.second), (p.second, p.first))},
         [pair for pair in pairs if pair.needed],
         [row for row in comparison.rows if row.span == span],
+        shifts,
+        list(dict.fromkeys(mode for shift in shifts for mode in shift.placed)),
+        list(dict.fromkeys(name for cell in comparison.at(span) for name in cell.by_scenario)),
     )
 
 
@@ -150,5 +165,7 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str
             reports=reports,
             WIDTH=WIDTH,
             HEIGHT=HEIGHT,
+            MOST_ROWS=MOST_ROWS,
+            LONGEST=LONGEST,
         )
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ltm_bench.core.messages import Outcome
@@ -32,6 +32,7 @@ LIMITS = {
     "LONGEST_SETTING": 400,  # characters of a parameter beside its scenario
     "MOST_HISTORIES": 40,  # listed; all of them are in results.json
     "MOST_NEEDLES": 40,  # listed per example; all of them are on the strips and in the transcript
+    "MOST_OPEN": 3,  # failed examples that are unfolded from the start
     "MOST_CELLS": 256,  # parts of an answer drawn one by one
 }
 
@@ -81,6 +82,9 @@ def render_page(results: Results, manifest: Manifest) -> str:
             manifest=manifest,
             started_on=started_on(results.environment),
             groups=groups,
+            ranked=sorted(groups, key=lambda group: -(group.scenario.score_so_far or 0.0)),
+            extremes=extremes(results),
+            open_ones=open_ones(results),
             isolated=isolated,
             length=conversation_length(results, isolated=isolated),
             limit=longest(results),
@@ -98,6 +102,19 @@ def render_page(results: Results, manifest: Manifest) -> str:
             **LIMITS,
         )
     )
+
+
+def extremes(results: Results) -> tuple[ScenarioResult, ScenarioResult] | None:
+    """Return the scenarios with the highest and the lowest score, None where no two differ."""
+    ordered = sorted((s for s in results.scenarios if s.score is not None), key=lambda s: -(s.score or 0.0))
+    apart = len(ordered) > 1 and ordered[0].score != ordered[-1].score
+    return (ordered[0], ordered[-1]) if apart and results.complete else None
+
+
+def open_ones(results: Results) -> frozenset[str]:
+    """Return the examples that are unfolded from the start: the first that were not entirely right."""
+    failed = (e.id for e in results.examples if e.score is not None and e.score < 1)
+    return frozenset(islice(failed, LIMITS["MOST_OPEN"]))
 
 
 def marks(results: Results) -> list[Mark]:

@@ -57,7 +57,9 @@ def plural(count: int, noun: str, many: str = "") -> str:
 
 
 def seconds(value: float) -> str:
-    """Write a wall-clock duration: `0.42 s`, `12 s`, `3 min 5 s`, `2 h 4 min`."""
+    """Write a wall-clock duration: `1.3 ms`, `0.42 s`, `12 s`, `3 min 5 s`, `2 h 4 min`."""
+    if 0.001 <= value < 0.1:
+        return f"{1000 * value:.2g} ms"
     if value < 10:
         return f"{value:.2g} s" if value >= 0.001 else "under 1 ms"
     whole = round(value)

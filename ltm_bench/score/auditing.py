@@ -14,6 +14,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits import Audit, Commission, Contradiction, Rate, Reading, Records, records
 from ltm_bench.score.correction import Measured, Seen, scorer_error
 from ltm_bench.score.judgements import reply_hash
+from ltm_bench.score.raters import kappa
 from ltm_bench.score.results import ExampleResult, Question
 
 _UNREAD = (Outcome.UNDECIDED, Outcome.OVERFLOW)
@@ -208,5 +209,4 @@ def _kappa(read: Sequence[_Read]) -> float | None:
     ours = _share(read, [each for each in read if each.verdict.accepted])
     theirs = _share(read, [each for each in read if each.right])
     agreed = _share(read, [each for each in read if not each.contradicted])
-    by_chance = ours * theirs + (1 - ours) * (1 - theirs)
-    return None if by_chance > 1 - 1e-12 else (agreed - by_chance) / (1 - by_chance)
+    return kappa(agreed, ours, theirs)

@@ -13,6 +13,7 @@ from ltm_bench.score.results import Results
 _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "token counter": lambda m: m.tokenizer,
     "ltm-bench version": lambda m: m.version,
+    "benchmark version": lambda m: m.bench_version,
     "mode": lambda m: m.mode,
     "isolation": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,

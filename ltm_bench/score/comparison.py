@@ -20,7 +20,10 @@ from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.figures import skills
 from ltm_bench.score.operations import Operation
 from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of
+from ltm_bench.score.published import Compared
+from ltm_bench.score.published_runs import compared_sets
 from ltm_bench.score.results import ExampleResult, Results, Skill
+from ltm_bench.score.shifts import Shift, shifted, shifts
 from ltm_bench.score.statistics import (
     CONFIDENCE,
     TEST,
@@ -96,6 +99,8 @@ class Cell(BaseModel):
     out_of: int
     interval: Interval | None
     """None if a run is incomplete, or a scenario has a single example."""
+    by_scenario: dict[str, float] = Field(default_factory=dict)
+    """Mean over the scored examples of each scenario."""
     n: int
     """Number of scored examples."""
     chance: float | None
@@ -185,6 +190,8 @@ class Mark(BaseModel):
     score: float | None
     outcome: Outcome
     """Outcome of the question that cost most."""
+    reply: str | None = None
+    """The reply to that question, where the entrants disagree; None where there was none."""
 
 
 class Row(BaseModel):
@@ -193,7 +200,16 @@ class Row(BaseModel):
     span: int
     seed: int
     example: str
+    question: str = ""
+    """The question that cost most, of the entrant that it cost most; empty where the entrants agree."""
+    expected: str = ""
     marks: dict[str, Mark]
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def disagree(self) -> bool:
+        """Whether entrants did differently."""
+        return len({mark.score for mark in self.marks.values() if mark.score is not None}) > 1
 
 
 class Comparison(BaseModel):
@@ -209,6 +225,10 @@ class Comparison(BaseModel):
     test: str = TEST
     """The name of the test of each pair's difference: of its interval and of its p-value."""
     rows: list[Row]
+    shifts: list[Shift] = Field(default_factory=list)
+    """Questions that stand elsewhere in one mode than in another."""
+    sets: list[Compared] = Field(default_factory=list)
+    """Every two runs that asked the same questions of a public set, in any mode: question by question, by scorer."""
 
     def cell(self, entrant: str, span: int) -> Cell | None:
         """Return an entrant's cell at a span, if it has one."""
@@ -242,16 +262,20 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         pairs += found
         _rank([cells[name, span] for name in here], found)
         _mark_frontier([cells[name, span] for name in here])
+    moved = shifts([run.results for run in runs])
     return Comparison(
         entrants=known,
         spans=spans,
         warnings=[
             *scored_otherwise([run.results for run in runs]),
             *made_otherwise({run.results.run: run.manifest for run in runs}),
+            *shifted(moved),
         ],
         cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,
         rows=list(_rows(grouped)),
+        shifts=moved,
+        sets=compared_sets([run.results for run in runs]),
     )
 
 
@@ -287,6 +311,9 @@ def entrants(runs: Sequence[Scored], *, say_mode: bool = True) -> list[str]:
             alike = one.results.span == other.results.span or key not in _MAY_GO_WITH_SPAN
             if alike and ours.get(key) != theirs.get(key):
                 apart[agent][key] = None
+    for keys in apart.values():
+        if "suite" in keys:  # which says whether its examples are isolated
+            keys.pop("isolated", None)
     names = []
     say_mode = say_mode and any(run.manifest.mode != IN_LINE for run in runs)
     for run in runs:
@@ -320,6 +347,7 @@ def _cell(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         score=sum(sum(scores) / len(scores) for scores in pooled.values() if scores),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
+        by_scenario={name: sum(scores) / len(scores) for name, scores in pooled.items() if scores},
         n=sum(map(len, pooled.values())),
         chance=sum(each.chance for each in results) / len(results) if reached else None,
         dollars=sum(known) / len(known) if len(known) == len(prices) else None,
@@ -430,26 +458,53 @@ def _mark_frontier(cells: Sequence[Cell]) -> None:
         )
 
 
-def _worst(example: ExampleResult) -> Outcome:
-    """Return the outcome that stands for an example: an infrastructure error first, then that of the lowest score."""
+def _worst(example: ExampleResult) -> int:
+    """Return which question stands for an example: an infrastructure error first, then that of the lowest score."""
+    questions = example.questions
     return min(
-        example.questions, key=lambda q: (not q.outcome.infrastructure, 1.0 if q.score is None else q.score)
-    ).outcome
+        range(len(questions)),
+        key=lambda i: (
+            not questions[i].outcome.infrastructure,
+            1.0 if (score := questions[i].score) is None else score,
+        ),
+    )
 
 
 def _rows(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
-    rows: dict[tuple[int, int, str], Row] = {}
+    """Yield every example with how each entrant did; a second run of the same seed counts in the cell, not here."""
+    asked: dict[tuple[int, int, str], dict[str, tuple[Results, ExampleResult]]] = {}
     for (entrant, span), runs in grouped.items():
         for run in runs:
             for example in run.results.examples:
                 key = (span, run.results.seed, example.id)
-                row = rows.setdefault(
-                    key, Row(span=span, seed=run.results.seed, example=example.id, marks={})
-                )
-                if (
-                    entrant not in row.marks
-                ):  # a second run of the same seed counts in the cell, not in the row
-                    mark = Mark(run=run.results.run, score=example.score, outcome=_worst(example))
-                    row.marks[entrant] = mark
-    order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in rows))}
-    yield from (rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1], order[key[2]])))
+                asked.setdefault(key, {}).setdefault(entrant, (run.results, example))
+    order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in asked))}
+    for key in sorted(asked, key=lambda key: (key[0], key[1], order[key[2]])):
+        yield _row(key, asked[key])
+
+
+def _row(key: tuple[int, int, str], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
+    span, seed, name = key
+    examples = [example for _, example in by_entrant.values()]
+    weakest = min(examples, key=lambda e: 1.0 if e.score is None else e.score)
+    shown = _worst(weakest)
+    question = weakest.questions[shown]
+    same = all(len(e.questions) > shown and e.questions[shown].text == question.text for e in examples)
+    row = Row(
+        span=span,
+        seed=seed,
+        example=name,
+        marks={
+            entrant: Mark(
+                run=results.run, score=example.score, outcome=example.questions[_worst(example)].outcome
+            )
+            for entrant, (results, example) in by_entrant.items()
+        },
+    )
+    if not (row.disagree and same):
+        return row
+    marks = {
+        entrant: mark.model_copy(update={"reply": by_entrant[entrant][1].questions[shown].reply})
+        for entrant, mark in row.marks.items()
+    }
+    return row.model_copy(update={"question": question.text, "expected": question.expected, "marks": marks})

@@ -44,6 +44,7 @@ from ltm_bench.score.ingestion import Spent, Taking, spent
 from ltm_bench.score.judgements import Judgement, Override, Place, judgements, overrides, vague_trials
 from ltm_bench.score.operations import operations
 from ltm_bench.score.published_runs import set_figures
+from ltm_bench.score.raters import agreements
 from ltm_bench.score.remarks import judges, remarks
 from ltm_bench.score.results import (
     FIGURES,
@@ -155,6 +156,8 @@ class _Fold:
         self._explain = explain
         self._judged, self._by_hand, self._verdicts = judged, by_hand, verdicts
         self._open: dict[str, _Open] = {}
+        self._beside = 0
+        """Tokens of forks of the conversation so far."""
         self._trace: Mapping[int, Retrieval] = {}
         self.taken: Mapping[int, float] = {}
         """Seconds that replies of the conversation took, by turn."""
@@ -180,7 +183,7 @@ class _Fold:
         listener: Listener | None,
     ) -> None:
         """Take all events of one conversation, and the replies to its forks, which come after all else."""
-        self._trace = trace
+        self._trace, self._beside = trace, 0
         sent: Sent | None = None
         last: Sent | None = None
         begun: datetime | None = None
@@ -270,8 +273,9 @@ class _Fold:
             example.taking.told(sent, self.spent.get(sent.turn), asked=replied.answered is None)
         if sent.kind == "tell" or sent.buried is not None:
             buried = ((sent.message, 0),) if sent.buried is None else sent.buried
+            most = _SHOWN if sent.session is None else _OF_A_SESSION
             example.told += [
-                Told(sent.turn, text, sent.position + (before or 0), sent.at, before is None)
+                Told(sent.turn, _elided(text, most), sent.position + (before or 0), sent.at, before is None)
                 for text, before in buried
             ]
         return self._question(example, sent, replied) if sent.kind == "ask" else None
@@ -282,12 +286,14 @@ class _Fold:
             self.positions[sent.turn] = sent.position
         example = self._example(sent)
         self.forks += 1
-        if replied is not None:
-            self.fork_tokens += sent.tokens + replied.tokens
-            self.course.called(sent, replied.usage, self.books.add(replied.usage))
-            asked = Turn(sent.said, replied.said, "ask", example.id, forked=True)
-            return self._question(example, sent, replied, [*example.turns, asked])
-        return self._question(example, sent, None)
+        if replied is None:
+            return self._question(example, sent, None)
+        self.course.called(sent, replied.usage, self.books.add(replied.usage))
+        asked = Turn(sent.said, replied.said, "ask", example.id, forked=True)
+        question = self._question(example, sent, replied, [*example.turns, asked])
+        self.fork_tokens += sent.tokens + replied.tokens
+        self._beside += sent.tokens + replied.tokens
+        return question
 
     def _question(
         self, example: _Open, sent: Sent, replied: Replied | None, turns: Sequence[Turn] | None = None
@@ -311,6 +317,7 @@ class _Fold:
             "chance": chance,
             # Where a message brings its own material, the question comes after that.
             "position": sent.position + (sent.tokens if sent.buried is not None else 0),
+            "beside": self._beside,
             "at": sent.at,
             "can_leak": expect.can_leak,
             "shows": sent.shows,
@@ -361,13 +368,17 @@ class _Fold:
 
 
 _SHOWN = 4000
-"""Characters of a question that results and pages show; the log has all of it."""
+"""Characters of a question or a needle that results and pages show; the log has all of it."""
 
 
-def _elided(text: str) -> str:
-    if len(text) <= _SHOWN:
+_OF_A_SESSION = 400
+"""Characters of a message of a record's session: results hold many histories, and their texts are no needles."""
+
+
+def _elided(text: str, most: int = _SHOWN) -> str:
+    if len(text) <= most:
         return text
-    half = _SHOWN // 2
+    half = most // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters, see the log …]\n{text[-half:]}"
 
 
@@ -435,6 +446,7 @@ def score_run(
         suite=manifest.suite.name,
         span=manifest.span,
         seed=manifest.seed,
+        bench_version=manifest.bench_version,
         mode=manifest.mode,
         complete=complete,
         score=so_far if complete else None,
@@ -460,6 +472,7 @@ def score_run(
         judges=judges(examples, vague_trials(run)),
         by_judge=scores_by_judge(examples),
         audits=audits(run, examples),
+        raters=agreements(run),
         remarks=remarks(manifest, examples, missed=fold.missed, untold=untold(run / "timings.jsonl")),
         costs=fold.books.costs(examples),
         latency=latency(run / "timings.jsonl"),

@@ -140,6 +140,16 @@ def judgements(run: Path) -> Mapping[Place, Judgement]:
     return {(each.example, each.turn): each for each in _read(run / JUDGEMENTS, Judgement)}
 
 
+def ratings(run: Path) -> Mapping[Place, Mapping[str, Override]]:
+    """Return what every reviewer said last of each reply, by their names, the newest last. Raises LogError."""
+    found: dict[Place, dict[str, Override]] = {}
+    for each in _read(run / OVERRIDES, Override):
+        said = found.setdefault((each.example, each.turn), {})
+        said.pop(each.reviewer, None)
+        said[each.reviewer] = each
+    return found
+
+
 def vague_trials(run: Path) -> Sequence[VagueTrial]:
     """Return what the run's judges said of vague wrong replies, the newest of each. Raises LogError."""
     found = {(each.opinion.key, each.question, each.reply): each for each in _read(run / VAGUE, VagueTrial)}
@@ -147,8 +157,22 @@ def vague_trials(run: Path) -> Sequence[VagueTrial]:
 
 
 def overrides(run: Path) -> Mapping[Place, Override]:
-    """Return the verdicts by hand, the newest of each reply. Raises LogError."""
-    return {(each.example, each.turn): each for each in _read(run / OVERRIDES, Override)}
+    """Return the verdicts by hand that count. Raises LogError."""
+    settled = {place: settle(list(said.values())) for place, said in ratings(run).items()}
+    return {place: found for place, found in settled.items() if found is not None}
+
+
+def settle(said: Sequence[Override]) -> Override | None:
+    """Return the verdict of most reviewers of a reply; None where as many call it right as do not.
+
+    Of those on the same side, the newest counts. What was said of an earlier reply has no voice.
+    """
+    heard = [each for each in said if each.reply == said[-1].reply]
+    for_it = [each for each in heard if each.outcome is Outcome.CORRECT]
+    against = [each for each in heard if each.outcome is not Outcome.CORRECT]
+    if len(for_it) == len(against):
+        return None
+    return max(for_it, against, key=len)[-1]
 
 
 def _read(path: Path, kind: type[T]) -> Iterator[T]:

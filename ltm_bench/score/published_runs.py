@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ltm_bench.datasets.marks import Mark, Sheet
-from ltm_bench.score.published import file_figures
-from ltm_bench.score.results import ExampleResult
-from ltm_bench.score.sets import SetFigures
+from ltm_bench.score.published import Compared, compare_files, file_figures
+from ltm_bench.score.results import ExampleResult, Question, Results
+from ltm_bench.score.sets import SetFigures, SetQuestion
 
 
 def set_figures(run: str, examples: Sequence[ExampleResult]) -> list[SetFigures]:
@@ -18,13 +18,30 @@ def set_figures(run: str, examples: Sequence[ExampleResult]) -> list[SetFigures]
     return [each for each in found if each is not None]
 
 
-def _of_scenario(run: str, name: str, examples: Sequence[ExampleResult]) -> SetFigures | None:
-    asked = [
+def compared_sets(runs: Sequence[Results]) -> list[Compared]:
+    """Compare every two runs on the questions of public sets that both asked, by the sets' own scorers.
+
+    The histories are the clusters: questions about one history resemble each other.
+    """
+    found: list[Compared] = []
+    for name in dict.fromkeys(each.scenario for run in runs for each in run.sets):
+        sheets = [_sheet(run.run, [e for e in run.examples if e.scenario == name]) for run in runs]
+        found += compare_files([sheet for sheet in sheets if sheet is not None])
+    return found
+
+
+def _asked(examples: Sequence[ExampleResult]) -> list[tuple[str, Question, SetQuestion]]:
+    return [
         (example.id, question, question.published)
         for example in examples
         for question in example.questions
         if question.published is not None and question.published.id
     ]
+
+
+def _sheet(run: str, examples: Sequence[ExampleResult]) -> Sheet | None:
+    """Return the marks of a run's questions of one public set; None where none has a score."""
+    asked = _asked(examples)
     columns = tuple(dict.fromkeys(column for _, _, of in asked for column in of.scores))
     if not columns:
         return None
@@ -34,7 +51,7 @@ def _of_scenario(run: str, name: str, examples: Sequence[ExampleResult]) -> SetF
         if of.scores
     )
     judges = dict.fromkeys(o.judge for _, question, _ in asked for o in question.opinions if o.scores)
-    sheet = Sheet(
+    return Sheet(
         Path(run),
         columns,
         marks,
@@ -42,9 +59,16 @@ def _of_scenario(run: str, name: str, examples: Sequence[ExampleResult]) -> SetF
         frozenset(of.type for _, _, of in asked if of.apart),
         ", ".join(judges) or None,
     )
+
+
+def _of_scenario(run: str, name: str, examples: Sequence[ExampleResult]) -> SetFigures | None:
+    sheet = _sheet(run, examples)
+    if sheet is None:
+        return None
+    asked = [of for _, _, of in _asked(examples)]
     return SetFigures(
         **dict(file_figures(sheet)),
         scenario=name,
-        types={of.type: of.named for _, _, of in asked if of.named},
-        wrong={of.id: of.wrong_key for _, _, of in asked if of.wrong_key},
+        types={of.type: of.named for of in asked if of.named},
+        wrong={of.id: of.wrong_key for of in asked if of.wrong_key},
     )

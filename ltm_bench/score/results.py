@@ -16,6 +16,7 @@ from ltm_bench.score.ingestion import Ingestion
 from ltm_bench.score.judgements import Opinion, Override
 from ltm_bench.score.operations import Operation
 from ltm_bench.score.power import against_unknown, size_of, smallest_difference
+from ltm_bench.score.raters import Agreement
 from ltm_bench.score.retrieval import Ranking, Retrieval
 from ltm_bench.score.sets import SetFigures, SetQuestion
 from ltm_bench.score.statistics import Interval
@@ -73,6 +74,8 @@ class Question(Frozen):
     chance: float
     position: int | None
     """Tokens of the conversation before it; None if it was not reached."""
+    beside: int = 0
+    """Tokens of forked questions and replies before it, which would stand in the conversation were it in-line."""
     at: datetime | None
     matched: Outcome | None = None
     """What the matcher said, where a judge or a person has spoken since, or should."""
@@ -331,6 +334,8 @@ class Results(Frozen):
     suite: str
     span: int
     seed: int
+    bench_version: int = 1
+    """Version of what the score depends on; those of different ones do not compare."""
     mode: str = IN_LINE
     """How the conversation was held, in words: `in-line`, or `forked, scripted acknowledgements`."""
     complete: bool
@@ -353,6 +358,8 @@ class Results(Frozen):
     """What the score would be by each judge alone; judges that did not decide every doubtful reply are left out."""
     audits: list[Audit] = Field(default_factory=list)
     """How often the matchers err, by those who read a sample of the replies."""
+    raters: list[Agreement] = Field(default_factory=list)
+    """How far those agree who read the same replies."""
     remarks: list[str] = Field(default_factory=list)
     """What a reader must know before believing the figures."""
     published: float | None = None

@@ -31,7 +31,7 @@ KEY = "sk-not-a-key-0123456789-abcdefghijklmnop"  # weak ones it does not start 
 STARTING = 180.0
 
 pytestmark = pytest.mark.skipif(
-    LITELLM is None, reason="no litellm: set LTM_BENCH_LITELLM (CONTRIBUTING.md, LiteLLM)"
+    LITELLM is None, reason="no litellm: set LTM_BENCH_LITELLM (CONTRIBUTING.md, Groups)"
 )
 
 

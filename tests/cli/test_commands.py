@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -363,3 +364,28 @@ def test_a_run_imports_no_provider_and_what_it_needs() -> None:
     needed = {"jinja2", "json_repair", "pydantic", "rapidfuzz", "rich", "tiktoken"}
     needed |= {"asyncio", "filelock", "importlib.metadata", "importlib.resources"}
     assert loaded_by(of_command("run", "--span", "2k", "--agent", "perfect")) & HEAVY == needed
+
+
+def test_no_example_uses_a_model_that_its_provider_shuts_down() -> None:
+    presets = tomllib.loads((ROOT / "configs" / "agents.toml").read_text("utf-8"))
+    doomed = [name for name, preset in presets.items() if preset.get("note", "").startswith("shut down")]
+    assert doomed
+    texts = {path: path.read_text("utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("**/*.md"))}
+    texts |= {Path(name): command.epilog or "" for name, command in commands()}
+    used = re.compile(
+        rf"(?:--agent|--judge|run|core=\S+:|openai:|openai_chat:) ?({'|'.join(map(re.escape, doomed))})\b"
+    )
+    found = {
+        f"{path}: {match[0]}"
+        for path, text in texts.items()
+        if path.name != "CHANGELOG.md"
+        for match in used.finditer(text)
+    }
+    assert found == set()
+
+
+def test_an_option_that_is_missing_is_named_and_no_value_of_it_is(command: "Command") -> None:
+    said = command("judge", "check").err
+    assert said == (
+        "ltm-bench: Missing option '--judge' (env var: 'LTM_BENCH_JUDGE'). (see ltm-bench judge check --help)\n"
+    )

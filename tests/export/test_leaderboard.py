@@ -16,7 +16,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.bundle import SUMS, pack, unpack
-from ltm_bench.export.leaderboard.boards import Row, groups
+from ltm_bench.export.leaderboard.boards import Row, SpanTable, groups
 from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
 from ltm_bench.score.comparison import compare
@@ -240,6 +240,25 @@ def test_the_data_cuts_groups_and_ties_are_shown(made: "Made") -> None:
     assert [row.place for row in rows] == ["1", "2–3", "2–3", "4"]
     [whole] = groups(rows, [])
     assert whole == rows
+
+
+def test_the_finding_says_who_is_ahead_only_where_that_is_shown(made: "Made", built: Built) -> None:
+    entry = built.boards[-1].entries[0]
+
+    def finding(**outcomes: list[Outcome]) -> str:
+        found = compare([made.run(name, kind, each=12) for name, kind in outcomes.items()])
+        rows = [Row(cell, [entry], {}) for cell in found.at(120_000)]
+        return SpanTable(120_000, groups(rows, found.pairs), [], found.pairs).finding
+
+    mixed, mixed_too = [RIGHT, WRONG, RIGHT], [RIGHT, WRONG, WRONG, RIGHT, RIGHT]
+    assert finding(a=[RIGHT], b=mixed, c=[WRONG]) == "At a span of 120k, a is ahead of both others."
+    assert finding(a=[RIGHT], b=[WRONG]) == "At a span of 120k, a is ahead of the other one."
+    tied = finding(a=mixed, b=mixed_too, c=[WRONG])
+    assert tied.startswith("At a span of 120k any of 2 agents may be the best, of 3 in all: ")
+    assert finding(a=mixed, b=mixed_too).startswith(
+        "At a span of 120k the data does not tell which of two agents is better: "
+    )
+    assert finding(a=mixed) == "At a span of 120k there is one agent, a."
 
 
 def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(

@@ -258,8 +258,35 @@ def test_a_reviewer_has_the_last_word_and_the_original_stays(
     assert command("rescore", "r", "--judge", "no").exit_code == 0
     assert results(place)["outcomes"] == {"partial": 1, "wrong": 1}
     monkeypatch.setattr("builtins.input", lambda _: "q")
-    assert "no doubtful verdict" in command("review", "r").out
     assert "2 verdicts to look at" in command("review", "r", "--all").out
+
+
+def test_two_reviewers_decide_each_for_themselves_and_a_third_settles_what_they_leave_apart(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def review(name: str, *keys: str) -> str:
+        typed = iter(keys)
+        monkeypatch.setattr("builtins.input", lambda _: next(typed))
+        return command("review", "r", "--reviewer", name).out
+
+    assert command(*RUN).exit_code == 0
+    first = review("Ada", "c", "close enough", "w", "no")
+    assert "2 verdicts to look at, as Ada" in first
+    assert "There is no doubtful verdict left for Ada" in review("Ada")
+    second = review("Ben", "w", "too vague", "w", "no")
+    assert "2 verdicts to look at, as Ben" in second
+    assert "close enough" not in second.partition("by hand written")[0]
+    assert "Ada and Ben read the same 2 replies (review), 1 alike; κ = 0.00" in second
+    assert "they differ on joke/0 turn" in second
+    found = results(place)
+    assert [each["questions"][0]["outcome"] for each in found["examples"]] == ["undecided", "wrong"]
+    assert (found["raters"][0]["read"], found["raters"][0]["alike"]) == (2, 1)
+    assert "Ada and Ben read the same 2 replies" in (place / "reports/r/report.html").read_text("utf-8")
+    assert command("verify", "r").exit_code == 0
+    third = review("Cleo", "c", "I would count it")
+    assert "1 verdict to look at, as Cleo" in third
+    assert results(place)["examples"][0]["score"] == 1.0
+    assert "There is no doubtful verdict left for Dora" in review("Dora")
 
 
 def opinion(judge: str, outcome: Outcome) -> Opinion:

@@ -124,3 +124,59 @@ def test_of_two_that_cannot_be_told_apart_the_page_says_what_it_would_take(make:
     same = compare([make("a"), make("b")])
     assert same.pairs[0].seeds_needed is None
     assert "these two scored the same" in read(render_comparison(same, {})).words
+
+
+def test_scores_stand_by_scenario_and_the_best_of_a_row_is_marked(make: Make) -> None:
+    html = render_comparison(compare([make("a", [RIGHT]), make("b", [WRONG])]), {})
+    table = html.partition("Scores by scenario</h3>")[2].partition("</table>")[0]
+    row = next(part for part in table.split("<tr>") if "colours" in part)
+    assert [part.partition("</td>")[0] for part in row.split('<td class="number">')[1:]] == [
+        "<strong>1.00</strong>",
+        "0.00",
+    ]
+
+
+def test_replies_stand_side_by_side_only_where_agents_disagree(make: Make, read: Read) -> None:
+    shouting = '<script>alert("x")</script>'
+    other = make("b", [RIGHT, WRONG])
+    examples = [
+        e.model_copy(update={"questions": [q.model_copy(update={"reply": shouting}) for q in e.questions]})
+        for e in other.results.examples
+    ]
+    other = other._replace(results=other.results.model_copy(update={"examples": examples}))
+    comparison = compare([make("a", [RIGHT]), other])
+    apart = [row for row in comparison.rows if row.disagree]
+    assert 0 < len(apart) < len(comparison.rows)
+    assert all(row.question and row.expected for row in apart)
+    assert {row.marks["b"].reply for row in apart} == {shouting}
+    assert {mark.reply for row in comparison.rows if not row.disagree for mark in row.marks.values()} == {
+        None
+    }
+    html = render_comparison(comparison, {})
+    page = read(html)
+    assert html.count('<details class="beside">') == len(apart)
+    assert page.tags["script"] == 0
+    assert shouting in page.words
+
+
+def test_the_examples_can_be_filtered_to_those_where_agents_disagree(
+    make: Make, browser: "Browser", tmp_path: Path
+) -> None:
+    comparison = compare([make("a", [RIGHT]), make("b", [RIGHT, WRONG])])
+    file = tmp_path / "compare.html"
+    file.write_text(render_comparison(comparison, {}), "utf-8")
+    browser.open(file.as_uri())
+    shown = (
+        "[...document.querySelectorAll('.grid-table tbody th')].filter(e => e.checkVisibility())"
+        ".map(e => e.textContent.trim()).filter(each => each.includes('/'))"
+    )
+    assert browser.ask(shown) == [row.example for row in comparison.rows]
+    browser.ask("document.querySelector('.only-disagreeing').click()")
+    assert browser.ask(shown) == [row.example for row in comparison.rows if row.disagree]
+
+
+def test_what_sets_runs_apart_is_one_fold_below_the_ranking(make: Make) -> None:
+    runs = [make("a", [RIGHT]), make("b", [RIGHT], manifest={"tokenizer": "other"})]
+    html = render_comparison(compare(runs), {})
+    assert html.count('<details class="warnings"') == 1
+    assert html.index("Scores, cost and latency") < html.index('<details class="warnings"')

@@ -438,3 +438,37 @@ def test_audits_stand_beside_the_score_and_show_both_readings(made: "Made", read
     assert "Ada, a person who is taken at their word" in text
     assert "Scorer error" in first_screen(html)
     assert 'id="audit"' not in page_of(made, made.results(made.many()))
+
+
+def test_the_top_has_one_sentence_of_finding_and_six_facts(made: "Made") -> None:
+    outcomes = [Outcome.CORRECT] * 3 + [Outcome.WRONG] * 12
+    results = made.results(made.many(outcomes))
+    html = render_page(results, made.manifest(results))
+    top = first_screen(html)
+    assert top.count("<dt>") == 6
+    words = " ".join(re.sub("<[^>]+>", "", top).split())
+    assert f"; guessing would score {results.chance:.1f}; best at colours (1.00), worst at " in words
+    for rest in ("Overruns", "Benchmark time", "Version", "Filler"):
+        assert f"<dt>{rest}</dt>" in html.partition('id="manifest"')[2]
+
+
+def test_no_best_or_worst_where_all_score_the_same(made: "Made") -> None:
+    results = made.results(made.many([Outcome.CORRECT]))
+    assert "worst at" not in render_page(results, made.manifest(results))
+
+
+def test_scenarios_stand_in_order_of_their_scores(made: "Made") -> None:
+    results = made.results(made.many([Outcome.WRONG] * 3 + [Outcome.CORRECT] * 12))
+    html = render_page(results, made.manifest(results)).partition('id="scenarios"')[2].partition("</ul>")[0]
+    assert [part.partition("</bdi>")[0] for part in html.split("<bdi>")[1::2]][-1] == "colours"
+
+
+@pytest.mark.parametrize("section", ["scenarios", "skills", "distance"])
+def test_chance_is_marked_wherever_scores_stand(made: "Made", section: str) -> None:
+    results = made.results(made.many(each=6))
+    html = render_page(results, made.manifest(results)).partition(f'<section id="{section}"')[2]
+    html = html.partition("</section>")[0]
+    rows = html.count('role="img"')
+    assert rows > 1
+    assert html.count('<line class="chance"') >= rows
+    assert html.count(", chance ") >= rows

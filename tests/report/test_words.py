@@ -77,7 +77,9 @@ def test_a_span_is_written_as_it_is_typed(tokens: int, shown: str) -> None:
     ("value", "shown"),
     [
         (0.0004, "under 1 ms"),
-        (0.0423, "0.042 s"),
+        (0.0013, "1.3 ms"),
+        (0.0423, "42 ms"),
+        (0.42, "0.42 s"),
         (9.96, "10 s"),
         (59.6, "1 min 0 s"),
         (185, "3 min 5 s"),

@@ -380,22 +380,24 @@ def cluster() -> Iterator[str]:
     """Two nodes with one processor each, on this machine."""
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
     environment.pop("RAY_ADDRESS", None)
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(CLUSTER)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=environment,
-    )
-    with process:
-        assert process.stdout is not None
-        address = next((line.strip() for line in process.stdout if ":" in line), "")
-        assert address
-        yield address
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(timeout=60)
+    for _ in range(3):  # Ray gives a node 30 seconds to start, which a busy machine may not have
+        with subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(CLUSTER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdin is not None
+            address = next((line.strip() for line in process.stdout if ":" in line), "")
+            if address:
+                yield address
+                process.stdin.close()
+                process.wait(timeout=60)
+                return
+    pytest.fail("no cluster could be started, three times over")
 
 
 def sweep(folder: Path, *words: str, address: str | None = None) -> subprocess.Popen[str]:

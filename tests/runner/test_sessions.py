@@ -135,6 +135,75 @@ def test_what_taking_in_a_history_took_stands_in_the_results_on_the_page_and_in_
     assert "ingested_seconds" in table.partition("\n")[0]
 
 
+TOGETHER = """
+\"\"\"Together: takes sessions, and counts how many questions are under way at the same time.\"\"\"
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply, Turn
+
+NOW: list[int] = []
+
+
+class Together(Agent):
+    free = True
+    forks = "snapshot"
+
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        with open("told.txt", "a") as file:
+            file.write("x")
+
+    async def reply(self, message: Message) -> Reply:
+        return await (await self.fork(message))()
+
+    async def fork(self, message: Message):
+        async def answer() -> Reply:
+            NOW.append(message.turn)
+            with open("together.txt", "a") as file:
+                file.write(f"{len(NOW)} ")
+            await asyncio.sleep(0.2)
+            NOW.remove(message.turn)
+            return Reply("I do not know.")
+
+        return answer
+"""
+
+
+@pytest.mark.parametrize(("questions", "least"), [("forked", 4), ("in-line", 2)])
+def test_a_history_is_taken_in_once_for_all_its_questions_which_are_answered_at_the_same_time(
+    command: "Command", place: Path, questions: str, least: int
+) -> None:
+    (place / "agents" / "together.py").write_text(TOGETHER, "utf-8")
+    words = (
+        "run",
+        "--suite",
+        "locomo",
+        "--data",
+        "locomo10.json",
+        "--agent",
+        "together",
+        "--questions",
+        questions,
+    )
+    assert command(*words).exit_code == 0
+    # The sessions of two histories, and the introduction of each.
+    assert len(Path("told.txt").read_text()) == 2 * (3 + 1)
+    assert max(map(int, Path("together.txt").read_text().split())) >= least
+
+
+def test_of_long_histories_results_hold_the_ends_of_messages_and_the_log_all(command: "Command") -> None:
+    talk = json.loads(Path("locomo10.json").read_text())
+    talk[0]["conversation"]["session_2"] *= 100
+    Path("locomo10.json").write_text(json.dumps(talk))
+    assert command(*RUN).exit_code == 0
+    results = json.loads(Path("reports/r/results.json").read_text("utf-8"))
+    texts = [needle["text"] for example in results["examples"] for needle in example["needles"]]
+    assert max(map(len, texts)) < 500
+    assert "My boat is called Heron" in Path("reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
+
+
 @pytest.mark.slow
 def test_a_history_that_was_being_taken_in_when_the_run_was_killed_is_taken_in_once(place: Path) -> None:
     sets.locomo(place / "locomo10.json", histories=1)

@@ -73,7 +73,7 @@ def test_a_memory_of_another_user_has_leaked_and_one_of_nobody_is_common() -> No
 
 def test_the_shares_are_those_at_which_a_store_was_made_to_fail() -> None:
     """200 people, of whom a town is told; every second one moves; and 40 codes of two users each."""
-    told, memories, deleted = [], [], []
+    told, memories = list[Told](), list[Memory]()
     for i in range(200):
         name = f"Person{i}"
         old, new = town(name, TOWNS[i % 5]), town(name, TOWNS[(i + 1) % 5])
@@ -86,7 +86,7 @@ def test_the_shares_are_those_at_which_a_store_was_made_to_fail() -> None:
             memories.append(Memory(f"{name} lives in {old.value}"))
         if i % 10 == 0:  # a town is made up for every tenth
             memories.append(Memory(f"{name} lives in {NOWHERE}"))
-    people = examine(told, deleted, memories, [each.fact for each in told])
+    people = examine(told, (), memories, [each.fact for each in told])
     codes = [Told(Fact(f"{user}{i}", f"{user}code{i}"), user) for i in range(40) for user in ("ada", "ben")]
     kept = [Memory(each.fact.value, user=each.user) for each in codes]
     kept += [Memory(each.fact.value, user="ben" if each.user == "ada" else "ada") for each in codes[::8]]

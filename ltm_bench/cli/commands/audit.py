@@ -16,7 +16,7 @@ from ltm_bench.api.auditing import audit as audit_run
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.options import MaxCost, RunName, examples_of, whole
 from ltm_bench.cli.reading_blind import HELP, read_blind
-from ltm_bench.cli.summary import print_page
+from ltm_bench.cli.summary import print_page, print_raters
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.messages import Outcome
@@ -88,6 +88,7 @@ def audit(
         _read(folder, Commission(auditor=who, key="", sample=sample, seed=seed, measured=None))
         scored = asyncio.run(api.rescore(folder, api.Options()))
     _print([each for each in scored.results.audits if each.auditor == who][-1])
+    print_raters(scored.results)
     print_page(folder / "report.html")
 
 
@@ -167,7 +168,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "audit standard-32k-gpt-4o-seed0 --judge gpt-4o --max-cost 2",
-            "audit standard-32k-gpt-4o-seed0 --person --sample 100",
+            "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
+            "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
         )
     )(audit)

@@ -12,6 +12,7 @@ from ltm_bench.cli.comparison import load_runs, print_cells, print_pairs, print_
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.options import Json, Runs, examples_of, output_option
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.sheets import print_compared
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.report.paper_table import FORMS
 
@@ -54,6 +55,7 @@ def compare(
         for cell in comparison.at(span):
             print_spread(cell)
         print_pairs([pair for pair in comparison.pairs if pair.span == span])
+    print_compared(comparison.sets)
     if output is not None:
         out().print(f"page: {output}")
 

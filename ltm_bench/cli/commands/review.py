@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -20,7 +20,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.folders import find_run
-from ltm_bench.score.judgements import Override, append, reply_hash
+from ltm_bench.score.judgements import Override, append, ratings, reply_hash, settle
 from ltm_bench.score.results import Question
 
 KEYS = {
@@ -46,19 +46,27 @@ def review(
         bool, typer.Option("--all", envvar="LTM_BENCH_REVIEW_ALL", help="Walk through all verdicts.")
     ] = False,
 ) -> None:
-    """Walk through undecided and doubtful verdicts; what you decide is kept beside the original."""
+    """Walk through undecided and doubtful verdicts; what you decide is kept beside the original.
+
+    A second reviewer is asked the same and does not see what the first said. Where two differ, the verdict stays as it
+    was until a third decides.
+    """
     folder = find_run(run)
     results = _published(folder).results
+    name = reviewer or getpass.getuser()
+    said = ratings(folder)
     shown = [
         (example.id, question)
         for example in results.examples
         for question in example.questions
-        if question.reply is not None and (every or _doubtful(question))
+        if question.reply is not None
+        and (every or _waits(question, said.get((example.id, question.turn or 0), {}), name))
     ]
     if not shown:
-        out().print("There is no doubtful verdict in this run; --all walks through all of them.")
+        out().print(
+            f"There is no doubtful verdict left for {name} in this run; --all walks through all of them."
+        )
         return
-    name = reviewer or getpass.getuser()
     out().print(f"{_count(shown, 'verdict', 'verdicts')} to look at, as {name}. {_HELP}.")
     written = 0
     with locked(folder):
@@ -80,8 +88,8 @@ def review(
                         score=decision.score,
                         reviewer=name,
                         reason=decision.reason,
-                        was=question.outcome,
-                        was_score=question.score,
+                        was=question.override.was if question.override else question.outcome,
+                        was_score=question.override.was_score if question.override else question.score,
                     )
                 ],
             )
@@ -91,20 +99,27 @@ def review(
     print_run(scored)
 
 
-def _doubtful(question: Question) -> bool:
-    if question.override is not None:
+def _waits(question: Question, said: Mapping[str, Override], name: str) -> bool:
+    """Whether a verdict is doubtful, and neither decided by this reviewer nor settled by two others."""
+    heard = [each for each in said.values() if each.reply == reply_hash(question.reply or "")]
+    if any(each.reviewer == name for each in heard) or (len(heard) > 1 and settle(heard) is not None):
         return False
     sides = {opinion.outcome is Outcome.CORRECT for opinion in question.opinions}
-    return question.outcome in (Outcome.UNDECIDED, Outcome.JUDGE_ERROR) or len(sides) > 1
+    outcome = question.override.was if question.override else question.outcome
+    return outcome in (Outcome.UNDECIDED, Outcome.JUDGE_ERROR) or len(sides) > 1
 
 
 def _show(place: int, count: int, example: str, question: Question) -> None:
+    """Show a verdict as scorer and judges gave it; what another reviewer said is not shown."""
+    verdict = f"{question.outcome.value}: {question.reason}"
+    if question.override is not None:
+        verdict = question.override.was.value + (f": {question.doubt}" if question.doubt else "")
     out().rule(f"{place} of {count} · {example} · turn {question.turn}", align="left")
     for title, text in (
         ("question", question.text),
         ("expected", question.expected),
         ("reply", question.reply or ""),
-        ("verdict", f"{question.outcome.value}: {question.reason}"),
+        ("verdict", verdict),
         *((f"judge {o.judge}", f"{o.outcome.value}: {o.reason}") for o in question.opinions),
     ):
         out().print(f"{title:<9} {safe(text)}")
@@ -161,4 +176,10 @@ def _count(things: Sequence[object], one: str, more: str) -> str:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("review", "review standard-32k-gpt-6-luna-seed0 --reviewer Ada"))(review)
+    app.command(
+        epilog=examples_of(
+            "review",
+            "review standard-32k-gpt-6-luna-seed0 --reviewer Ada",
+            "review standard-32k-gpt-6-luna-seed0 --reviewer Ben",
+        )
+    )(review)

@@ -32,6 +32,7 @@ from ltm_bench.datasets.goodai.matcher import Published as PublishedScore
 from ltm_bench.log import events
 from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent, encode
 from ltm_bench.log.manifest import (
+    BENCH_VERSION,
     FORMAT,
     IMPORTED,
     AgentEntry,
@@ -183,6 +184,7 @@ def _manifest(
     return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
+        bench_version=BENCH_VERSION,
         seed=0,
         span=span,
         tokenizer=DEFAULT,

@@ -38,7 +38,7 @@ def _is_taken_back(said: str) -> bool:
 class Benchmarked(Matcher):
     """Scores as one of InfiniteBench's tasks does (Zhang et al. 2024, and its code)."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     task: str
     label: Any
     """As it stands in the public files: a value, a list of accepted ones, or text and letter of an option."""

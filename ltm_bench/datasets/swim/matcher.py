@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, plain, words
@@ -42,6 +43,8 @@ def _bare(phrase: str) -> str:
 class Answers(Matcher):
     """Right if the reply has the answer word for word; a judge decides about other wordings."""
 
+    version: ClassVar[int] = 2
+
     answer: str
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
@@ -76,6 +79,8 @@ def answers(answer: str) -> Answers:
 @dataclass(frozen=True, slots=True)
 class Declines(Matcher):
     """Right if the reply says that there is no answer; it was left out on purpose."""
+
+    version: ClassVar[int] = 2
 
     answer: str
     """What would be right if it could be known."""

@@ -83,7 +83,7 @@ class SpanTable(NamedTuple):
 
     span: int
     groups: Sequence[Sequence[Row]]
-    """The best first. The data separates everybody in a group from everybody in another, and not those in one."""
+    """The best first, cut where the data separates everybody above from everybody below."""
     skills: Sequence[str]
     """All that any row has."""
     pairs: Sequence[Pair]
@@ -96,23 +96,25 @@ class SpanTable(NamedTuple):
     @property
     def finding(self) -> str:
         """What the table shows of agents other than `REFERENCES`, in a sentence."""
-        real = [[row for row in group if not row.reference] for group in self.groups]
-        real = [group for group in real if group] or list(map(list, self.groups))
-        first, count = real[0], sum(map(len, real))
+        real = [row.cell.entrant for row in self.rows if not row.reference]
+        real = real or [row.cell.entrant for row in self.rows]
+        beats = better(self.pairs)
+        first = [name for name in real if not any((other, name) in beats for other in real)]
         where = f"At a span of {short_tokens(self.span)}"
-        if count == 1:
+        if len(real) == 1:
             beside = ", beside baseline or oracle" if len(self.rows) > 1 else ""
-            return f"{where} there is one agent, {first[0].cell.entrant}{beside}."
+            return f"{where} there is one agent, {real[0]}{beside}."
         if len(first) == 1:
-            return f"{where}, {first[0].cell.entrant} is ahead of {_others(count - 1)}."
-        if len(first) == count:
-            return f"{where} the data does not separate the {count} agents into groups."
-        names = ", ".join(row.cell.entrant for row in first[:3]) + (", …" if len(first) > 3 else "")
-        return f"{where} the first {len(first)} of {count} agents are tied: {names}."
-
-
-def _others(count: int) -> str:
-    return "the other one" if count == 1 else f"all {count} others"
+            [best] = first
+            beaten = sum((best, name) in beats for name in real)
+            whom = {2: "the other one", 3: "both others"}.get(len(real), f"all {beaten} others")
+            if beaten < len(real) - 1:
+                whom = f"{beaten} of {len(real) - 1} others, and nobody is shown to be better"
+            return f"{where}, {best} is ahead of {whom}."
+        names = ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")
+        if len(real) == 2:
+            return f"{where} the data does not tell which of two agents is better: {names}."
+        return f"{where} any of {len(first)} agents may be the best, of {len(real)} in all: {names}."
 
 
 class Board(NamedTuple):
@@ -264,6 +266,15 @@ def _skills(entries: Sequence[Entry]) -> Mapping[str, Skill]:
     return {skill.name: skill for skill in skills(pooled, examples)}
 
 
+def better(pairs: Sequence[Pair]) -> frozenset[tuple[str, str]]:
+    """Return who is shown to be better than whom, after correcting for all pairs."""
+    return frozenset(
+        (pair.first, pair.second) if pair.paired.difference > 0 else (pair.second, pair.first)
+        for pair in pairs
+        if pair.separated
+    )
+
+
 def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
     """Cut a ranking where the data separates everybody above from everybody below, and nowhere else.
 
@@ -271,14 +282,10 @@ def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
         rows: The best first.
         pairs: Of these entrants.
     """
-    better = {
-        (pair.first, pair.second) if pair.paired.difference > 0 else (pair.second, pair.first)
-        for pair in pairs
-        if pair.separated
-    }
+    beats = better(pairs)
     found: list[list[Row]] = []
     for i, row in enumerate(rows):
-        cut = all((a.cell.entrant, b.cell.entrant) in better for a in rows[:i] for b in rows[i:])
+        cut = all((a.cell.entrant, b.cell.entrant) in beats for a in rows[:i] for b in rows[i:])
         if cut:
             found.append([])
         found[-1].append(row)

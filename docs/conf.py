@@ -1,0 +1,27 @@
+"""How Sphinx builds the site from this folder: `sphinx-build -W docs docs/_build`."""
+
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "ltm-bench"
+author = "ltm-bench contributors"
+project_copyright = "ltm-bench contributors"
+version = release = installed("ltm-bench")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "generated"]
+exclude_patterns = ["_build", "examples"]
+html_theme = "furo"  # light and dark, a search that needs no server, and no request to anywhere
+html_title = "ltm-bench"
+html_show_sphinx = False
+html_copy_source = False
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
+
+default_role = "code"  # docstrings write `name` for code, as the rest of the project does
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_class_signature = "separated"

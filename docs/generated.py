@@ -1,0 +1,216 @@
+"""The parts of the site that are derived from the code: commands, and the forms of the files in a run's folder.
+
+A page says `<!-- generated: commands -->` on a line of its own, and Sphinx puts the text of that name in its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+from pydantic import TypeAdapter
+
+from ltm_bench.cli import app
+from ltm_bench.log import events
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.score.audits import Commission, Reading
+from ltm_bench.score.comparison import Comparison
+from ltm_bench.score.judgements import Judgement, Override
+from ltm_bench.score.results import Results
+
+MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
+
+FORMS: Mapping[str, Any] = {
+    "results.json": Results,
+    "comparison.json": Comparison,
+    "manifest.json": Manifest,
+    "event.json": events.Event,
+    "judgement.json": Judgement,
+    "override.json": Override,
+    "audit.json": Commission | Reading,
+}
+"""The JSON Schemas that the site offers, by their file's name."""
+
+
+def setup(sphinx: Any) -> dict[str, bool]:
+    """Join Sphinx: fill in the markers as pages are read, and write the schemas beside the finished site."""
+    sphinx.connect("source-read", _fill)
+    sphinx.connect("autodoc-process-docstring", _mark_code, priority=400)  # before sections are read
+    sphinx.connect("build-finished", _write_schemas)
+    return {"parallel_read_safe": True}
+
+
+def _fill(_sphinx: Any, _name: str, source: list[str]) -> None:
+    source[0] = MARKER.sub(lambda found: TEXTS[found[1]](), source[0])
+
+
+def _mark_code(_sphinx: Any, _kind: str, _name: str, _it: Any, _options: Any, lines: list[str]) -> None:
+    """Mark what is indented after an empty line as code, as Markdown would take it."""
+    for place in reversed(range(1, len(lines))):
+        before, line = lines[place - 1], lines[place]
+        depth = len(line) - len(line.lstrip())
+        above = next((each for each in reversed(lines[:place]) if each.strip()), "")
+        if line.strip() and not before.strip() and depth > len(above) - len(above.lstrip()):
+            lines[place:place] = ["::", ""]
+
+
+def _write_schemas(sphinx: Any, problem: Exception | None) -> None:
+    if problem is None and sphinx.builder.format == "html":
+        folder = Path(sphinx.outdir, "schema")
+        folder.mkdir(exist_ok=True)
+        for name in FORMS:
+            (folder / name).write_text(json.dumps(schema(name), indent=2) + "\n", "utf-8")
+
+
+def commands() -> str:
+    """Return every command with its arguments, options, environment variables and examples, as Markdown."""
+    top: Any = typer.main.get_command(app)
+    context = top.make_context("ltm-bench", [], resilient_parsing=True)
+    return "\n".join(line for name in top.list_commands(context) for line in _command(top, context, name))
+
+
+def _command(parent: Any, context: Any, name: str, level: int = 2) -> Iterator[str]:
+    command = parent.get_command(context, name)
+    inner = command.make_context(name, [], parent=context, resilient_parsing=True)
+    yield f"{'#' * level} {inner.command_path.removeprefix('ltm-bench ')}\n"
+    yield f"{_prose(command.help or '')}\n"
+    if hasattr(command, "list_commands"):
+        for each in command.list_commands(inner):
+            yield from _command(command, inner, each, level + 1)
+        return
+    yield f"```text\n{' '.join([inner.command_path, *command.collect_usage_pieces(inner)])}\n```\n"
+    rows = [record for each in command.get_params(inner) if (record := each.get_help_record(inner))]
+    if rows:
+        yield "| | |\n|---|---|"
+        yield from (f"| {_code(names)} | {_prose(' '.join(told.split()))} |" for names, told in rows)
+        yield ""
+    if command.epilog:
+        examples = [line.strip() for line in command.epilog.splitlines() if line.startswith("  ")]
+        yield "```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```\n"
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def _prose(text: str) -> str:
+    """Return a help text with what Markdown would take for markup escaped."""
+    pieces = text.split("`")  # what stands between two backticks is code already
+    return "`".join(
+        piece if place % 2 else re.sub(r"([\\*_{}\[\]<>|#])", r"\\\1", piece)
+        for place, piece in enumerate(pieces)
+    )
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a form, described by the texts that stand under its fields in the code."""
+    form = FORMS[name]
+    made = TypeAdapter(form).json_schema(mode="serialization")
+    told = {each.__name__: _told(each) for each in _classes(form)}
+    for title, part in _parts(made):
+        for field, text in told.get(title, {}).items():
+            if field in part.get("properties", {}):
+                part["properties"][field].setdefault("description", text)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _parts(made: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the objects of a schema with their titles: itself first, then its definitions."""
+    if "properties" in made:
+        yield made["title"], made
+    yield from ((name, part) for name, part in made.get("$defs", {}).items() if "properties" in part)
+
+
+def _classes(form: Any) -> Iterator[type]:
+    """Yield every class that a form is made of."""
+    waiting, seen = [form], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        waiting += list(getattr(each, "__args__", ()))
+        if isinstance(each, type) and each.__module__.startswith("ltm_bench."):
+            yield each
+            waiting += list(each.__mro__[1:])
+            waiting += list(inspect.get_annotations(each, eval_str=True).values())
+
+
+def _told(each: type) -> dict[str, str]:
+    """Return what stands under each field, or under a property that is written out with the fields."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(each))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    told = {}
+    for node, after in zip(body.body, [*body.body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                told[node.target.id] = " ".join(str(after.value.value).split())
+        elif isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)):
+            told[node.name] = " ".join(text.split())
+    return told
+
+
+def _tables(name: str) -> str:
+    """Return a schema as tables, one for each object in it."""
+    made = schema(name)
+    lines = [f'<a href="../schema/{name}">JSON Schema: {name}</a>\n']
+    for title, part in _parts(made):
+        about = (part.get("description") or "").partition("\n\n")[0]
+        lines += [
+            f"### {title}\n",
+            f"{_prose(' '.join(about.split()))}\n",
+            "| field | type | |",
+            "|---|---|---|",
+        ]
+        for field, of in part["properties"].items():
+            lines.append(f"| `{field}` | {_type(of, made)} | {_prose(of.get('description', ''))} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _type(of: Mapping[str, Any], made: Mapping[str, Any]) -> str:
+    if "$ref" in of:
+        title = of["$ref"].rpartition("/")[2]
+        return _type(made["$defs"][title], made) if "enum" in made["$defs"][title] else title
+    if "enum" in of:
+        return ", ".join(f"`{value}`" for value in of["enum"])
+    if "const" in of:
+        return f"`{json.dumps(of['const'])}`"
+    if "anyOf" in of or "oneOf" in of:
+        return " or ".join(dict.fromkeys(_type(each, made) for each in of.get("anyOf") or of["oneOf"]))
+    match of.get("type"):
+        case "array" if "prefixItems" in of:
+            return f"list of {len(of['prefixItems'])}: " + ", ".join(
+                _type(each, made) for each in of["prefixItems"]
+            )
+        case "array":
+            return f"list of {_type(of.get('items', {}), made)}"
+        case "object" if isinstance(of.get("additionalProperties"), dict):
+            return f"map to {_type(of['additionalProperties'], made)}"
+        case "string" if "format" in of:
+            return str(of["format"])
+        case str(name):
+            return name
+        case _:
+            return "anything"
+
+
+def _notes() -> str:
+    """Return the entry of the design notes in the navigation, which only the site has."""
+    return "```{toctree}\n:hidden:\n:glob:\n\n*\n```"
+
+
+TEXTS: Mapping[str, Callable[[], str]] = {
+    "commands": commands,
+    "notes": _notes,
+    **{name.removesuffix(".json"): partial(_tables, name) for name in FORMS},
+}
+"""The texts by the names that pages call them."""

@@ -1,0 +1,220 @@
+"""Continuous integration skips nothing: whatever a test skips without is in a group, and every group runs."""
+
+import ast
+import importlib.util
+import re
+import stat
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / "scripts" / "groups.py"
+
+pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="the source distribution has no scripts")
+
+
+@pytest.fixture(scope="module")
+def groups() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("groups", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["groups"] = module  # dataclasses look their annotations up there
+    spec.loader.exec_module(module)
+    return module
+
+
+# What the table covers
+
+
+def literals(tree: ast.Module, *functions: str) -> Iterator[str]:
+    """Give the last literal argument of every call of these functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            said = [each.value for each in node.args if isinstance(each, ast.Constant)]
+            if name in functions and said and isinstance(said[-1], str):
+                yield said[-1]
+
+
+def asked_for() -> dict[str, set[str]]:
+    """Map what tests skip without, packages and variables of the environment, to the files of those tests."""
+    trees = {path: ast.parse(path.read_bytes()) for path in sorted((ROOT / "tests").rglob("*.py"))}
+    found: dict[str, set[str]] = {}
+    for path, tree in trees.items():
+        wanted = {name.partition(".")[0] for name in literals(tree, "importorskip", "find_spec", "needs")}
+        wanted |= {name for name in literals(tree, "get", "getenv") if name.startswith("LTM_BENCH_")}
+        users = [path]
+        if not path.name.startswith("test_"):  # a helper: whoever imports it
+            users = [user for user, other in trees.items() if path.stem in imported(other)]
+        for name in wanted:
+            found.setdefault(name, set()).update(each.relative_to(ROOT).as_posix() for each in users)
+    return found
+
+
+def imported(tree: ast.Module) -> set[str]:
+    return {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+
+def is_one_of(file: str, places: tuple[str, ...]) -> bool:
+    return any(file == place or file.startswith(f"{place}/") for place in places)
+
+
+def test_whatever_a_test_skips_without_is_in_scripts_check_or_in_a_group_that_runs_that_test(
+    groups: ModuleType,
+) -> None:
+    plan = groups.read_plan()
+    known = {"ltm_bench", "perf", *plan.modules}
+    lacking = [
+        (file, name)
+        for name, files in asked_for().items()
+        for file in files
+        if name not in known
+        and (
+            name.startswith("LTM_BENCH_") or importlib.util.find_spec(name) is None
+        )  # here, nothing skips without it
+        and not any(
+            name in (*group.modules, *group.variables) and is_one_of(file, group.tests)
+            for group in plan.groups.values()
+        )
+    ]
+    assert lacking == [], "give scripts/groups.toml a group for these files that has what they skip without"
+
+
+def test_the_guard_sees_how_tests_skip() -> None:
+    found = asked_for()
+    assert "tests/runner/test_ray.py" in found["ray"]
+    assert "tests/agents/test_conformance.py" in found["langmem"]
+    assert found["LTM_BENCH_LITELLM"] == {"tests/agents/test_litellm.py"}
+
+
+def test_every_extra_is_installed_somewhere_or_left_out_with_a_reason(groups: ModuleType) -> None:
+    plan = groups.read_plan()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    [own] = [each for each in extras["dev"] if each.startswith("ltm-bench[")]
+    covered = set(own.removeprefix("ltm-bench[").removesuffix("]").split(","))
+    covered |= {extra for group in plan.groups.values() for extra in group.extras}
+    for extra in set(extras) - {"dev"}:
+        assert extra in covered or plan.left_out.get(extra), (
+            f"{extra}: give scripts/groups.toml a group that has it"
+        )
+    assert {extra for group in plan.groups.values() for extra in group.extras} <= set(extras)
+
+
+def test_the_tests_of_every_group_exist_and_what_others_wrote_is_pinned(groups: ModuleType) -> None:
+    for group in groups.read_plan().groups.values():
+        assert all((ROOT / place).exists() for place in group.tests), group.name
+        for package in (*group.packages, *group.bare, *group.beside):
+            assert re.search(r"==\d", package), package
+        for package in group.npm:
+            assert re.search(r".@\d", package), package
+
+
+# What the script does
+
+UV = f"""#!{sys.executable}
+import pathlib, sys, time
+words = sys.argv[1:]
+if words[0] == "venv":
+    python = pathlib.Path(words[-1], "bin", "python")
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\\nexec {sys.executable} "$@"\\n')
+    python.chmod(0o755)
+elif "hangs==1" in words:
+    time.sleep(60)
+elif "missing==1" in words:
+    sys.exit("error: there is no such package")
+"""
+
+
+@pytest.fixture
+def place(groups: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a few tests, and a uv that makes environments of this one."""
+    (tmp_path / "test_some.py").write_text(
+        "import pytest\n\n"
+        "def test_right(): pass\n\n"
+        "def test_wrong(): assert False\n\n"
+        "@pytest.mark.skip(reason='needs the extra: nothing')\ndef test_skips(): pass\n\n"
+        "@pytest.mark.skip(reason='root may write anywhere')\ndef test_may_skip(): pass\n",
+        "utf-8",
+    )
+    (tmp_path / "pyproject.toml").write_text("[project.optional-dependencies]\ndev = ['pytest>=9', 'mypy']\n")
+    uv = tmp_path / "uv"
+    uv.write_text(UV, "utf-8")
+    uv.chmod(uv.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(groups, "ROOT", tmp_path)
+    return tmp_path
+
+
+def outcome(groups: ModuleType, place: Path, **fields: Any) -> Any:
+    group = groups.Group(**{"name": "some", "tests": ("test_some.py",), "minutes": 1, **fields})
+    plan = groups.Plan({}, (), {}, {"root may write": "as CI may"})
+    return groups.run_group(group, plan, str(place / "uv"), place)
+
+
+def test_a_group_whose_tests_ran_is_in_order(groups: ModuleType, place: Path) -> None:
+    result = outcome(groups, place, select="right or may_skip")
+    assert (result.ran, result.skipped, result.problems) == (1, 1, [])
+    assert "some      1        1" in groups.table([result])
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"select": "wrong"}, "its tests: ended with code 1"),
+        ({"select": "nothing_of_that_name"}, "no test ran"),
+        ({"select": "may_skip"}, "no test ran"),
+        ({"select": "right or test_skips"}, "test_skips skipped: needs the extra: nothing"),
+        ({"packages": ("missing==1",)}, "missing==1: ended with code 1"),
+        ({"packages": ("hangs==1",), "minutes": 0.02}, "hangs==1: broken off after 0.02 minutes"),
+        ({"modules": ("no_such_module",)}, "finding the module no_such_module: ended with code 1"),
+    ],
+)
+def test_a_group_that_did_not_run_whole_is_a_failure_and_says_why(
+    groups: ModuleType, place: Path, fields: dict[str, Any], problem: str
+) -> None:
+    result = outcome(groups, place, **fields)
+    assert any(problem in each for each in result.problems), result.problems
+    assert "FAILED" in groups.table([result])
+
+
+def test_a_test_that_skips_in_every_environment_is_found(groups: ModuleType) -> None:
+    plan = groups.Plan({}, (), {}, {"root may write": "as CI may"})
+    case = groups.Case
+    check = [
+        case("a", "one", "no langmem"),
+        case("a", "two", "no langmem"),
+        case("a", "three", "root may write anywhere"),
+        case("b", "", "no ray"),
+    ]
+    group = groups.Result("langmem", [case("a", "one"), case("a", "two", "no langmem"), case("b", "ran")])
+    assert [each.name for each in groups.never_ran(check, [group], plan)] == ["two"]
+
+
+def test_a_mistake_in_the_table_is_named(groups: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "groups.toml"
+    for table, complaint in (
+        ("[group.x]\ntest = []", "has no key 'test'"),
+        ("[group.x]\ntests = ['a']", "needs 'minutes'"),
+        ("[group", "groups.toml:"),
+    ):
+        path.write_text(table, "utf-8")
+        with pytest.raises(groups.Wrong, match=complaint):
+            groups.read_plan(path)
+
+
+def test_a_group_that_there_is_not_is_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "run", "rayy"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("scripts/groups.py: no group is called 'rayy' (there are: ray, ")
+    listed = subprocess.run([sys.executable, SCRIPT, "list"], capture_output=True, text=True, check=True)
+    assert "tests/runner/test_ray.py" in listed.stdout

@@ -1,0 +1,205 @@
+"""Versions of scores: what a scenario says and what a matcher decides changes only with its version.
+
+`versions.json` keeps hashes of both beside the versions. Renew it, after raising versions, with
+
+    python -m tests.test_versions
+
+A matcher's code may change without its version if no verdict can: then renewing is enough, and a reader of the change
+sees it. A scenario's messages or a matcher's verdicts that are others under the same version cannot be renewed.
+What the file does not name is new, and recorded with the next renewal.
+"""
+
+import ast
+import hashlib
+import inspect
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ltm_bench.core.messages import Ask, Matcher, Message, Reply, Turn
+from ltm_bench.log.manifest import BENCH_VERSION
+from ltm_bench.matchers.forms import dump
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.plugins.files import bundled, catalogue
+from ltm_bench.plugins.matchers import built_in, examples
+from ltm_bench.script.rehearsal import rehearse
+
+HERE = Path(__file__).parent
+RECORD = HERE / "versions.json"
+RELEASES = {"0.1.0": 1}
+"""The `bench_version` of every release; its golden runs tell its other versions."""
+
+FRAMES = (
+    "{}",
+    "It is {}.",
+    "**{}**",
+    "First I thought of something else, but the answer is: {}",
+    "Not {}.",
+    "It used to be {}, but no longer.",
+    "Perhaps {}, or something else; I am not sure.",
+)
+ANYWAY = (
+    "",
+    "I don't know.",
+    "You never told me.",
+    "Red, blue, green, yellow, amber and teal.",
+    "1, 2, 3, 4, 5, 6, 7, 8",
+    '[{"item": "apples", "quantity": 2}, {"item": "rope", "quantity": 1}]',
+    "First go north for 2 km to the station, then go east for 3 km to the harbour.",
+    "The second one.",
+    "B",
+)
+
+
+def digest(values: Iterator[Any]) -> str:
+    found = hashlib.sha256()
+    for value in values:
+        found.update(json.dumps(value, ensure_ascii=True, sort_keys=True, default=str).encode())
+    return found.hexdigest()[:16]
+
+
+def messages(name: str) -> Iterator[Any]:
+    """Yield all that a scenario says to an agent which answers rightly, over a few examples of two seeds."""
+    for seed in (0, 1):
+        plan = make_plan(Request(agent="perfect", span="16k", scenarios=[name], examples=3, seed=seed))
+        for example in plan.examples:
+            for step in rehearse(example, plan.counter):
+                expect = dump(step.line.expect) if isinstance(step.line, Ask) else {}
+                expect.pop("version", None)
+                yield [
+                    type(step.line).__name__,
+                    step.text,
+                    step.line.at,
+                    step.line.after,
+                    step.line.ideal,
+                    expect,
+                ]
+
+
+def verdicts(name: str) -> Iterator[Any]:
+    """Yield what a matcher says of its own right and wrong replies, told in several ways, and of others'."""
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    foreign = [each.right()[0] for found in examples().values() for each in found[:1] if each.right()]
+    for matcher in examples()[name]:
+        own = [frame.format(said) for said in (*matcher.right(), *matcher.wrong()) for frame in FRAMES]
+        for said in (*own, *foreign, *ANYWAY):
+            verdict = matcher.verdict(said, [Turn(Message("Well, what was it?", at, 0), Reply(said))])
+            yield [verdict.outcome.value, None if verdict.score is None else round(verdict.score, 6)]
+
+
+def code(kind: type[Matcher]) -> str:
+    """Return the hash of the module of a matcher, without docstrings, comments and empty lines."""
+    module = sys.modules[kind.__module__]
+    text = inspect.getsource(module)
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", ())
+        for inner in body if isinstance(body, list) else ():
+            if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant) and inner.end_lineno:
+                lines[inner.lineno - 1 : inner.end_lineno] = [""] * (inner.end_lineno - inner.lineno + 1)
+    return digest(line.strip() for line in lines if line.strip() and not line.strip().startswith("#"))
+
+
+def scenario(name: str) -> dict[str, Any]:
+    plan = make_plan(Request(agent="perfect", span="16k", scenarios=[name], examples=1))
+    return {"version": plan.manifest.suite.scenarios[0].version, "messages": digest(messages(name))}
+
+
+def matcher(name: str) -> dict[str, Any]:
+    kind = built_in()[name]
+    return {"version": kind.version, "verdicts": digest(verdicts(name)), "code": code(kind)}
+
+
+def shipped() -> list[str]:
+    return [
+        name
+        for name, path in catalogue("scenarios").items()
+        if path.is_relative_to(bundled("scenarios").resolve())
+    ]
+
+
+def recorded() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(RECORD.read_text("utf-8"))
+    return found
+
+
+def changed_silently(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether what is said or decided is other than before, under the same version."""
+    return now["version"] == before["version"] and any(
+        now[key] != before[key] for key in ("messages", "verdicts") if key in now
+    )
+
+
+KNOWN = recorded() if RECORD.exists() else {"scenarios": {}, "matchers": {}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KNOWN["scenarios"])
+def test_a_scenario_says_the_same_as_long_as_its_version_is_the_same(name: str) -> None:
+    now, before = scenario(name), KNOWN["scenarios"][name]
+    assert not changed_silently(now, before), (
+        f"{name} says something else: raise its version ({before['version']})"
+    )
+    assert now == before, "its version was raised: record it with python -m tests.test_versions"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KNOWN["matchers"])
+def test_a_matcher_decides_the_same_as_long_as_its_version_is_the_same(name: str) -> None:
+    now, before = matcher(name), KNOWN["matchers"][name]
+    assert not changed_silently(now, before), (
+        f"{name} decides otherwise: raise its version ({before['version']})"
+    )
+    assert now == before, (
+        f"the code of {name} is another: raise its version if a verdict can change, "
+        "and record it with python -m tests.test_versions"
+    )
+
+
+def test_what_changed_since_the_last_release_has_changed_the_version_of_the_benchmark() -> None:
+    release, bench_version = list(RELEASES.items())[-1]
+    heads = [
+        json.loads(log.read_text("utf-8").partition("\n")[0])
+        for log in HERE.glob(f"golden/{release}/*/events.jsonl")
+    ]
+    scenarios = {
+        entry.get("scenario") or entry["name"]: entry["version"]
+        for head in heads
+        if head["agent"]["adapter"] != "imported"
+        for entry in head["suite"]["scenarios"]
+    }
+    scorers = {name: version for head in heads for name, version in head["scorers"].items()}
+    assert scenarios
+    assert scorers
+    moved = [name for name, version in scenarios.items() if KNOWN["scenarios"][name]["version"] != version]
+    moved += [name for name, version in scorers.items() if KNOWN["matchers"][name]["version"] != version]
+    assert KNOWN["bench_version"] == BENCH_VERSION
+    assert bench_version + bool(moved) == BENCH_VERSION, f"changed since {release}: {moved}"
+
+
+def renew() -> None:
+    """Write the file again. Whatever changed without its version stands in the way."""
+    now: dict[str, Any] = {
+        "bench_version": BENCH_VERSION,
+        "scenarios": {name: scenario(name) for name in sorted(shipped())},
+        "matchers": {name: matcher(name) for name in built_in() if examples()[name]},
+    }
+    silent = [
+        name
+        for kind in ("scenarios", "matchers")
+        for name, each in now[kind].items()
+        if name in KNOWN[kind] and changed_silently(each, KNOWN[kind][name])
+    ]
+    if silent:
+        raise SystemExit(f"raise the version first: {', '.join(silent)}")
+    RECORD.write_text(json.dumps(now, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    renew()
