@@ -189,10 +189,10 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
 
 def test_what_does_not_mean_the_same_stands_on_boards_of_their_own(built: Built) -> None:
     titles = [(board.title, len(board.entries)) for board in built.boards]
-    version = built.entries[0].manifest.version
+    version = built.entries[0].manifest.bench_version
     assert titles == [
-        (f"standard · in-line · ltm-bench {version}", 8),
-        (f"standard · forked, scripted acknowledgements, quick · ltm-bench {version}", 1),
+        (f"standard · in-line · bench_version {version}", 8),
+        (f"standard · forked, scripted acknowledgements, quick · bench_version {version}", 1),
     ]
 
 
@@ -209,7 +209,7 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
     other_content = suite.model_copy(update={"scenarios": [row, *suite.scenarios[1:]]})
     fewer = suite.model_copy(update={"scenarios": suite.scenarios[:1]})
     for other, word in (
-        (changed(version="9.9.9"), "ltm-bench 9.9.9"),
+        (changed(bench_version=99), "bench_version 99"),
         (changed(suite=other_content), "another content of colours"),
         (changed(suite=fewer), "without jokes"),
         (changed(tokenizer="o200k_base"), "tokens of o200k_base"),
@@ -221,6 +221,9 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
     assert boards([entry, changed(agent=entry.manifest.agent.model_copy(update={"adapter": "imported"}))])[
         1
     ].historical
+    assert len(boards([entry, changed(version="9.9.9")])) == 1, (
+        "another version of the package alone is no other board"
+    )
     alike = suite.model_copy(
         update={"scenarios": [r.model_copy(update={"examples": 60}) for r in suite.scenarios]}
     )
