@@ -115,7 +115,7 @@ async def arun(
     tags: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """Hold one conversation with an agent, score it and write its page. Continues a run that was interrupted.
+    """Run one conversation with an agent, score it and write its page. Continues a run that was interrupted.
 
     Args:
         agent: A preset, an adapter, a provider and its model such as `openai:gpt-6-luna`, a path to an adapter's file,
