@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES
+from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES, VAGUE
 
-RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES)
+RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES, VAGUE)
 """Files of a run that nothing can bring back."""
 
 

@@ -21,7 +21,8 @@ from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
 from ltm_bench.score.auditing import audits
 from ltm_bench.score.headline import count_outcomes, example_score, gated, headline, summarise_scenario
-from ltm_bench.score.judgements import judgements, majority, overrides, reply_hash
+from ltm_bench.score.judgements import judgements, majority, overrides, reply_hash, vague_trials
+from ltm_bench.score.remarks import judges
 from ltm_bench.score.results import ExampleResult, Question, Results
 
 _SHOWN = 3
@@ -65,6 +66,7 @@ def verify(run: Path) -> Verified:
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
         *_against_records(results, run),
+        *_against_vague_trials(results, run),
         *_against_audits(results, run),
         *_against_itself(results),
         *told.differing,
@@ -140,13 +142,27 @@ def _against_records(results: Results, run: Path) -> Iterator[str]:
         elif override is not None:
             yield from _decided_otherwise(place, question, override.outcome, override.score, "by hand")
         judgement = judged.get((place.example, place.turn))
-        undecided = question.matched is Outcome.UNDECIDED
-        opinions = judgement.opinions if judgement and judgement.reply == said and undecided else ()
+        opinions = judgement.opinions if judgement and judgement.reply == said else ()
+        if question.matched is not Outcome.UNDECIDED and not any(each.scores for each in opinions):
+            opinions = ()  # of a time when the matcher could not tell; published scorers ask about every reply
         if question.opinions != opinions:
             yield f"{place}: the opinions in judgements.jsonl are not those of results.json"
         elif opinions and override is None:
             verdict = majority(opinions)
             yield from _decided_otherwise(place, question, verdict.outcome, verdict.score, "by the judges")
+
+
+def _against_vague_trials(results: Results, run: Path) -> Iterator[str]:
+    """Compare what judges gave for vague wrong replies with the file that records it."""
+    said = {note.key: note for note in judges(results.examples, vague_trials(run))}
+    for note in results.judges:
+        found = said.get(note.key)
+        if (
+            found is not None
+            and found.vague
+            and (found.vague, found.false_accepts) != (note.vague, note.false_accepts)
+        ):
+            yield f"judge {note.name}: its false accepts in results.json are not those of vague.jsonl"
 
 
 def _against_audits(results: Results, run: Path) -> Iterator[str]:

@@ -210,9 +210,20 @@ def test_a_judges_word_counts_also_where_text_alone_could_tell_and_vague_answers
     assert "judge knows passes 0.00 of 12 vague wrong answers" in " ".join(done.out.split())
     page = Path("reports/r/report.html").read_text("utf-8")
     assert "passes 0 % of 12 answers that were made to be vague and wrong" in page
+    assert command("verify", "reports/r").exit_code == 0
     calls = len(Path("asked.txt").read_text())
     assert command("rescore", "r", "--judge", "knows").exit_code == 0
     assert len(Path("asked.txt").read_text()) == calls, "nothing is asked twice"
+    lines = Path("reports/r/vague.jsonl").read_text("utf-8").splitlines()
+    praised = [json.loads(line) for line in lines]
+    for each in praised:
+        each["opinion"] |= {"score": 1.0, "outcome": "correct"}
+    Path("reports/r/vague.jsonl").write_text("".join(json.dumps(each) + "\n" for each in praised))
+    refused = command("verify", "reports/r")
+    assert refused.exit_code != 0
+    assert "its false accepts in results.json are not those of vague.jsonl" in " ".join(
+        refused.output.split()
+    )
 
 
 def test_halves_count_in_the_paper_and_not_in_the_published_program_and_an_order_is_read_line_by_line(
