@@ -7,7 +7,17 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Lexicon, Mention, Reading, Time, abstains, is_foreign, mentions, read
+from ltm_bench.matchers.reading import (
+    Lexicon,
+    Mention,
+    Reading,
+    Time,
+    abstains,
+    is_foreign,
+    mentions,
+    notices_conflict,
+    read,
+)
 from ltm_bench.matchers.reading.surplus import recites
 
 _JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
@@ -62,7 +72,7 @@ class BothSaid(Matcher):
             if is_foreign(reply):
                 return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
             return Verdict(Outcome.WRONG, 0.0, "neither of the two is named")
-        settled = _settled(reading, found)
+        settled = set[str]() if notices_conflict(reply) else _settled(reading, found)
         given_up = {m.value for m in found if m.denied}
         if len(settled) == 1 or len(given_up) == 1:
             value = next(iter(settled)) if len(settled) == 1 else next(v for v in both if v not in given_up)

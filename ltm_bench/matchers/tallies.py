@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, is_foreign
-from ltm_bench.matchers.reading.figures import given_number
+from ltm_bench.matchers.reading.figures import given_number, told_numbers
 from ltm_bench.matchers.reading.surplus import recites
 
 CREDIT = 0.75
@@ -14,11 +14,23 @@ CREDIT = 0.75
 _LEAST = 0.05
 """A score below this is none."""
 
+_PARTS = 2
+"""Numbers, a final 0 included, that are too few to be the parts of a total."""
+
+_MOST = 200
+"""Numbers of a reply that are added up."""
+
 
 def credit(error: int) -> float:
     """Return what a count earns that is so many too high or too low."""
     score = CREDIT ** min(abs(error), 100)
     return score if score >= _LEAST else 0.0
+
+
+def _total(reply: str) -> int | None:
+    """Return the number that the reply gives: its first, where those after it add up to it (`18: 11 and 7`)."""
+    first, *rest = [*told_numbers(reply), 0][:_MOST]
+    return first if len(rest) > _PARTS and sum(rest) == first else given_number(reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +45,7 @@ class Tallies(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         if recites(reply, turns):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
-        said = given_number(reply)
+        said = _total(reply)
         if said is None:
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")

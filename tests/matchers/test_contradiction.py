@@ -16,6 +16,7 @@ TABLE = [
     ("Was it Ghent or Porto? You have mentioned both.", CORRECT, "a question"),
     ("There is a contradiction: once it was Porto, another time Ghent.", CORRECT, "the other way round"),
     ("Both Ghent and Porto have come up, so I can't be sure.", CORRECT, "not sure, and rightly so"),
+    ("You said Ghent, then later Porto. These conflict.", CORRECT, "says that they conflict"),
     ("You said Ghent at first, but now it is Porto.", PARTIAL, "takes it for a change"),
     ("You mentioned Porto once, but it is not Porto. Final answer: Ghent.", PARTIAL, "settles on one"),
     ("Ghent.", WRONG, "one alone"),

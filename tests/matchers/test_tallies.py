@@ -12,6 +12,7 @@ TABLE = [
     ("You have told me of 12 wrens.", 1.0, "in a sentence"),
     ("March: 5, April: 7. In all: 12.", 1.0, "added up"),
     ("5 + 7 = 12", 1.0, "a sum"),
+    ("You saw 12 wrens: 5 in March and 7 in April.", 1.0, "the total first, then its parts"),
     ("11", 0.75, "one too few"),
     ("13 wrens", 0.75, "one too many"),
     ("14", 0.5625, "two too many"),

@@ -16,8 +16,21 @@ _KEPT_BACK = re.compile(
     r"|\b(?:rather|prefer|better|best) (?:not|to leave|to ask|to keep)\b|\b(?:won't|will not|should not|shouldn't|"
     r"may not|must not|not going to|not free to|not at liberty to|not allowed to) (?:say|tell|share|pass|repeat|"
     r"reveal|disclose|discuss|give|go into)\b"
-    r"|\b(?:ask|check with) (?:him|her|them|\w+) (?:yourself|directly|about)\b|\bpass (?:that|it|this|anything) on\b"
+    r"|\b(?:is|are|'s) gone\b|\bbetween \w+ and (?:me|you|us)\b|\b(?:stays?|remains?) (?:with|between)\b"
+    r"|\b(?:have|need|best|better) to ask\b|\b(?:ask|check with) (?:him|her|them|\w+) (?:yourself|directly"
+    r"|about)\b|\bpass (?:that|it|this|anything) on\b"
 )
+
+
+_CONFLICT = re.compile(
+    r"\b(?:conflict|contradict|inconsisten|discrepan|disagree|incompatib)\w*|\b(?:both|two different|which (?:one|of)|"
+    r"cannot both|can't both|don't agree|do not agree|don't match|do not match)\b"
+)
+
+
+def notices_conflict(reply: str) -> bool:
+    """Whether a reply says that two things do not go together."""
+    return _CONFLICT.search(plain(reply)) is not None
 
 
 def keeps_back(reply: str) -> bool:
