@@ -18,6 +18,8 @@ html_title = "ltm-bench"
 html_show_sphinx = False
 html_copy_source = False
 
+suppress_warnings = ["misc.highlighting_failure"]  # an apostrophe after `#` is no fault of a console block
+
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 
