@@ -28,6 +28,7 @@ import tempfile
 import textwrap
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -195,7 +196,6 @@ def sweep(
             "PYTHONPATH": str(Path(__file__).parents[1]),
         },
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
     )
     over, seen = threading.Event(), list[Seen]()
 
@@ -229,6 +229,8 @@ def drive(at_once: int, limit: str) -> int:
     with ray.connected() as joined:
         terms = ray.Terms(remake, at_once)
         problems = asyncio.run(ray.sweep_on(joined, jobs, Budget(Decimal(limit)), Mute(), terms))
+    for said, many in Counter(str(each) for each in problems if each is not None).most_common(3):
+        print(f"{many} runs: {said}", file=sys.stderr)
     return 4 if any(problems) else 0
 
 

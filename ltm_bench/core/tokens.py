@@ -79,13 +79,23 @@ def _counter(name: str) -> TiktokenCounter:
     return TiktokenCounter(name, _shipped_cl100k() if name == DEFAULT else _downloaded(name))
 
 
-def _shipped_cl100k() -> "Encoding":
+def knows(text: str) -> bool:
+    """Whether the shipped table has a text as one token. Looked up without building the counter, which takes longer."""
+    from binascii import b2a_base64
+
+    return b2a_base64(text.encode("utf-8", "replace"), newline=False) in _shipped_tokens()
+
+
+@cache
+def _shipped_tokens() -> frozenset[bytes]:
+    return frozenset(_shipped_table())
+
+
+def _shipped_table() -> list[bytes]:
+    """Return the tokens of the shipped table in base64, by rank. Raises ConfigError if it is damaged."""
     import gzip
     import hashlib
-    from binascii import a2b_base64
     from importlib.resources import files
-
-    import tiktoken
 
     packed = files("ltm_bench.core").joinpath("tables/cl100k_base.tiktoken.gz").read_bytes()
     table = gzip.decompress(packed)
@@ -96,7 +106,15 @@ def _shipped_cl100k() -> "Encoding":
             f"not {_CL100K_SHA256}; reinstall ltm-bench"
         )
     # A line is a token and its rank, which in this table equals the line number.
-    tokens = table.split()[::2]
+    return table.split()[::2]
+
+
+def _shipped_cl100k() -> "Encoding":
+    from binascii import a2b_base64
+
+    import tiktoken
+
+    tokens = _shipped_table()
     ranks = dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
     return tiktoken.Encoding(
         DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens=_CL100K_SPECIAL

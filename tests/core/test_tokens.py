@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ltm_bench.core import tokens
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.tokens import counter
+from ltm_bench.core.tokens import counter, knows
 
 PIECES = [
     "<|endoftext|>",
@@ -98,3 +98,8 @@ def test_counting_goes_on_without_a_network(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "requests", None)
     tokens._counter.cache_clear()
     assert counter().count("hello world") == 2
+
+
+@pytest.mark.parametrize("word", "orange brownie brown creat crate reserves zedebee café naïve x".split())
+def test_the_table_knows_a_word_exactly_where_it_counts_as_one(word: str) -> None:
+    assert knows(f" {word}") == (counter().count(f" {word}") == 1)
