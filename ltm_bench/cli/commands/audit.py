@@ -81,7 +81,9 @@ def audit(
         try:
             scored = asyncio.run(audit_run(folder, judge, options, sample=sample, seed=seed))
         except KeyboardInterrupt:
-            raise RunIncomplete("interrupted; nothing is lost: the same command continues from here") from None
+            raise RunIncomplete(
+                "interrupted; nothing is lost: the same command continues from here"
+            ) from None
         who = judge
     else:
         who = reviewer or getpass.getuser()
