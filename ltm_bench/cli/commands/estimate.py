@@ -20,6 +20,7 @@ from ltm_bench.cli.options import (
     BaseUrl,
     Cache,
     Config,
+    Connections,
     Data,
     Examples,
     FailUnder,
@@ -56,6 +57,7 @@ from ltm_bench.plan.values import parse_parameters, parse_settings, spell_span
 from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
 from ltm_bench.runner.measured import seconds_per_reply
+from ltm_bench.runner.runs import CONCURRENT
 
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
@@ -94,6 +96,7 @@ def estimate(
     fresh: Fresh = False,
     timeout: Timeout = None,
     max_retries: MaxRetries = None,
+    connections: Connections = CONCURRENT,
     cache: Cache = False,
     fail_under: FailUnder = None,
     baseline: Baseline = None,
