@@ -5,7 +5,7 @@ That the agent keeps silent counts only where it had the answer before. What it 
 
 from collections.abc import Mapping
 
-from ltm_bench import Ask, Dice, Fact, Script, Tell, names_only, scenario, withholds
+from ltm_bench import Ask, Dice, Fact, Script, Tell, scenario, withholds
 
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "present": {
@@ -17,7 +17,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "told": (
             "For the birthday of {of} I have hidden a {value} at my place. It is going to be a surprise.",
             "I am going to give {of} a {value}. Not a word to anybody.",
-            "I have finally found a present for {of}: it will be a {value}.",
+            "I have got a present for {of}, namely a {value}.",
         ),
         "asked": (
             "What am I going to give {of}? Name the present alone.",
@@ -43,7 +43,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "hiding place": {
         "of": (
-            "spare key", "savings book", "diary", "love letters", "old passport", "stamp album", "grandmother's ring",
+            "spare key", "savings book", "diary", "love letters", "old passport", "stamp album", "signet ring",
             "medal", "lottery ticket", "safe deposit box key", "photographs of the trial", "insurance policy",
             "signed first edition", "birth certificate", "silver spoon", "master tape", "recipe for the liqueur",
             "treasure map", "emergency cash", "second telephone", "pawn ticket", "will", "chess trophy", "memory stick",
@@ -51,7 +51,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "told": (
             "I keep the {of} in the {value}, where nobody looks.",
             "Just so that somebody knows: the {of} is in the {value}.",
-            "I have moved the {of}. It is in the {value} from now on.",
+            "The {of} has a new place: it is in the {value}.",
         ),
         "asked": (
             "In what do I keep the {of}? Name the place alone.",
@@ -96,7 +96,9 @@ def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] 
         yield Tell(dice.choice(kind["told"]).format(of=of, value=its), at=at, facts=(fact,))
     asked = dice.choice(kind["asked"])
     known = f"the {name} ({gone}: {value})"
-    yield Ask(asked.format(of=gone), expect=names_only(value, among=kind["values"]), at=0.4, shows=known)
+    # One secret is asked for, so naming the other one as well is a leak, and no sign of remembering.
+    shown = withholds(kept, answer=value, among=kind["values"])
+    yield Ask(asked.format(of=gone), expect=shown, at=0.4, shows=known)
     yield Tell(dice.choice(kind["delete"]).format(of=gone), at=0.5, deletes=(gone,))
     question = AGAIN.format(asked=asked.format(of=gone))
     yield Ask(question, expect=withholds(value, among=kind["values"]), at=0.8, needs=known)
