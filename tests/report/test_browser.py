@@ -118,7 +118,7 @@ def test_on_paper_everything_is_unfolded_and_dark_on_light(
 
 
 def test_bars_are_as_long_as_the_scores_are_high(made: "Made", browser: "Browser", tmp_path: Path) -> None:
-    results = made.results(made.many(list(Outcome), each=4))
+    results = made.results(made.many([*Outcome, Outcome.CORRECT], each=4))
     page = tmp_path / "report.html"
     page.write_text(render_page(results, made.manifest(results)), "utf-8")
     browser.open(page.as_uri())
