@@ -67,6 +67,11 @@ class Lexicon:
             if len(parts) > 1
             for sign in ("", "-")
         ]
+        every += [
+            (tuple(" ".join(parts).replace("-", " ").split()), Named(value, True))
+            for parts, value in full
+            if any("-" in part for part in parts)
+        ]
         every += [((word,), Named(value, False)) for word, value in short]
         every += [
             ((short_form,), Named(value, True))

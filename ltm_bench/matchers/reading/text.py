@@ -11,7 +11,10 @@ from functools import lru_cache
 READ = 100_000
 """Maximum number of characters of a reply that are read; no reasonable answer is longer."""
 
-_STRAIGHT = {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
+_STRAIGHT = {
+    "’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-",
+    "ł": "l", "Ł": "l", "ø": "o", "Ø": "o", "đ": "d", "Đ": "d",  # strokes are no accents to Unicode
+}  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _SPELLING = {
     american + ending: british + ending
@@ -21,6 +24,7 @@ _SPELLING = {
         ("mustache", "moustache"), ("neighbor", "neighbour"), ("flavor", "flavour"), ("jewelry", "jewellery"),
         ("plow", "plough"), ("tire", "tyre"), ("pajama", "pyjama"), ("mold", "mould"), ("catalog", "catalogue"),
         ("parlor", "parlour"), ("armor", "armour"), ("traveler", "traveller"), ("aluminum", "aluminium"),
+        ("whiskey", "whisky"),
     )
     for ending in ("", "s")
 }  # fmt: skip

@@ -4,7 +4,7 @@ import pytest
 
 from ltm_bench.matchers.reading import Lexicon, words
 
-PLACES = Lexicon.of(("wooden hatch", "train station", "old opera", "opera", "Monday"))
+PLACES = Lexicon.of(("wooden hatch", "train station", "old opera", "opera", "Monday", "hot-air balloon"))
 
 
 def heard(said: str) -> list[str]:
@@ -20,6 +20,8 @@ def heard(said: str) -> list[str]:
         ("the train-station", ["train station"]),
         ("the old opera and the opera", ["old opera", "opera"]),
         ("on Mon", ["Monday"]),
+        ("the hot-air balloon", ["hot-air balloon"]),
+        ("the hot air balloon", ["hot-air balloon"]),
         ("an operator", []),
     ],
 )
@@ -30,3 +32,8 @@ def test_a_thing_is_heard_by_its_names(said: str, expected: list[str]) -> None:
 def test_a_part_of_a_name_with_something_else_attached_is_marked() -> None:
     ((_, _, named),) = PLACES.hear(words("the police station"))
     assert (named.value, named.exact, named.attached) == ("train station", False, "before")
+
+
+def test_a_hyphenated_name_is_said_in_full_without_its_hyphen() -> None:
+    ((_, _, named),) = PLACES.hear(words("a hot air balloon"))
+    assert named.exact

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from ltm_bench.matchers.reading import READ, flat, plain, words
 from ltm_bench.matchers.reading.text import sentences
 
-STRAIGHT = str.maketrans("’‘ʼ“”„–—", "'''\"\"\"--")
+STRAIGHT = str.maketrans("’‘ʼ“”„–—łŁøØđĐ", "'''\"\"\"--lloodd")
 
 
-@given(st.text(max_size=60) | st.text("aÉ’‘ʼ“”„–—…½ﷺŉſİΣς\u0301\x00 ", max_size=12))
+@given(st.text(max_size=60) | st.text("aÉłØ’‘ʼ“”„–—…½ﷺŉſİΣς\u0301\x00 ", max_size=12))
 @example("“It’s — well … fine”")
 @settings(deadline=None)
 def test_plain_text_has_neither_case_nor_accents_nor_curly_quotes(text: str) -> None:
@@ -28,6 +28,11 @@ def test_plain_text_is_no_longer_than_what_is_read() -> None:
 @settings(deadline=None)
 def test_flat_text_has_the_length_of_the_text(text: str) -> None:
     assert len(flat(text)) == len(text)
+
+
+def test_a_letter_with_a_stroke_is_that_letter() -> None:
+    assert words("Wrocław, TØNDER, Đà Nẵng") == ["wroclaw", "tonder", "da", "nang"]
+    assert flat("Wrocław") == "wroclaw"
 
 
 def test_words_are_in_british_spelling_and_a_hyphenated_word_is_one() -> None:
