@@ -126,7 +126,7 @@ class VectorMemory(Agent):
             )
         self._rewrites = "query_rewriting" in ways
         self.writes_in_reply = "scratchpad" in ways
-        self._local = hashing.embed if provider == "openai" else embedder_of(embedder)
+        self._local = None if embedder == "local" or provider == "openai" else embedder_of(embedder)
         given: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
         where = {name: value for name, value in given.items() if value is not None}
         self._remote = EmbeddingModel(model, **where) if provider == "openai" else None
@@ -382,7 +382,7 @@ class VectorMemory(Agent):
     async def _embed(self, texts: list[str]) -> Vectors:
         if self._remote is not None and texts:
             return hashing.whole(await self._remote.embed(texts))
-        if self._local is hashing.embed or not texts:
+        if self._local is None or not texts:
             return hashing.embed(texts)
         return hashing.whole(self._local(texts))
 
