@@ -157,7 +157,8 @@ def test_every_preset_can_be_made(key: str) -> None:
     assert {"gpt-4o", "gpt-6-luna", "claude-sonnet-5-5"} <= set(found)
     for preset in found.values():
         made = make_agent(preset.adapter, preset.settings)
-        assert made.free == ("model" not in preset.settings), "only a model of a provider costs money"
+        local = {"model", "core"}.isdisjoint(preset.settings)
+        assert made.free == local, "only a model of a provider costs money"
     assert all(callable(agent_class(name)) for name in catalogue("agents"))
 
 

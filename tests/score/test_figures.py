@@ -47,7 +47,7 @@ def test_distance_is_that_of_a_part_s_needle_or_else_of_the_last_one_told(made: 
         Point(needle.depth, part)
         for needle, part in zip(stars.needles, stars.questions[0].parts, strict=True)
     ]
-    assert found[8:] == [Point(colours.needles[-1].depth, 0.0)]
+    assert found[8:] == [Point(colours.needles[-1].depth, 0.0, chance=colours.questions[0].chance)]
 
 
 def test_distances_are_grouped_into_about_equal_numbers() -> None:
