@@ -18,6 +18,8 @@ _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ANNOUNCED = re.compile(
     r"\s{0,3}(?:[\w'-]{1,30} ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
 )
+_LABEL = re.compile(r"\W{0,4}(?:[^\W\d_]{1,20} ){0,2}")
+"""What may stand before a number that labels its line: `Night 3: …`."""
 _ONES = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
     "nineteen"
@@ -43,12 +45,13 @@ _NEAR = 20
 def told_numbers(reply: str) -> Iterator[int]:
     """Yield the numbers that a reply tells, in order, in figures or in words.
 
-    A number that announces how many follow (`8 counts: …`) is none of them.
+    A number that announces how many follow (`8 counts: …`) is none of them, nor is one that labels its line
+    (`Night 3: …`).
     """
     reading = read(in_figures(reply))
     found = _numbers(reading)
     for i, mention in enumerate(found):
-        if i + 1 < len(found) and _announces(reading, mention):
+        if (i + 1 < len(found) and _announces(reading, mention)) or _labels(reading, mention):
             continue
         value = number(mention.value)
         if value is not None:
@@ -102,6 +105,15 @@ def _is_struck(reading: Reading, mention: Mention) -> bool:
 def _announces(reading: Reading, mention: Mention) -> bool:
     piece = reading.pieces[mention.piece]
     return mention.start >= 0 and _ANNOUNCED.match(piece.text, mention.end - piece.start) is not None
+
+
+def _labels(reading: Reading, mention: Mention) -> bool:
+    """Whether a number stands at the beginning of its line, before a colon and what the line says."""
+    piece = reading.pieces[mention.piece]
+    begin, end = mention.start - piece.start, mention.end - piece.start
+    if piece.form is Form.JSON or not 0 <= begin <= _NEAR or not _LABEL.fullmatch(piece.text[:begin]):
+        return False
+    return re.match(r"\s?:\s*\w", piece.text[end : end + _NEAR]) is not None
 
 
 def _before(reading: Reading, mention: Mention) -> str:
