@@ -50,8 +50,12 @@ class Finding:
     """Whether something is missing that an agent can do without."""
 
 
-def session_of(turn: Turn) -> tuple[str | None, str] | None:
-    """Return what the turns of one session have in common: example and session; None for a turn of no session."""
+SessionKey = tuple[str | None, str]
+"""What the turns of one session have in common: example and session."""
+
+
+def session_of(turn: Turn) -> SessionKey | None:
+    """Return the session of a turn; None if it is of no session."""
     return None if turn.session is None else (turn.example, turn.session)
 
 
