@@ -191,7 +191,7 @@ async def published(
     if unknown := [name for name in besides if name not in ON_DEMAND]:
         name = unknown[0]
         raise ConfigError(
-            f"--reference {name}: there is none{nearest(name, ON_DEMAND)} ({', '.join(ON_DEMAND)})"
+            f"unknown reference {name!r}{nearest(name, ON_DEMAND)} (known: {', '.join(ON_DEMAND)})"
         )
 
     if plan is not None:

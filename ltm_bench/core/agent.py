@@ -61,7 +61,7 @@ class UsageModel:
 
     model: str | None
     provider: str | None
-    """Whose prices apply; None where nobody's are known."""
+    """Whose prices apply; None if unknown."""
     system: str
     window: int
     """The model's context window, in its own tokens."""
@@ -173,7 +173,7 @@ class Agent:
         """Freeze the prompt for `message` and return a call that answers it outside the conversation.
 
         The first await settles, retrieves and freezes, and writes nothing; the returned call answers from the frozen
-        prompt and touches no state of the agent. Raises NotImplementedError where `forks` is `no`.
+        prompt and touches no state of the agent. Raises NotImplementedError if `forks` is `no`.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot be forked")
 
@@ -193,7 +193,7 @@ class Agent:
     async def forget(self, query: str) -> int:
         """Delete what the store holds on `query` and return how many memories that were.
 
-        Raises NotImplementedError where nothing can be deleted.
+        Raises NotImplementedError if nothing can be deleted.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 
@@ -210,11 +210,11 @@ class Agent:
         return self.observes or type(self).restore is not Agent.restore
 
     def reserve(self, message: Message) -> Usage | None:
-        """Return the most that replying to `message` could use, for --max-cost; None where it is unknown."""
+        """Return the most that replying to `message` could use, for --max-cost; None if unknown."""
         return None
 
     def usage_model(self) -> UsageModel | None:
-        """Return what a simulation of its use needs, for `ltm-bench estimate`; None where none is possible."""
+        """Return what a simulation of its use needs, for `ltm-bench estimate`; None if there is none is possible."""
         return None
 
     async def examine(self) -> Sequence[Finding]:

@@ -154,7 +154,7 @@ class Payment:
 
     @cached_property
     def price(self) -> Decimal | None:
-        """The most that an attempt can cost; None where it is unknown."""
+        """The most that an attempt can cost; None if unknown."""
         most = None if self._agent.free else self._agent.reserve(self._message)
         return dollars(most) if most is not None else None
 

@@ -73,7 +73,7 @@ def looks_secret(name: str) -> bool:
 
 
 def read_key(variable: str) -> str:
-    """Return what a variable of the environment holds, and remember it as a secret; empty where it is not set."""
+    """Return what a variable of the environment holds, and remember it as a secret; empty if it is not set."""
     value = os.environ.get(variable, "").strip()
     if value:
         _read[value] = variable
@@ -100,7 +100,7 @@ class Key(NamedTuple):
     start: int
     end: int
     variable: str
-    """The variable of the environment that it belongs in; empty where that is not known."""
+    """The variable of the environment that it belongs in; empty if that is not known."""
 
 
 def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> list[Key]:
@@ -149,7 +149,7 @@ def without_values(text: str) -> str:
 
 
 def key_in(value: object) -> Key | None:
-    """Return a key in a setting's value, however deep it stands there, also in JSON; None where there is none."""
+    """Return a key in a setting's value, however deep it stands there, also in JSON; None if there is none."""
     for name, text in _texts(value):
         if name and _NAMES_INSIDE.search(name) and text:
             return Key(0, len(text), "")

@@ -48,7 +48,7 @@ ZIP_ENTRIES = 100_000
 
 
 def json_of(text: bytes | str) -> Any:
-    """Return what a JSON text says. Raises ValueError, also where it is too deep or has too long a number."""
+    """Return what a JSON text says. Raises ValueError, also if it is too deep or has too long a number."""
     from pydantic_core import from_json
 
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
@@ -98,7 +98,7 @@ _LARGEST = 10**DIGITS
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """Return what a TOML text says. Raises ValueError, also where it is too large or too deep."""
+    """Return what a TOML text says. Raises ValueError, also if it is too large or too deep."""
     if len(text) > TOML:
         raise ValueError(f"it has more than {TOML:,} characters")
     depth = dots = 0
@@ -132,7 +132,7 @@ _TOML_TOKEN = re.compile(
 
 
 def content_of(path: Path, most: int = FILE) -> bytes:
-    """Return the content of a file. Raises OSError, and ValueError where it is too large or no ordinary file."""
+    """Return the content of a file. Raises OSError, and ValueError if it is too large or not a regular file."""
     with opened(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -141,7 +141,7 @@ def content_of(path: Path, most: int = FILE) -> bytes:
 
 
 def unpacked(content: bytes, most: int = FILE) -> bytes:
-    """Return what was packed with gzip. Raises ValueError where it is damaged, or unpacks to more."""
+    """Return what was packed with gzip. Raises ValueError if it is damaged, or unpacks to more."""
     try:
         with gzip.GzipFile(fileobj=BytesIO(content)) as file:
             plain = file.read(most + 1)
@@ -153,7 +153,7 @@ def unpacked(content: bytes, most: int = FILE) -> bytes:
 
 
 def opened(path: Path) -> BufferedReader:
-    """Open a file for reading. Raises OSError, and ValueError where it is no ordinary file, but a pipe or a device."""
+    """Open a file for reading. Raises OSError, and ValueError if it is not a regular file, but a pipe or a device."""
     global _reading
     _reading = path
     if path.is_dir():

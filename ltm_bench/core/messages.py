@@ -46,7 +46,7 @@ class Usage:
     model: str | None = None
     """The model that was used, as the provider calls it."""
     provider: str | None = None
-    """Whose prices apply, e.g. `openai`; None where nobody's are known."""
+    """Whose prices apply, e.g. `openai`; None if unknown."""
     besides: tuple[Usage, ...] = ()
     """What other models used for the same reply, such as an embedder; not among the figures above."""
 
@@ -94,7 +94,7 @@ class Message:
     ideal: str | None = None
     """The ideal reply. Filled in for agents that declare `told_ideal` (`perfect`), None for all others."""
     user: str | None = None
-    """Who speaks, where there are several users; None where there is only one."""
+    """Who speaks, where there are several users; None if there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Reply:
 
     text: str
     usage: Usage | None = None
-    """None where the adapter cannot tell."""
+    """None if the adapter cannot tell."""
     finish: Finish = Finish.STOP
     at: datetime | None = None
     """The benchmark's time of the message that this answers; filled in for the script."""
@@ -165,7 +165,7 @@ class Verdict:
 
     outcome: Outcome
     score: float | None
-    """From 0 to 1; None where nothing can be said."""
+    """From 0 to 1; None if nothing can be said."""
     reason: str
     """One sentence for the reader of the page."""
     parts: tuple[float, ...] = ()
@@ -197,7 +197,7 @@ class Matcher(ABC):
         """Return typical replies that are not correct."""
 
     def in_words(self) -> str:
-        """Say what is expected, for whoever reads the reply; empty where the first right reply says it all."""
+        """Say what is expected, for whoever reads the reply; empty if the first right reply says it all."""
         return ""
 
     @property

@@ -85,7 +85,7 @@ def resolve_agent(
     else:
         known = [*known_presets, *adapters]
         raise ConfigError(
-            f"--{role} {name}: there is none{nearest(name, known)} (known: {', '.join(known)}; "
+            f"unknown {role} {name!r}{nearest(name, known)} (known: {', '.join(known)}; "
             "a provider and its model, such as openai:gpt-6-luna; or your own, as a file in ./agents/)"
         )
     usual = dict(values)

@@ -40,7 +40,7 @@ def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
 
 
 def check_mode(mode: Mode, name: str, agent: Agent) -> None:
-    """Raise ConfigError where an agent cannot be asked in this mode, before anything is asked."""
+    """Raise ConfigError if an agent cannot be asked in this mode, before anything is asked."""
     if mode.acknowledge == "scripted":
         if not agent.observes:
             raise ConfigError(

@@ -67,7 +67,7 @@ def make_plan(request: Request) -> Plan:
     suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
     if request.data is not None and not suite.public:
         raise ConfigError(
-            f"--data {request.data}: the suite {request.suite} is none of a public set (see datasets list); where a "
+            f"--data {request.data}: the suite {request.suite} is not a public set (see datasets list); if a "
             "scenario of it reads data, say so with -P SCENARIO.data=PATH"
         )
     span = parse_span(str(suite.span if request.span is None else request.span))
@@ -113,7 +113,7 @@ def make_plan(request: Request) -> Plan:
 
 
 def _check_keys(given: Mapping[str, object]) -> None:
-    """Raise ConfigError where something that would stand in the log for ever holds a key."""
+    """Raise ConfigError if something that would stand in the log for ever holds a key."""
     for option, value in given.items():
         if key_in(value) is not None:
             raise ConfigError(

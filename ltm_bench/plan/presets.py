@@ -27,7 +27,7 @@ class Preset(BaseModel):
 
 
 def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
-    """Map the short name of every agent to its preset. Raises ConfigError where two different ones share a name."""
+    """Map the short name of every agent to its preset. Raises ConfigError if two different ones share a name."""
     found: dict[str, Preset] = {}
     for path in config_files(folders):
         if path.stem != PRESETS:

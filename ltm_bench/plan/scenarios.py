@@ -47,7 +47,7 @@ class Scenarios:
     def find(self, name: str, row: str | None = None) -> Found:
         """Return a scenario, under the name of its row in the suite where that is another one.
 
-        Raises ConfigError, with the nearest name, where there is none.
+        Raises ConfigError, with the nearest name, if it is unknown.
         """
         if name not in self._found:
             self._found[name] = self._look_up(name)
@@ -65,7 +65,7 @@ class Scenarios:
             known = _definitions(self._suite.removeprefix(GOODAI))
             if name not in known:
                 raise ConfigError(
-                    f"--scenario {name}: {self._suite} has none{nearest(name, known)} (known: {', '.join(known)})"
+                    f"{self._suite} has no scenario {name!r}{nearest(name, known)} (known: {', '.join(known)})"
                 )
             return Found(known[name].scenario, known[name].hash)
         return Found(self._catalogue.scenario(name), self._catalogue.hash(name))
@@ -91,7 +91,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
 
 
 def _span_of(folder: str) -> dict[str, Any]:
-    """Return the span for which definitions were made, as a suite has it; nothing where they do not name one."""
+    """Return the span for which definitions were made, as a suite has it; nothing if they do not name one."""
     from ltm_bench.datasets.goodai import suite as goodai
 
     spans = [spell_span(tokens) for tokens in goodai.spans(Path(folder))]
@@ -127,7 +127,7 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
             return public
         near = nearest(name, [*known, *dialogue_suites()])
         raise ConfigError(
-            f"--suite {name}: there is none{near} (known: {', '.join(known)}; see also datasets list)"
+            f"unknown suite {name!r}{near} (known: {', '.join(known)}; see also datasets list)"
         )
     return read_suite(known[name])
 

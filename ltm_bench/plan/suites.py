@@ -56,7 +56,7 @@ class Suite(BaseModel):
         return str(self.scenarios.get(row, {}).get("scenario", row))
 
     def least_span(self, scenario: str) -> int:
-        """Return the span in tokens below which a scenario is left out; 0 where it never is."""
+        """Return the span in tokens below which a scenario is left out; 0 if it never is."""
         least = self.scenarios[scenario].get("least_span")
         return 0 if least is None else parse_span(str(least))
 
@@ -70,7 +70,7 @@ class Suite(BaseModel):
 
 
 def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
-    """Map the name of every suite to its file. Raises ConfigError where two different ones have the same name."""
+    """Map the name of every suite to its file. Raises ConfigError if two different ones have the same name."""
     found: dict[str, Path] = {}
     for path in config_files(folders):
         if path.stem == PRESETS:
