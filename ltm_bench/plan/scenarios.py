@@ -126,9 +126,7 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
         if (public := dialogue_suite(name, data, most, seed)) is not None:
             return public
         near = nearest(name, [*known, *dialogue_suites()])
-        raise ConfigError(
-            f"unknown suite {name!r}{near} (known: {', '.join(known)}; see also datasets list)"
-        )
+        raise ConfigError(f"unknown suite {name!r}{near} (known: {', '.join(known)}; see also datasets list)")
     return read_suite(known[name])
 
 

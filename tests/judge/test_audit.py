@@ -281,7 +281,7 @@ def test_a_judge_that_reads_for_scores_too_is_not_mixed_up_with_the_auditor(
         (["audit", "r", "--judge", "fair", "--seed", "x"], "--seed x: write a whole number"),
         (["audit", "nowhere", "--judge", "fair"], "no run is called 'nowhere'"),
         (["judge", "check", "--judge", "fair", "--repeats", "0"], "--repeats 0: write a whole number, 1"),
-        (["judge", "check", "--judge", "fair", "--bank", "locomo:x"], "unknown bank 'locomo:x'; did you mean 'locomo-audit'?"),
+        (["judge", "check", "--judge", "fair", "--bank", "locomo:x"], "'locomo:x'; did you mean 'locomo-audit'?"),
         (["judge", "check", "--judge", "fair", "--bank", "locomo-audit:nowhere"], "locomo10.json: No such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
