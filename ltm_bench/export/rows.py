@@ -72,7 +72,7 @@ class Row(NamedTuple):
     """Tokens from the example's first message to its last question."""
     overrun: int
     ingested_turns: int | None
-    """Messages with which the example's needles were told; None if there is none was."""
+    """Messages that told the example's needles; None if there were none."""
     ingested_tokens: int | None
     ingested_seconds: float | None
     """What telling them took, waiting for indexers included."""

@@ -67,7 +67,7 @@ def environment_of(run: Path) -> dict[str, Any]:
 
 
 def begun_at(run: Path) -> datetime | None:
-    """Return when a run was first started in the real world; None if nobody wrote it down."""
+    """Return when a run was first started in the real world; None if not recorded."""
     started = environment_of(run).get("started")
     first = started[0] if isinstance(started, list) and started else None
     try:

@@ -120,7 +120,7 @@ class ExampleResult(Frozen):
     written: Written | None = None
     """What the agent's store held of its facts after its last question, where that can be read."""
     ingestion: Ingestion | None = None
-    """What telling its needles took; None if there is none was told."""
+    """What telling its needles took; None if nothing was told."""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -190,7 +190,7 @@ class Skill(Frozen):
     """Examples that have a score."""
     scenarios: list[str]
     chance: float | None = None
-    """What guessing would score; None if nobody worked it out."""
+    """What guessing would score; None if unknown."""
 
 
 class Bin(Frozen):
@@ -202,7 +202,7 @@ class Bin(Frozen):
     interval: Interval
     n: int
     chance: float | None = None
-    """What guessing would score; None if nobody worked it out."""
+    """What guessing would score; None if unknown."""
 
 
 class NeedleRecall(Frozen):

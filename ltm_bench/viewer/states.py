@@ -49,7 +49,7 @@ class RunState:
     dollars: float | None = None
     free: bool = False
     started: str = ""
-    """When it was first started: ISO 8601, with its zone; empty if nobody wrote it down."""
+    """When it was first started: ISO 8601, with its zone; empty if not recorded."""
     tags: Mapping[str, str] = field(default_factory=dict)
     report: bool = False
     """Whether it has a page."""
