@@ -98,11 +98,11 @@ class ChatModel(Agent):
 
     @property
     def provider(self) -> str | None:
-        """Whose list prices apply; None where nobody's are known."""
+        """Whose list prices apply; None if unknown."""
         return None
 
     async def ask(self, prompt: Prompt) -> Reply:
-        """Send one request. Raises AgentError where no reply comes of it."""
+        """Send one request. Raises AgentError if no reply comes of it."""
         raise TypeError(f"{type(self).__name__} does not define ask()")
 
     async def reply(self, message: Message) -> Reply:
@@ -114,7 +114,7 @@ class ChatModel(Agent):
         return reply
 
     def frozen(self, message: Message) -> Prompt | None:
-        """Return what is sent for a message now; None where it does not fit."""
+        """Return what is sent for a message now; None if it does not fit."""
         return self._conversation.prompt(stamped(message))
 
     def take(self, message: Message, reply: Reply) -> None:
@@ -198,7 +198,7 @@ class SdkChatModel(ChatModel):
         raise TypeError(f"{type(self).__name__} does not define read()")
 
     def calls(self, answer: Any) -> Sequence[ToolCall]:
-        """Return the calls of tools in an answer. Raises AgentError where it cannot be read."""
+        """Return the calls of tools in an answer. Raises AgentError if it cannot be read."""
         raise ConfigError(f"{type(self).__name__} calls no tools; use openai_chat or anthropic_chat")
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> Sequence[Mapping[str, Any]]:
@@ -206,7 +206,7 @@ class SdkChatModel(ChatModel):
         raise TypeError(f"{type(self).__name__} does not define called()")
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None where it does not say."""
+        """Return what an answer used; None if it does not say."""
         raise TypeError(f"{type(self).__name__} does not define used()")
 
     def describe(self, model: Any) -> Sequence[Finding]:

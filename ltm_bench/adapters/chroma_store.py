@@ -42,7 +42,7 @@ class Indexed(Held):
     store: ChromaStore
 
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
         if not self.size:
             return []
         grown = self.size < len(self.store.passages)
@@ -68,7 +68,7 @@ class ChromaStore(VectorStore):
         self._collection: Collection | None = None
 
     def open(self, home: Path) -> None:
-        """Say where the folder is. Raises ConfigError where Chroma is not installed."""
+        """Say where the folder is. Raises ConfigError if Chroma is not installed."""
         super().open(home)
         with extra("chroma", wanted_by="agent vector_memory, store=chroma"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what it says of the packages under it helps nobody here

@@ -41,7 +41,7 @@ def dimensions_of(name: str, otherwise: int) -> int:
 
 
 def embedder_of(name: str = "local", base_url: str | None = None) -> Embedder:
-    """Return an embedder for code that is not asynchronous. Raises ConfigError where it cannot be had.
+    """Return an embedder for code that is not asynchronous. Raises ConfigError if it cannot be had.
 
     Args:
         name: `local`, `wordllama`; `python:module:callable`; else the name of a model at `base_url`.

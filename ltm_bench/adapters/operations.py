@@ -29,7 +29,7 @@ class Done:
     name: Operation
     seconds: float = 0.0
     usage: list[Usage | None] = field(default_factory=list)
-    """Of every call to a model; None where a call does not say."""
+    """Of every call to a model; None if a call does not say."""
 
     def used(self, *usage: Usage | None) -> None:
         """Say what it used."""

@@ -117,7 +117,7 @@ class Shelf:
     # What it holds
 
     def memories(self, user: str | None) -> Iterator[Memory]:
-        """Iterate over all passages, in the order in which they were said."""
+        """Iterate over all passages, in conversation order."""
         prefix = "" if user is None else f"{user}/"
         for each in [*self.store.passages, *self._late]:
             yield Memory(each.text, each.at, each.turn, id=prefix + each.key, user=user)

@@ -32,7 +32,7 @@ class Scanned(Held):
     """One row per passage."""
 
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
         import numpy as np
 
         count = self.size

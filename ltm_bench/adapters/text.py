@@ -26,7 +26,7 @@ def pieces(text: str, most: int) -> Iterator[str]:
 
 
 def aware_time(text: str | None) -> datetime | None:
-    """Return the time in ISO 8601 that a server gave; None where it gave none, or one without a time zone."""
+    """Return the time in ISO 8601 that a server gave; None if it gave none, or one without a time zone."""
     try:
         at = datetime.fromisoformat(text or "")
     except ValueError:

@@ -33,7 +33,7 @@ class ToolCall(NamedTuple):
     """The provider's; the answer carries it."""
     name: str
     arguments: Mapping[str, Any] | None
-    """None where they could not be read."""
+    """None if they could not be read."""
 
 
 class ToolAnswer(NamedTuple):
@@ -81,7 +81,7 @@ class ToolUse:
 
 
 def object_in(text: str) -> dict[str, Any] | None:
-    """Return the arguments that a model wrote as text; None where they are no JSON object."""
+    """Return the arguments that a model wrote as text; None if they are no JSON object."""
     try:
         found = json_of(text or "{}")
     except ValueError:

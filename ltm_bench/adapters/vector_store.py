@@ -45,12 +45,12 @@ class Held(ABC):
     """What a store holds at one moment."""
 
     passages: Sequence[Passage]
-    """The first `size` of them, in the order in which they were said; the list may grow behind it."""
+    """The first `size` of them, in conversation order; the list may grow behind it."""
     size: int
 
     @abstractmethod
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
 
     def around(self, at: datetime, limit: int) -> list[Passage]:
         """Return the passages that were stored next to a time, in order."""
@@ -103,7 +103,7 @@ class VectorStore(ABC):
         """Close what `connect` opened."""
 
     def load(self) -> dict[str, Stored]:
-        """Return what is on disk, by key. Raises CannotResume where it cannot be read."""
+        """Return what is on disk, by key. Raises CannotResume if it cannot be read."""
         if not self.path.exists():
             return {}
         try:

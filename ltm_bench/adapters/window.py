@@ -141,7 +141,7 @@ class Window:
     """A conversation and the window that moves over it.
 
     `window` and `max_output` are in the model's tokens; `ratio` is how many of the model's tokens one token of
-    `counter` can become at worst. Raises ConfigError where nothing but the system message would fit.
+    `counter` can become at worst. Raises ConfigError if nothing but the system message would fit.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Window:
         return self._budget
 
     def prompt(self, message: str) -> Prompt | None:
-        """Return what to send for this message; None where it does not fit."""
+        """Return what to send for this message; None if it does not fit."""
         fit = self._fit(message)
         if fit is None:
             return None

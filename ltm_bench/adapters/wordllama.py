@@ -17,7 +17,7 @@ DIMENSIONS = 256
 
 
 def embed(texts: Sequence[str]) -> Any:
-    """Return one vector per text. Raises ConfigError where WordLlama is not installed."""
+    """Return one vector per text. Raises ConfigError if WordLlama is not installed."""
     return _model().embed(list(texts))
 
 

@@ -51,7 +51,7 @@ class Answer:
     seconds: float
     traffic: Traffic
     recalled: Sequence[Memory] | None
-    """What retrieval gave for a question, before it was asked; None where nobody can tell."""
+    """What retrieval gave for a question, before it was asked; None if nobody can tell."""
     charged: Decimal = NOTHING
     """What was charged because the reply does not say what it used."""
     operations: Sequence[Done] = ()
@@ -383,7 +383,7 @@ class Calls:
         self._trace.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
 
     async def _recalled(self, message: Message) -> Sequence[Memory] | None:
-        """Return what retrieval gives for a question; None where there is none, or where it might cost money."""
+        """Return what retrieval gives for a question; None if there is none, or where it might cost money."""
         if type(self.agent).recall is Agent.recall:
             return None
         if self._budget.limit is not None and not self.agent.free:  # nothing was set aside for it
@@ -394,7 +394,7 @@ class Calls:
             return None
 
     def _most(self, message: Message) -> Decimal:
-        """Return the upper bound for a call whose reply was lost; nothing where the price is unknown."""
+        """Return the upper bound for a call whose reply was lost; nothing if the price is unknown."""
         most = None if self.agent.free else self.agent.reserve(message)
         return (dollars(most) if most is not None else None) or NOTHING
 
@@ -484,7 +484,7 @@ def _charged(price: Decimal) -> dict[str, float]:
 
 
 def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
-    """Return the place of a needle among memories, 1 being the first; None where it is not among them."""
+    """Return the place of a needle among memories, 1 being the first; None if it is not among them."""
     places = (rank for rank, memory in enumerate(memories, start=1) if _is_of(needle, memory))
     return next(places, None)
 

@@ -285,7 +285,7 @@ class Conversation:
         self._observer.turn(turn, tokens, self._scheduler.position, replayed=not calls.live)
 
     def _pass_over(self) -> Turn | None:
-        """Take a filler turn from the log as it stands there, without composing it; None where it has to be composed.
+        """Take a filler turn from the log as it stands there, without composing it; None if it has to be composed.
 
         It has to stand where the scheduler wants filler, with its reply, and begin as the dice say. The last one of a
         log is composed: it is the same only if all before it were as long as they should be.

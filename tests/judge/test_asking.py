@@ -192,7 +192,7 @@ def test_a_judge_that_cannot_be_read_or_had_is_never_a_wrong_answer(
 def test_an_unknown_judge_is_refused_before_the_conversation(place: Path, command: "Command") -> None:
     done = command(*RUN, "--judge", "yess")
     assert done.exit_code == 1
-    assert "--judge yess: there is none; did you mean 'yes'?" in done.err
+    assert "unknown judge 'yess'; did you mean 'yes'?" in done.err
     assert not (place / "reports" / "r").exists()
 
 

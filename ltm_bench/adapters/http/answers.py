@@ -88,7 +88,7 @@ def keep(bodies: Mapping[str, bytes]) -> None:
 
 
 def identity(request: httpx2.Request) -> str | None:
-    """Return what tells a request from every other one; None where its answer cannot be kept."""
+    """Return what tells a request from every other one; None if its answer cannot be kept."""
     try:
         body = json.loads(request.content)
     except ValueError:

@@ -24,7 +24,7 @@ class Attempt:
 
     seconds: float
     status: int | None = None
-    """Of HTTP; None where no answer came."""
+    """Of HTTP; None if no answer came."""
     error: str = ""
     """What kind of error kept the answer from coming."""
     retry_after: str = ""

@@ -127,7 +127,7 @@ class Board(NamedTuple):
     version: int
     """The `bench_version`: of everything that a score depends on."""
     apart: str
-    """What else sets it apart from a board of the same suite, mode and version; empty where there is none."""
+    """What else sets it apart from a board of the same suite, mode and version; empty if there is none."""
     historical: bool
     entries: Sequence[Entry]
     comparison: Comparison
