@@ -51,8 +51,12 @@ class Finding:
     """Whether an optional feature is missing."""
 
 
-def session_of(turn: Turn) -> tuple[str | None, str] | None:
-    """Return the key that all turns of a session share, example and session; None for a turn outside any session."""
+SessionKey = tuple[str | None, str]
+"""The key that all turns of a session share: example and session."""
+
+
+def session_of(turn: Turn) -> SessionKey | None:
+    """Return the session key of a turn; None for a turn outside any session."""
     return None if turn.session is None else (turn.example, turn.session)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.adapters.operations import Done, noting
-from ltm_bench.core.agent import Agent, Memory, session_of
+from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.keys import scrubbed, without_values
@@ -159,12 +159,13 @@ class Calls:
         with self._budget.paying(self.agent, message, mark, at_once=False):
             await self._guard(call, message.turn)
 
-    async def catch_up(self, turn: int, turns: int) -> None:
+    async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and bring it to where the log ends, unless it is there already.
 
         Args:
             turn: The number of the next turn; all before it are in the log.
             turns: How many these are: turns and forks are numbered together.
+            going_on: The session of the next turn; what the log has of it is told once it is over.
         """
         self._turn = turn
         if self.live:
@@ -172,28 +173,27 @@ class Calls:
         self.live = True
         untold = {} if self.agent.can_be_told or not turn else {"untold": True}
         self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True} | untold)
-        await self.stand_after(turns)
+        await self.stand_after(turns, going_on)
 
-    async def stand_after(self, turns: int) -> None:
+    async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and restore it from the first turns of the log, unless it is open: then it has heard them."""
         if not self.opened:
             await self.open()
             if turns:
                 logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
-                if self.agent.takes_sessions:
-                    logged = self._but_the_last_session(logged)
+                if self.agent.takes_sessions and going_on is not None:
+                    logged = self._but_for(going_on, logged)
                 await self._guard(self.agent.restore(logged), self._turn)
 
-    def _but_the_last_session(self, turns: Iterator[Turn]) -> Iterator[Turn]:
-        """Yield turns; those of a session at their end, which may go on, are told once it is over."""
+    def _but_for(self, going_on: SessionKey, turns: Iterator[Turn]) -> Iterator[Turn]:
+        """Yield turns, but for those of this session at their end."""
         for turn in turns:
-            if self._session and session_of(turn) != session_of(self._session[0]):
+            if session_of(turn) == going_on:
+                self._session.append(turn)
+            else:
                 yield from self._session
                 self._session = []
-            if turn.session is None:
                 yield turn
-            else:
-                self._session.append(turn)
 
     async def ask(
         self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
