@@ -94,7 +94,11 @@ class Provider:
     @property
     def chats(self) -> list[Request]:
         """The requests for a reply, without those for the list of models, for embeddings and for a count."""
-        return [request for request in self.requests if request.body and request.path.partition("?")[0] in PROTOCOLS]
+        return [
+            request
+            for request in self.requests
+            if request.body and request.path.partition("?")[0] in PROTOCOLS
+        ]
 
     def _count(self, text: str) -> int:
         if text not in self._counts:
