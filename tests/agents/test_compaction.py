@@ -205,7 +205,7 @@ def test_a_fork_is_compacted_for_itself_alone(open_in: Open, adapter: Adapter, s
     talk = open_in()
     talk.say(0, TOLD)
     talk.say(1, FILLER)
-    answer = talk.runner.run(talk.agent.fork(turn(2, f"{FILLER} {ASKED}").message))
+    answer: Any = talk.runner.run(talk.agent.fork(turn(2, f"{FILLER} {ASKED}").message))
     assert talk.runner.run(answer()).text == f"You said: {TOLD}"
     talk.say(2, "Hello!")
     assert not summaries(server.requests[-1].body, adapter)

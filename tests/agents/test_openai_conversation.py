@@ -108,7 +108,7 @@ def test_turns_that_the_window_drops_are_not_in_it(server: Provider, tmp_path: P
 def test_a_fork_is_sent_whole_and_stored_nowhere(open_in: Open, server: Provider) -> None:
     talk = open_in()
     talk.say(0, TOLD)
-    answer = talk.runner.run(talk.agent.fork(turn(1, ASKED).message))
+    answer: Any = talk.runner.run(talk.agent.fork(turn(1, ASKED).message))
     talk.say(1, "Hello!")
     assert talk.runner.run(answer()).text == f"You said: {TOLD}"
     body = server.chats[-1].body
