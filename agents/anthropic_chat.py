@@ -165,7 +165,7 @@ class AnthropicChat(SdkChatModel):
         return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None where it does not say."""
+        """Return what an answer used; None if it does not say."""
         spent: anthropic.types.Usage | None = answer.usage
         if spent is None:
             return None

@@ -177,7 +177,7 @@ class AnthropicMemory(AnthropicChat):
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Return to the conversation and the files as they were after these turns.
 
-        Raises CannotResume where the files are gone: only Claude could write them again.
+        Raises CannotResume if the files are gone: only Claude could write them again.
         """
         self._restored, there = True, self._journal.exists
         self._conversations.clear()

@@ -97,7 +97,7 @@ class OpenAIResponses(OpenAIChat):
         return [*(item.to_dict(mode="json") for item in answer.output), *results]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None where it does not say."""
+        """Return what an answer used; None if it does not say."""
         spent = answer.usage
         if spent is None:
             return None

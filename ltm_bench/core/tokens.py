@@ -74,13 +74,13 @@ def counter(name: str = DEFAULT) -> TiktokenCounter:
     return _counter(name)
 
 
-@cache  # applied here: on `counter` it would keep `counter()` and `counter(DEFAULT)` apart
+@cache  # cached here: on `counter` it would keep `counter()` and `counter(DEFAULT)` apart
 def _counter(name: str) -> TiktokenCounter:
     return TiktokenCounter(name, _shipped_cl100k() if name == DEFAULT else _downloaded(name))
 
 
 def knows(text: str) -> bool:
-    """Whether the shipped table has a text as one token. Looked up without building the counter, which takes longer."""
+    """Whether a text is one token in the shipped table. Does not build the counter, which takes longer."""
     from binascii import b2a_base64
 
     return b"\n%b " % b2a_base64(text.encode("utf-8", "replace"), newline=False) in _shipped_table()
@@ -130,7 +130,7 @@ def _downloaded(name: str) -> "Encoding":
     def load() -> None:
         try:
             result.append(tiktoken.get_encoding(name))
-        except BaseException as error:  # handed to the waiting thread, whatever it is
+        except BaseException as error:  # any error goes to the waiting thread
             result.append(error)
 
     thread = threading.Thread(target=load, daemon=True)

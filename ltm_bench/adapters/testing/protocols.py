@@ -49,7 +49,7 @@ class OpenAIProtocol:
             text: The reply.
             finish: Why the model stopped, in the protocol's own words; `refusal` where it declined.
             tokens: What the request and its answer cost.
-            least: Tokens from which this request is cached; None where it is not.
+            least: Tokens from which this request is cached; None if it is not.
         """
         refused = finish == "refusal"
         calls = [
