@@ -28,6 +28,8 @@ class Row(NamedTuple):
     turn: int | None
     position: int | None
     """Tokens of the conversation before it."""
+    beside: int
+    """Tokens of forked questions and replies before it: were they in-line, its position would be so much higher."""
     at: str | None
     """Benchmark time, ISO 8601."""
     needles: list[int]
@@ -180,6 +182,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
     return {
         "turn": question.turn,
         "position": question.position,
+        "beside": question.beside,
         "at": None if question.at is None else question.at.isoformat(),
         "distance": apart,
         "bin_low": within[0].low if within else None,

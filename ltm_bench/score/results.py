@@ -323,6 +323,8 @@ class JudgeNote(Frozen):
     """Replies made to be vague and wrong that it was shown."""
     false_accepts: float | None = None
     """What it gave for those on average, from 0 to 1; None if it was shown none."""
+    published: bool = False
+    """Whether it was asked what a set's published program asks, and not by the rubric that `judge check` calibrates."""
 
 
 class Results(Frozen):

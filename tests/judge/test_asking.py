@@ -135,7 +135,8 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     )
     assert found["judges"] == [
         {"name": "yes", "model": None, "key": opinion["key"], "replies": 2, "unreadable": 0,
-         "sensitivity": None, "specificity": None, "believed": False, "vague": 0, "false_accepts": None},
+         "sensitivity": None, "specificity": None, "believed": False, "vague": 0, "false_accepts": None,
+         "published": False},
     ]  # fmt: skip
 
 
