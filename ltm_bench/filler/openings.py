@@ -1,5 +1,4 @@
 """Opening lines of filler: thousands of variations in the style of the talk around them, so that no pattern fits."""
-them."""
 
 from ltm_bench.core.dice import Dice
 
