@@ -26,8 +26,7 @@ MOST_PAIRS = 12
 
 
 def load_runs(names: Sequence[str]) -> list[Run]:
-    """Return runs by name or folder, by default all in reports/. Raises ConfigError if there are none, or for
-    duplicates."""
+    """Return runs by name or folder, by default all in reports/. Raises ConfigError for none, or duplicates."""
     folders = [find_run(name) for name in names] or all_runs()
     if not folders:
         raise ConfigError("there is no run in reports/ to compare; start some with `ltm-bench run`")

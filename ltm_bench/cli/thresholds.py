@@ -30,7 +30,7 @@ class Thresholds:
 
         Args:
             manifest: The planned run's manifest.
-        seeds: The seeds of all planned runs, if there are several.
+            seeds: The seeds of all planned runs, if there are several.
 
         Raises:
             ConfigError: The baseline is unsuitable: incomplete, of another span, or without common scenarios.

@@ -1,5 +1,4 @@
-"""Side files: evidence beside the log that differs between equal runs, such as wall-clock times. Never
-authoritative."""
+"""Side files: evidence beside the log that differs between equal runs, such as wall-clock times. Never the truth."""
 
 from __future__ import annotations
 
