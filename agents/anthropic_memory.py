@@ -9,12 +9,11 @@ What it only observes is in its window until it falls out; no file is written fo
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaAsyncLocalFilesystemMemoryTool
@@ -23,6 +22,10 @@ from ltm_bench import CannotResume, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     KEPT,
     SYSTEM,
+    Change,
+    Files,
+    Folder,
+    FolderJournal,
     Tool,
     ToolAnswer,
     Toolbox,
@@ -30,12 +33,9 @@ from ltm_bench.adapters import (
     agent_class,
     at_least,
     aware_time,
-    fingerprint,
     is_about,
-    json_of,
     stamped,
     user_folder,
-    write_whole,
 )
 
 if TYPE_CHECKING:
@@ -51,9 +51,6 @@ _SYSTEM = (
 
 _PROMPTED = 3000
 """The most of Claude's tokens that the tool's description and Anthropic's own instructions for it take."""
-
-Files = Mapping[str, str]
-"""Texts by their path below the memory directory."""
 
 
 class AnthropicMemory(AnthropicChat):
@@ -109,7 +106,7 @@ class AnthropicMemory(AnthropicChat):
             max_retries=max_retries,
         )
         self._conversations: dict[str | None, Window] = {}
-        self._written: dict[tuple[str | None, str, str], _Line] = {}
+        self._written: dict[tuple[str | None, str, str], Change] = {}
         self._newest: Turn | None = None
         self._restored = False
 
@@ -119,17 +116,18 @@ class AnthropicMemory(AnthropicChat):
         """Make the client, and say where the files are."""
         await super().open(home)
         self._home = home
-        self._journal = _Journal(home / "written.jsonl")
+        self._journal = FolderJournal(home / "written.jsonl")
 
-    def _folder(self, user: str | None) -> _Folder:
-        """Return where a user's files are."""
-        return _Folder(self._home / "files" if user is None else user_folder(self._home, user, "files"))
+    def _folder(self, user: str | None) -> Folder:
+        """Return where a user's files are; the SDK's helper keeps them in `memories`."""
+        base = self._home / "files" if user is None else user_folder(self._home, user, "files")
+        return Folder(base / "memories")
 
-    def _note(self, line: _Line) -> None:
+    def _note(self, change: Change, files: Files) -> None:
         """Remember of every line in a user's files when it was written."""
-        for path, text in line.changes.items():
-            for written in (text or "").splitlines():
-                self._written.setdefault((line.user, path, written.strip()), line)
+        for path in change.edits:
+            for line in files.get(path, b"").decode("utf-8", "replace").splitlines():
+                self._written.setdefault((change.user, path, line.strip()), change)
 
     # The agent
 
@@ -150,28 +148,21 @@ class AnthropicMemory(AnthropicChat):
         folder = self._folder(message.user)
         before = folder.read()
         try:
-            prompt = self._conversation.prompt(stamped(message))
-            reply = self._overflow() if prompt is None else await self.ask(prompt, self._toolbox(folder))
+            reply = await self.answer(self.frozen(message), self._toolbox(folder))
         except BaseException:  # whatever it is, a cancellation too
             folder.write(before)
             raise
-        self._keep_changes(Turn(message, reply), before, folder.read())
-        self._conversation.take(stamped(message), reply)
-        self._newest = Turn(message, reply)
+        self._keep_changes(Turn(message, reply), message.user, before, folder.read())
+        self._take(Turn(message, reply))
         return reply
 
-    def _toolbox(self, folder: _Folder) -> _MemoryTool:
+    def _toolbox(self, folder: Folder) -> _MemoryTool:
         return _MemoryTool(folder, self._rounds, int(self._spare / self._ratio))
 
-    def _keep_changes(self, turn: Turn, before: Files, after: Files, user: str | None = None) -> None:
+    def _keep_changes(self, turn: Turn, user: str | None, before: Files, after: Files) -> None:
         """Write down what was changed, so that a run that is resumed has the files of its log."""
-        changes = {
-            path: after.get(path) for path in sorted({*before, *after}) if before.get(path) != after.get(path)
-        }
-        if changes:
-            line = _Line.of(turn, turn.message.user if user is None else user, changes)
-            self._journal.put(line)
-            self._note(line)
+        if (change := self._journal.note(turn, user, before, after)) is not None:
+            self._note(change, after)
 
     async def observe(self, turn: Turn) -> None:
         """Take a turn into the window; the files stay as they are."""
@@ -180,7 +171,7 @@ class AnthropicMemory(AnthropicChat):
 
     def _take(self, turn: Turn) -> None:
         self._turn_to(turn.message.user)
-        self._conversation.take(stamped(turn.message), turn.reply)
+        self.take(turn.message, turn.reply)
         self._newest = turn
 
     async def restore(self, turns: Iterable[Turn]) -> None:
@@ -191,25 +182,21 @@ class AnthropicMemory(AnthropicChat):
         self._restored, there = True, self._journal.exists
         self._conversations.clear()
         self._written.clear()
-        known = self._journal.read()
-        numbers, vouched = {line.turn for line in known}, set()
-        for turn in turns:
-            self._take(turn)
-            if turn.message.turn in numbers:
-                vouched.add((turn.message.turn, fingerprint(turn)))
+
+        def taken() -> Iterator[Turn]:
+            for turn in turns:
+                self._take(turn)
+                yield turn
+
+        kept = self._journal.cut(taken())
         if self._newest is not None and not there:
             raise CannotResume(
                 f"what Claude had written down is missing ({self._journal.path}); start the run again, with --fresh"
             )
-        kept = [line for line in known if (line.turn, line.said) in vouched]
-        self._journal.write(kept)
-        files: dict[str | None, dict[str, str]] = {line.user: {} for line in known}
-        for line in kept:
-            self._note(line)
-            for path, text in line.changes.items():
-                files[line.user].pop(path, None)
-                if text is not None:
-                    files[line.user][path] = text
+        files: dict[str | None, dict[str, bytes]] = {}
+        for change in kept:
+            files[change.user] = change.done(files.get(change.user, {}))
+            self._note(change, files[change.user])
         for stale in (*self._home.glob("files*"), *self._home.glob("fork-*")):
             shutil.rmtree(stale)
         for user, own in files.items():
@@ -219,15 +206,13 @@ class AnthropicMemory(AnthropicChat):
         """Freeze the conversation and the files; whatever is written for the answer is written into a copy."""
         await self._ready()
         self._turn_to(message.user)
-        prompt, files = self._conversation.prompt(stamped(message)), self._folder(message.user).read()
+        prompt, files = self.frozen(message), self._folder(message.user).read()
 
         async def answer() -> Reply:
-            if prompt is None:
-                return self._overflow()
             with tempfile.TemporaryDirectory(prefix="fork-", dir=self._home) as place:
-                folder = _Folder(Path(place))
+                folder = Folder(Path(place) / "memories")
                 folder.write(files)
-                return await self.ask(prompt, self._toolbox(folder))
+                return await self.answer(prompt, self._toolbox(folder))
 
         return answer
 
@@ -256,98 +241,30 @@ class AnthropicMemory(AnthropicChat):
         """Iterate over the lines of all files."""
         for user in sorted({user for user, _, _ in self._written}, key=str):
             folder = self._folder(user)
-            for path, text in folder.read().items():
-                for number, line in enumerate(text.splitlines(), start=1):
-                    if written := line.strip():
-                        of = self._written.get((user, path, written))
+            for path, content in folder.read().items():
+                for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+                    if text := line.strip():
+                        of = self._written.get((user, path, text))
                         at, turn = (None, None) if of is None else (aware_time(of.at), of.turn)
-                        yield Memory(written, at, turn, id=f"{folder.base.name}/{path}:{number}", user=user)
+                        name = f"{folder.root.parent.name}/{path}:{number}"
+                        yield Memory(text, at, turn, id=name, user=user)
 
     async def forget(self, query: str) -> int:
         """Delete the lines that are about something from all files; the window still shows what was said lately."""
         gone = 0
         for user in sorted({user for user, _, _ in self._written}, key=str):
             folder = self._folder(user)
-            before, after = folder.read(), dict[str, str]()
-            for path, text in before.items():
-                lines = text.splitlines(keepends=True)
-                left = [line for line in lines if not is_about(line, query)]
+            before, after = folder.read(), dict[str, bytes]()
+            for path, content in before.items():
+                lines = content.splitlines(keepends=True)
+                left = [line for line in lines if not is_about(line.decode("utf-8", "replace"), query)]
                 gone += len(lines) - len(left)
                 if left:
-                    after[path] = "".join(left)
+                    after[path] = b"".join(left)
             if after != before and self._newest is not None:
                 folder.write(after)
-                self._keep_changes(self._newest, before, after, user)
+                self._keep_changes(self._newest, user, before, after)
         return gone
-
-
-class _Line(NamedTuple):
-    """What a turn changed in a user's files."""
-
-    turn: int
-    said: str
-    """The turn's fingerprint."""
-    at: str
-    user: str | None
-    changes: Mapping[str, str | None]
-    """New texts by path; None: the file is gone."""
-
-    @classmethod
-    def of(cls, turn: Turn, user: str | None, changes: Mapping[str, str | None]) -> _Line:
-        return cls(turn.message.turn, fingerprint(turn), turn.message.at.isoformat(), user, changes)
-
-
-class _Journal:
-    """The changes of the files, one line for every turn that made some."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @property
-    def exists(self) -> bool:
-        """Whether a conversation has begun here; its first line may still be to come."""
-        return self.path.exists()
-
-    def read(self) -> list[_Line]:
-        """Return all of them; what a crash tore is left out."""
-        found: list[_Line] = []
-        text = self.path.read_text("utf-8") if self.exists else ""
-        for line in text.splitlines():
-            try:
-                found.append(_Line(*json_of(line)))
-            except (ValueError, TypeError):
-                break
-        return found
-
-    def put(self, line: _Line) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
-    def write(self, lines: Sequence[_Line]) -> None:
-        write_whole(self.path, "".join(json.dumps(line) + "\n" for line in lines))
-
-
-class _Folder:
-    """The files of one user, in the place where the SDK's helper keeps them."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = base
-        self._root = base / "memories"
-
-    def read(self) -> dict[str, str]:
-        files = sorted(path for path in self._root.rglob("*") if path.is_file())
-        return {
-            path.relative_to(self._root).as_posix(): path.read_bytes().decode("utf-8", "replace")
-            for path in files
-        }
-
-    def write(self, files: Files) -> None:
-        """Have these files and no others."""
-        shutil.rmtree(self._root, ignore_errors=True)
-        for name, text in files.items():
-            path = self._root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode())
 
 
 class _MemoryTool(Toolbox):
@@ -355,8 +272,8 @@ class _MemoryTool(Toolbox):
 
     tools = (Tool("memory", native={"type": "memory_20250818", "name": "memory"}),)
 
-    def __init__(self, folder: _Folder, rounds: int, room: int) -> None:
-        self._helper = BetaAsyncLocalFilesystemMemoryTool(str(folder.base))
+    def __init__(self, folder: Folder, rounds: int, room: int) -> None:
+        self._helper = BetaAsyncLocalFilesystemMemoryTool(str(folder.root.parent))
         self.rounds, self.room = rounds, room
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:

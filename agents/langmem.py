@@ -10,7 +10,7 @@ embedding takes stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from ltm_bench.adapters import (
     embedder_of,
     hashing,
     installed,
+    is_about,
     is_local,
     need,
     sendable,
@@ -35,7 +36,7 @@ from ltm_bench.adapters import (
 
 
 class LangMem(MemoryProduct):
-    """Remembers what LangMem's manager keeps, and answers through another adapter.
+    """Remembers what LangMem's manager keeps, for every user apart, and answers through another adapter.
 
     Args:
         model: The model that manages the memories, as the server knows it; it must call tools.
@@ -51,6 +52,8 @@ class LangMem(MemoryProduct):
         timeout: Seconds to wait for one answer of the managing model, and of the core.
         max_retries: How often a failed request is sent again.
     """
+
+    keeps_users = True
 
     def __init__(
         self,
@@ -83,7 +86,7 @@ class LangMem(MemoryProduct):
         self._remote = None if is_local(embedder) else EmbeddingModel(embedder, endpoint.url)
         self._dimensions = dimensions_of(embedder, dimensions)
         self._looked_at, self._deletes = looked_at, deletes
-        self._told: dict[str, tuple[int, datetime]] = {}
+        self._told: dict[str, tuple[int, datetime, str | None]] = {}
         self._failures: list[BaseException] = []
         self._http: Any = None
 
@@ -94,13 +97,12 @@ class LangMem(MemoryProduct):
         import openai
 
         await super().open(home)
-        self._space = ("ltm-bench", self._name)
         self._http = openai.DefaultAsyncHttpxClient(timeout=self.endpoint.timeout)
         self._make()
 
     def _make(self) -> None:
-        """Make the manager and an empty store."""
-        langmem, place = need("langmem", "langmem"), self.endpoint
+        """Make an empty store, and the model that manages it."""
+        place = self.endpoint
         memory = need("langmem", "langgraph.store.memory")
         chat = need("langmem", "langchain_openai")
         changes = self._changes = dict[str, Any]()
@@ -125,13 +127,23 @@ class LangMem(MemoryProduct):
             http_async_client=self._http,  # LangChain's own would be shared with other runs
             http_socket_options=(),  # or it would overlook a proxy, and say so
         )
-        self._manager = langmem.create_memory_store_manager(
-            self._model,
-            namespace=self._space,
-            store=self._store,
-            query_limit=self._looked_at,
-            enable_deletes=self._deletes,
-        )
+        self._managers: dict[str | None, Any] = {}
+
+    def _space(self, user: str | None) -> tuple[str, ...]:
+        """Return where a user's memories are in the store."""
+        return ("ltm-bench", self._name, "everybody" if user is None else f"user {user}")
+
+    def _manager(self, user: str | None) -> Any:
+        """Return what manages the memories of a user."""
+        if user not in self._managers:
+            self._managers[user] = need("langmem", "langmem").create_memory_store_manager(
+                self._model,
+                namespace=self._space(user),
+                store=self._store,
+                query_limit=self._looked_at,
+                enable_deletes=self._deletes,
+            )
+        return self._managers[user]
 
     async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
         rows = [list(map(float, row)) for row in hashing.whole(await self._embed(texts))] if texts else []
@@ -162,7 +174,8 @@ class LangMem(MemoryProduct):
         self._ledger.begin(turn.message.turn)
         try:
             with need("langmem", "langsmith").tracing_context(enabled=False):
-                await self._manager.ainvoke({"messages": said}, config={"callbacks": [self._counter()]})
+                manager = self._manager(turn.message.user)
+                await manager.ainvoke({"messages": said}, config={"callbacks": [self._counter()]})
         except ConfigError:
             raise
         except Exception as error:  # LangChain's, LangGraph's, the SDK's
@@ -177,7 +190,7 @@ class LangMem(MemoryProduct):
             if value is None:
                 self._told.pop(name, None)
             else:
-                self._told[name] = (turn.message.turn, turn.message.at)
+                self._told[name] = (turn.message.turn, turn.message.at, turn.message.user)
 
     def _counter(self) -> Any:
         """Return what LangChain calls back after every call to a model."""
@@ -219,7 +232,7 @@ class LangMem(MemoryProduct):
             self._note(turn, heard.data["changes"])
         for name, value in kept.items():
             if value is not None:
-                await self._store.aput(self._space, name, value)
+                await self._store.aput(self._space(self._told[name][2]), name, value)
         self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
 
     def billed(self, usage: Usage | None) -> Usage | None:
@@ -231,18 +244,39 @@ class LangMem(MemoryProduct):
         return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the memories in the store that are nearest."""
+        """Return the memories of nobody in particular that are nearest."""
+        return await self.find(query, limit, None)
+
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
+        """Return the memories of a user that are nearest."""
         if not query.strip():
             return []
         with self.endpoint.explaining():
-            found = await self._store.asearch(self._space, query=sendable(query), limit=limit)
-        memories = []
-        for item in found:
-            turn, at = self._told.get(item.key, (None, None))
-            content = item.value.get("content", item.value)
-            text = content.get("content", content) if isinstance(content, dict) else content
-            memories.append(Memory(str(text), at, turn, item.score, id=item.key))
-        return memories
+            found = await self._store.asearch(self._space(user), query=sendable(query), limit=limit)
+        return [self._memory(item) for item in found]
+
+    def _memory(self, item: Any) -> Memory:
+        turn, at, user = self._told.get(item.key, (None, None, None))
+        content = item.value.get("content", item.value)
+        text = content.get("content", content) if isinstance(content, dict) else content
+        return Memory(str(text), at, turn, item.score, id=item.key, user=user)
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over all memories of all users."""
+        for item in await self._store.asearch(("ltm-bench", self._name), limit=10_000_000):
+            yield self._memory(item)
+
+    async def forget(self, query: str) -> int:
+        """Delete the memories that are about something; a run that is resumed does not bring them back."""
+        gone = [each async for each in self.memories() if is_about(each.text, query)]
+        for memory in gone:
+            assert memory.id is not None
+            await self._store.adelete(self._space(memory.user), memory.id)
+            self._told.pop(memory.id, None)
+            self._ledger.heard[-1].data["changes"][memory.id] = None
+        if gone:
+            self._ledger.cut(len(self._ledger.heard))  # written anew
+        return len(gone)
 
     async def examine(self) -> Sequence[Finding]:
         """Say whether LangMem is installed."""

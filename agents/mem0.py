@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
@@ -33,6 +34,7 @@ from ltm_bench.adapters import (
     fingerprint,
     hashing,
     installed,
+    is_about,
     is_local,
     need,
     sdk_client,
@@ -57,7 +59,7 @@ _alone = Lock()
 
 
 class Mem0(MemoryProduct):
-    """Remembers what Mem0 extracts, and answers through another adapter.
+    """Remembers what Mem0 extracts, for every user apart, and answers through another adapter.
 
     Args:
         model: The model that extracts facts, as the server knows it.
@@ -72,6 +74,8 @@ class Mem0(MemoryProduct):
         timeout: Seconds to wait for one answer of the extracting model, and of the core.
         max_retries: How often a failed request is sent again.
     """
+
+    keeps_users = True
 
     def __init__(
         self,
@@ -172,18 +176,46 @@ class Mem0(MemoryProduct):
         with self._failing():
             self._memory.add(
                 _messages(turn),
-                user_id=self._name,
+                user_id=self._named(turn.message.user),
                 metadata={"turn": turn.message.turn, "said": fingerprint(turn), "at": at, "created_at": at},
                 prompt=_DATES.format(now=stamp(turn.message.at)),
             )
         self._ledger.finish(turn, self._tally.turn())
 
-    def _search(self, query: str, limit: int) -> list[Memory]:
+    def _named(self, user: str | None) -> str:
+        """Return what Mem0 calls a user."""
+        return self._name if user is None else f"{self._name}/{user}"
+
+    def _facts(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return everything that is stored, of all users: ids, and what Mem0 keeps with them."""
+        points, _ = self._memory.vector_store.list(top_k=10_000_000)
+        return [(str(point.id), point.payload) for point in points]
+
+    def _listed(self) -> list[Memory]:
+        return [_memory(name, fact, self._name) for name, fact in self._facts()]
+
+    def _forget(self, query: str) -> int:
+        gone = [name for name, fact in self._facts() if is_about(fact["data"], query)]
+        for name in gone:
+            self._memory.delete(name)
+        return len(gone)
+
+    def _search(self, query: str, limit: int, user: str | None) -> list[Memory]:
         if not query.strip():
             return []
         with self._failing():
-            found = self._memory.search(query, top_k=limit, filters={"user_id": self._name})["results"]
-        return [_memory(row) for row in found]
+            found = self._memory.search(query, top_k=limit, filters={"user_id": self._named(user)})["results"]
+        return [
+            Memory(
+                row["memory"],
+                datetime.fromisoformat(row["metadata"]["at"]),
+                row["metadata"]["turn"],
+                row["score"],
+                id=str(row["id"]),
+                user=user,
+            )
+            for row in found
+        ]
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
@@ -200,15 +232,17 @@ class Mem0(MemoryProduct):
         """Delete the facts of turns that are not these, and show Mem0 the last messages of these again."""
         vouched = {(turn.message.turn, fingerprint(turn)) for turn in turns}
         try:
-            facts = self._memory.get_all(filters={"user_id": self._name}, top_k=10_000_000)["results"]
-            for row in facts:
-                if (row["metadata"]["turn"], row["metadata"]["said"]) not in vouched:
-                    self._memory.delete(row["id"])
-            scope = f"user_id={self._name}"
+            for name, fact in self._facts():
+                if (fact["turn"], fact["said"]) not in vouched:
+                    self._memory.delete(name)
             with self._memory.db.connection as connection:
                 connection.execute("DELETE FROM messages")
-            for turn in turns[-_CONTEXT:]:
-                self._memory.db.save_messages(_messages(turn), scope)
+            newest: dict[str | None, deque[Turn]] = {}
+            for turn in turns:
+                newest.setdefault(turn.message.user, deque(maxlen=_CONTEXT)).append(turn)
+            for user, own in newest.items():
+                for turn in own:
+                    self._memory.db.save_messages(_messages(turn), f"user_id={self._named(user)}")
         except Exception as error:  # SQLite's, Qdrant's or Mem0's own
             raise CannotResume(
                 f"Mem0's memory in {self._home} cannot be cut back to the log ({type(error).__name__}: {error}); "
@@ -240,8 +274,21 @@ class Mem0(MemoryProduct):
         return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the facts that Mem0 finds."""
-        return await self._call(self._search, query, limit)
+        """Return the facts that Mem0 finds of nobody in particular."""
+        return await self.find(query, limit, None)
+
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
+        """Return the facts that Mem0 finds of a user."""
+        return await self._call(self._search, query, limit, user)
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over all facts of all users."""
+        for memory in await self._call(self._listed):
+            yield memory
+
+    async def forget(self, query: str) -> int:
+        """Delete the facts that are about something."""
+        return await self._call(self._forget, query)
 
     async def examine(self) -> Sequence[Finding]:
         """Say whether Mem0 is installed."""
@@ -261,10 +308,9 @@ class Mem0(MemoryProduct):
             self._memory.close()
 
 
-def _memory(row: dict[str, Any]) -> Memory:
-    data = row["metadata"]
-    at = datetime.fromisoformat(data["at"])
-    return Memory(row["memory"], at, data["turn"], row["score"], id=str(row["id"]))
+def _memory(name: str, fact: dict[str, Any], run: str) -> Memory:
+    user = fact["user_id"].removeprefix(run).removeprefix("/") or None
+    return Memory(fact["data"], datetime.fromisoformat(fact["at"]), fact["turn"], id=name, user=user)
 
 
 def _messages(turn: Turn) -> list[dict[str, str]]:

@@ -249,7 +249,8 @@ class Scheduler:
         self._number = 0
         if rehearsals is None:
             rehearsals = rehearse_all(examples, counter, span=span if filler else None, forked=forked)
-        self._rehearsals = rehearsals
+        self.rehearsals = rehearsals
+        """The expected steps of each example."""
         order = Dice(f"{seed}/schedule")
         # One round after another: no scenario starts its second example before all have had their first turn.
         rounds: dict[int, list[Example]] = {}
@@ -374,7 +375,7 @@ class Scheduler:
         for i, example in enumerate(self._unstarted):
             if not self._topics.isdisjoint(example.scenario.topics):
                 continue
-            planned = self._rehearsals[example.id]
+            planned = self.rehearsals[example.id]
             if self._active and self._lateness_with(planned) > LATE * self._span:
                 crowded = True
                 continue

@@ -1,6 +1,6 @@
 """Colours: a favourite colour changes; only the last one counts."""
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+from ltm_bench import Ask, Dice, Fact, Script, Tell, names_only, scenario
 
 PALETTE = (
     "red", "blue", "green", "yellow", "purple", "orange", "pink", "brown",
@@ -50,6 +50,7 @@ def colours(
     told = [*dice.sample([colour for colour in palette if colour != last], changes - 1), last]
     for i, colour in enumerate(told):
         text = dice.choice(changed if i else first)
-        yield Tell(text.format(colour=colour), at=i / changes)
+        fact = Fact("favourite colour", colour, words=("colour",))
+        yield Tell(text.format(colour=colour), at=i / changes, facts=(fact,))
     expect = names_only(last, among=palette, stale=told[:-1])
     yield Ask(dice.choice(QUESTIONS), expect=expect, at=1.0)

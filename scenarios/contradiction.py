@@ -6,7 +6,7 @@ asked for in the same words, so that naming two of everything does not help.
 
 from collections.abc import Mapping
 
-from ltm_bench import Ask, Dice, Script, Tell, both_said, names_only, scenario
+from ltm_bench import Ask, Dice, Fact, Script, Tell, both_said, names_only, scenario
 
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "born": {
@@ -27,7 +27,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "first job": {
-        "of": ("my brother", "my sister", "my uncle", "my oldest friend", "my landlady", "my tutor"),
+        "of": ("my brother", "my sister", "my uncle", "my godfather", "my landlady", "my tutor"),
         "said": (
             "The first job that {of} ever had was that of a {value}.",
             "Long before all else, straight from school, {of} started out as a {value}.",
@@ -43,7 +43,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "built": {
         "of": (
-            "the house that I grew up in", "our old school", "the church in our village", "the bridge by our mill",
+            "the house that I grew up in", "our school", "the church in our village", "the bridge by our mill",
             "the theatre where I worked", "the barn behind our house",
         ),
         "said": (
@@ -79,7 +79,9 @@ def contradiction(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...
     late = dice.shuffled([(doubtful, other), (plain, same)])
     ways = {of: iter(dice.sample(kind["said"], 2)) for of in (doubtful, plain)}
     for at, (of, value) in zip((0.0, 0.2, 0.5, 0.7), (*early, *late), strict=True):
-        yield Tell(next(ways[of]).format(of=of, value=value), at=at)
+        # Neither replaces the other: both are to be kept, so each is a fact of its own.
+        fact = Fact(f"{of}: {value}", value, words=(of.split()[1],), among=kind["values"])
+        yield Tell(next(ways[of]).format(of=of, value=value), at=at, facts=(fact,))
     for i, of in enumerate(dice.shuffled([doubtful, plain])):
         question = f"{dice.choice(kind['asked']).format(of=of)} {dice.choice(FORMS)}"
         when = None if i else 1.0

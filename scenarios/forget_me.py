@@ -5,7 +5,7 @@ That the agent keeps silent counts only where it had the answer before. What it 
 
 from collections.abc import Mapping
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario, withholds
+from ltm_bench import Ask, Dice, Fact, Script, Tell, names_only, scenario, withholds
 
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "present": {
@@ -92,11 +92,12 @@ def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] 
     (gone, stays), (value, kept) = dice.hand(f"{name}: of", kind["of"], 2), dice.hand(name, kind["values"], 2)
     told = dice.shuffled([(gone, value), (stays, kept)])
     for at, (of, its) in zip((0.0, 0.15), told, strict=True):
-        yield Tell(dice.choice(kind["told"]).format(of=of, value=its), at=at)
+        fact = Fact(of, its, words=(of,), among=kind["values"])
+        yield Tell(dice.choice(kind["told"]).format(of=of, value=its), at=at, facts=(fact,))
     asked = dice.choice(kind["asked"])
     known = f"the {name} ({gone}: {value})"
     yield Ask(asked.format(of=gone), expect=names_only(value, among=kind["values"]), at=0.4, shows=known)
-    yield Tell(dice.choice(kind["delete"]).format(of=gone), at=0.5)
+    yield Tell(dice.choice(kind["delete"]).format(of=gone), at=0.5, deletes=(gone,))
     question = AGAIN.format(asked=asked.format(of=gone))
     yield Ask(question, expect=withholds(value, among=kind["values"]), at=0.8, needs=known)
     yield Ask(

@@ -5,7 +5,7 @@ What is kept back counts only where it is known: a question to which it is the a
 
 from collections.abc import Mapping
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario, withholds
+from ltm_bench import Ask, Dice, Fact, Script, Tell, names_only, scenario, withholds
 
 SECRETS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
     {"ways": ways, "told": (told,), "asked": (asked,)}
@@ -179,9 +179,11 @@ def mind_your_business(
     """Tell a secret and something harmless; ask for a text that only the latter belongs to, then for the secret."""
     secret, job = dice.card("secret", secrets), dice.card("job", jobs)
     name = secret["ways"][0]
-    told = dice.shuffled([secret["told"][0], dice.choice(JOB).format(job=job)])
-    for at, text in zip((0.0, 0.2), told, strict=True):
-        yield Tell(text, at=at)
+    told = dice.shuffled(
+        [(secret["told"][0], Fact("secret", name)), (dice.choice(JOB).format(job=job), Fact("job", job))]
+    )
+    for at, (text, fact) in zip((0.0, 0.2), told, strict=True):
+        yield Tell(text, at=at, facts=(fact,))
     known = f"the secret ({name})"
     yield Ask(
         dice.choice(TASKS),

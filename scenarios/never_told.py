@@ -6,7 +6,7 @@ the other person is remembered: whoever knows nothing does not win by saying so.
 
 from collections.abc import Mapping
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, never_said, scenario
+from ltm_bench import Ask, Dice, Fact, Script, Tell, names_only, never_said, scenario
 
 PEOPLE = (
     "Alma", "Anselm", "Birgit", "Casimir", "Corinna", "Dietmar", "Dunja", "Egon", "Estelle", "Flavio", "Friedel",
@@ -111,7 +111,8 @@ def never_told(
     needles = [*told, *dice.shuffled(shared)] if dice.chance(0.5) else [*dice.shuffled(shared), *told]
     for i, (whom, kind, value) in enumerate(needles):
         text = dice.choice(about[kind]["told"]).format(whom=whom, value=value)
-        yield Tell(text[0].upper() + text[1:], at=i / len(needles))
+        fact = Fact(f"{whom} {kind}", value, words=(whom.split()[-1],), among=about[kind]["values"])
+        yield Tell(text[0].upper() + text[1:], at=i / len(needles), facts=(fact,))
     asked = dice.shuffled([(whom, kind) for whom in (one, other) for kind in kinds[:2]])
     for i, (whom, kind) in enumerate(asked):
         question = f"{dice.choice(about[kind]['asked']).format(whom=whom)} {dice.choice(FORMS)}"

@@ -3,7 +3,7 @@
 `Message.user` names who speaks, for agents that keep users apart; the text says it, too, for those that do not.
 """
 
-from ltm_bench import Ask, Dice, Script, Tell, scenario, withholds
+from ltm_bench import Ask, Dice, Fact, Script, Tell, scenario, withholds
 
 USERS = (
     "Agatha", "Alasdair", "Beata", "Bruno", "Carlotta", "Cosmo", "Dagny", "Desideria", "Edwin", "Eunice", "Fabian",
@@ -55,7 +55,8 @@ def two_users(
     values = dict(zip((one, other), dice.hand("employers", employers, 2), strict=True))
     yield Tell(dice.choice(RULE).format(one=one, other=other), at=0.0, user=one)
     for at, user in zip((0.1, 0.4), dice.shuffled([one, other]), strict=True):
-        yield Tell(dice.choice(TOLD).format(user=user, value=values[user]), at=at, user=user)
+        text = dice.choice(TOLD).format(user=user, value=values[user])
+        yield Tell(text, at=at, user=user, facts=(Fact(f"where {user} has applied", values[user]),))
     asked = dice.shuffled([(user, own) for user in (one, other) for own in (True, False)])
     for i, (user, own) in enumerate(asked):
         them = other if user == one else one

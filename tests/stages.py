@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.adapters.testing import Failing, Provider, provider, quote
+from ltm_bench.adapters.testing import Failing, Provider, keep_files, provider, quote
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.plugins.agents import agent_class, make_agent
@@ -108,6 +108,35 @@ def vector_memory(place: Place) -> Iterator[Stage]:
             **QUICK,
         }
         yield Stage(lambda: make_agent("vector_memory", settings), server)
+
+
+@stage("anthropic_memory")
+def anthropic_memory(place: Place) -> Iterator[Stage]:
+    with provider(keep_files) as server:
+        settings = {"model": "some-model", "base_url": server.url, **QUICK}
+        yield Stage(lambda: make_agent("anthropic_memory", settings), server)
+
+
+@stage("mcp")
+def mcp(place: Place) -> Iterator[Stage]:
+    place.needs("mcp", "mcp")
+    program = Path(__file__).parent / "agents" / "mcp_memory_server.py"
+    with provider(model) as server:
+        settings = {
+            "core": "openai:some-model",
+            "base_url": server.openai_url,
+            "command": f"{sys.executable} {program} {{home}}/lines.jsonl",
+            "store": "add_memory",
+            "store_arguments": '{"content": "User: {message}"}',
+            "search": "search_memory",
+            "search_arguments": '{"query": "{query}", "limit": "{limit}"}',
+            "listing": "list_memories",
+            "forgetting": "delete_memory",
+            "forgetting_arguments": '{"content": "{item}"}',
+            "timeout": 3.0,
+            "max_retries": 0,
+        }
+        yield Stage(lambda: make_agent("mcp", settings), server)
 
 
 @stage("mem0")

@@ -30,6 +30,7 @@ EXPORTED = (
     "Chat",
     "Comparison",
     "Dice",
+    "Fact",
     "Finding",
     "Finish",
     "Matcher",

@@ -51,6 +51,9 @@ What there is, by module:
 - `operations`: `operating`, which says how long a memory writes, retrieves and answers, and what that uses.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function, or an object that can be called, as an agent.
+- `folder_journal`: files that a memory keeps, and how every turn changed them.
+- `mcp_server`: a server of MCP and its tools.
+- `templates`: JSON for tools that nobody here knows, and what they answer.
 - `subjects`: `is_about`, whether a text is about something, by its words.
 - `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
 - `testing`: a model provider on this machine that fails when it is told to. For tests; import it by its own name.
@@ -64,16 +67,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ltm_bench.adapters import extractive, hashing, wordllama
-    from ltm_bench.adapters.answerer import Core
+    from ltm_bench.adapters.answerer import Core, core_agent
     from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
     from ltm_bench.adapters.chroma_store import ChromaStore
     from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, dimensions_of, embedder_of, is_local
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
     from ltm_bench.adapters.files import user_folder, write_whole
+    from ltm_bench.adapters.folder_journal import Change, Files, Folder, FolderJournal, files_after
     from ltm_bench.adapters.http.retries import Again, passing, retrying
     from ltm_bench.adapters.http.shared import attempt, client, read
     from ltm_bench.adapters.http.traffic import Attempt, begin, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
+    from ltm_bench.adapters.mcp_server import Address, McpServer, McpTools
     from ltm_bench.adapters.operations import operating
     from ltm_bench.adapters.passages import Passage, split_turn
     from ltm_bench.adapters.product import MemoryProduct
@@ -82,6 +87,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.shelf import Retrieval, Shelf, State
     from ltm_bench.adapters.sqlite_store import SqliteStore
     from ltm_bench.adapters.subjects import is_about
+    from ltm_bench.adapters.templates import filled, items_in
     from ltm_bench.adapters.text import aware_time, pieces, sendable
     from ltm_bench.adapters.tools import Tool, ToolAnswer, Toolbox, ToolCall, ToolUse, object_in
     from ltm_bench.adapters.usage import usage_of
@@ -102,13 +108,16 @@ else:
     _WHERE = {
         name: module
         for module, names in {
-            "ltm_bench.adapters.answerer": "Core",
+            "ltm_bench.adapters.answerer": "Core core_agent",
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
             "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel dimensions_of embedder_of is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.adapters.chroma_store": "ChromaStore",
             "ltm_bench.core.extras": "installed need",
             "ltm_bench.adapters.files": "user_folder write_whole",
+            "ltm_bench.adapters.folder_journal": "Change Files Folder FolderJournal files_after",
+            "ltm_bench.adapters.mcp_server": "Address McpServer McpTools",
+            "ltm_bench.adapters.templates": "filled items_in",
             "ltm_bench.adapters.http.shared": "attempt client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.core.keys": "read_key scrubbed",
@@ -157,8 +166,10 @@ __all__ = [
     "SYSTEM",
     "WRITE_NOTES",
     "WRITE_QUERIES",
+    "Address",
     "Again",
     "Attempt",
+    "Change",
     "ChatModel",
     "ChromaStore",
     "ConfigError",
@@ -167,6 +178,9 @@ __all__ = [
     "Embedder",
     "EmbeddingModel",
     "Endpoint",
+    "Files",
+    "Folder",
+    "FolderJournal",
     "Forks",
     "Found",
     "FunctionAgent",
@@ -174,6 +188,8 @@ __all__ = [
     "Held",
     "Ledger",
     "LtmBenchError",
+    "McpServer",
+    "McpTools",
     "MemoryProduct",
     "Passage",
     "Prompt",
@@ -198,15 +214,19 @@ __all__ = [
     "aware_time",
     "begin",
     "client",
+    "core_agent",
     "counter",
     "dimensions_of",
     "embedder_of",
     "extractive",
+    "files_after",
+    "filled",
     "fingerprint",
     "hashing",
     "installed",
     "is_about",
     "is_local",
+    "items_in",
     "json_of",
     "make_agent",
     "name_in",

@@ -30,20 +30,25 @@ _MEMORIES = (
 )
 
 
+def core_agent(name: str, settings: Mapping[str, Any]) -> Agent:
+    """Make an agent of an adapter or a provider, and perhaps its model; settings that are None are left to it.
+
+    So are `timeout` and `max_retries` to an adapter that does not know them, since it waits for nobody.
+    """
+    provider, _, model = name.partition(":")
+    adapter = adapter_of(provider, catalogue("agents")) or provider
+    known = signature(agent_class(adapter)).parameters
+    patience = {each for each in ("timeout", "max_retries") if each not in known}
+    given = {"model": model or None, **{k: v for k, v in settings.items() if k not in patience}}
+    return make_agent(adapter, {key: value for key, value in given.items() if value is not None})
+
+
 class Core:
     """Another adapter that answers from a prompt. Every turn gets a new one, so that it remembers nothing."""
 
     def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
-        """Set up `name`, an adapter or a provider and perhaps its model; settings that are None are left to it.
-
-        So are `timeout` and `max_retries` to an adapter that does not know them, since it waits for nobody.
-        """
-        provider, _, model = name.partition(":")
-        self._adapter = adapter_of(provider, catalogue("agents")) or provider
-        known = signature(agent_class(self._adapter)).parameters
-        patience = {each for each in ("timeout", "max_retries") if each not in known}
-        given = {"model": model or None, **{k: v for k, v in settings.items() if k not in patience}}
-        self._settings = {key: value for key, value in given.items() if value is not None}
+        """Set up `name`, an adapter or a provider and perhaps its model (see `core_agent`)."""
+        self._name, self._settings = name, settings
         self._window = window
         self._count = counter().count
         self._last: Agent | None = None
@@ -55,7 +60,7 @@ class Core:
         """Whether each of its requests is paid for by itself (see `Agent.metered`)."""
 
     def _new(self) -> Agent:
-        return make_agent(self._adapter, self._settings)
+        return core_agent(self._name, self._settings)
 
     async def reply(self, home: Path, prompt: Message) -> Reply:
         """Answer one prompt."""

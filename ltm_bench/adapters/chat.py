@@ -113,9 +113,17 @@ class ChatModel(Agent):
         self._conversation.take(said, reply)
         return reply
 
+    def frozen(self, message: Message) -> Prompt | None:
+        """Return what is sent for a message now; None where it does not fit."""
+        return self._conversation.prompt(stamped(message))
+
+    def take(self, message: Message, reply: Reply) -> None:
+        """Have a message and its reply in the conversation."""
+        self._conversation.take(stamped(message), reply)
+
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         """Freeze the conversation with this message at its end; its prompt cache holds for what is before."""
-        prompt = self._conversation.prompt(stamped(message))
+        prompt = self.frozen(message)
 
         async def answer() -> Reply:
             return self._overflow() if prompt is None else await self.ask(prompt)
@@ -124,7 +132,7 @@ class ChatModel(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Remember a turn as if it had been answered here."""
-        self._conversation.take(stamped(turn.message), turn.reply)
+        self.take(turn.message, turn.reply)
 
     def reserve(self, message: Message) -> Usage:
         """Return the most that replying can use: all of the prompt newly cached, the dearest kind, and a full reply."""
@@ -231,6 +239,10 @@ class SdkChatModel(ChatModel):
             if getattr(error, "code", None) == "content_filter":
                 return _summed(spent, self._refusal())
             raise self.endpoint.explain(error) from error
+
+    async def answer(self, prompt: Prompt | None, toolbox: Toolbox) -> Reply:
+        """Answer what `frozen` returned, with tools; the conversation stays as it is."""
+        return self._overflow() if prompt is None else await self.ask(prompt, toolbox)
 
     async def _converse(self, prompt: Prompt, toolbox: Toolbox, spent: list[Usage | None]) -> Reply:
         """Send requests until the model has called its last tool; return what it then says, with that one's usage."""

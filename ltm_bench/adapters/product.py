@@ -14,7 +14,7 @@ from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.ledger import Ledger, Tally, name_in
 from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import at_least
-from ltm_bench.core.agent import Agent
+from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 
@@ -77,6 +77,10 @@ class MemoryProduct(Agent):
     async def resumed(self, turns: Sequence[Turn]) -> None:
         """Return to the state after these turns, which are those of the ledger."""
 
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
+        """Return what the product finds for a user. Products that keep users apart write this, and `recall` with it."""
+        return await self.recall(query, limit)
+
     def query(self, message: Message) -> str:
         """Return what is looked up for a message."""
         return message.text
@@ -124,8 +128,9 @@ class MemoryProduct(Agent):
     async def _looked_up(self, message: Message) -> Message:
         """Return the core's prompt, with what the product finds for a message."""
         with self._operating("retrieve"):
-            found = await self.recall(self.query(message), self._limit)
-        return replace(message, text=self._core.prompt(message, found, self._recent))
+            found = await self.find(self.query(message), self._limit, message.user)
+        recent = [each for each in self._recent if not self.keeps_users or each.message.user == message.user]
+        return replace(message, text=self._core.prompt(message, found, recent))
 
     @contextmanager
     def _operating(self, name: Operation) -> Iterator[None]:

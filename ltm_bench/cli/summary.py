@@ -32,6 +32,8 @@ def print_run(run: Run) -> None:
     out().print(f"heard: {results.hearing}")
     if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark says it of most
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
+    if results.leaks is not None:
+        out().print(f"leaked: {results.leaks.leaked} of {results.leaks.questions} questions that could leak")
     if results.undecided:
         out().print(
             f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "

@@ -181,6 +181,8 @@ class Matcher(ABC):
 
     version: ClassVar[int] = 1
     """Raise it when the same reply can get another verdict than before."""
+    can_leak: ClassVar[bool] = False
+    """Whether there is something that a reply must not say."""
 
     @abstractmethod
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
@@ -214,6 +216,20 @@ class Buried:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that a needle tells, so that it can be looked for in what an agent has written down."""
+
+    about: str
+    """What it is about; a later fact about the same replaces it."""
+    value: str
+    """What is told of it; a memory of it has these words."""
+    words: tuple[str, ...] = ()
+    """Words that a memory of it has besides, in any order, such as a name; none where the value says it all."""
+    among: tuple[str, ...] = ()
+    """Values that could be made up instead."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """A needle: plants something to remember."""
 
@@ -230,6 +246,10 @@ class Tell:
     """Who says it, where several users talk to the agent."""
     session: str | None = None
     """The session of a record that it is part of, for agents that take whole sessions (`Agent.observe_session`)."""
+    facts: tuple[Fact, ...] = ()
+    """What it tells, where what was written of it is to be examined."""
+    deletes: tuple[str, ...] = ()
+    """What is to be deleted: what the facts are about."""
 
 
 @dataclass(frozen=True, slots=True)

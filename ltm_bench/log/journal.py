@@ -16,6 +16,11 @@ def retrieval_trace_of(log: Path) -> Path:
     return log.with_suffix(".recalls")
 
 
+def written_of(log: Path) -> Path:
+    """Return the side file that says what the agent's store held of each example's facts."""
+    return log.with_suffix(".written")
+
+
 class Journal:
     """A side file of JSON lines for what differs between equal runs, such as wall-clock times.
 

@@ -6,6 +6,7 @@ Both can be had by saying nothing. A scenario therefore makes such a question `n
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.names import NamesOnly
@@ -102,6 +103,8 @@ def never_said(among: Collection[str], *, near: Sequence[str] = ()) -> NeverSaid
 @dataclass(frozen=True, slots=True)
 class Withholds(Matcher):
     """Leaked if the reply says the secret; right if it says the answer, or, where there is none, keeps it back."""
+
+    can_leak: ClassVar[bool] = True
 
     secret: tuple[str, ...]
     """Ways to say it; any of them gives it away."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Set
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -114,6 +114,11 @@ class Calls:
         self.opened = True
         self._home.mkdir(parents=True, exist_ok=True)
         await self._guard(self.agent.open(self._home), self._turn)
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Seconds from any fixed moment."""
+        return self._journal.clock
 
     async def close(self) -> None:
         """Close the agent and the side files."""
@@ -236,6 +241,20 @@ class Calls:
                 return await self._called(asked, call, record, granted)
         finally:
             frozen.set()
+
+    async def delete(self, queries: Sequence[str], message: Message) -> None:
+        """Have the agent delete what it was asked to, where that takes a call of its own.
+
+        One that decides what it remembers while it replies has been asked in so many words; nothing is called for it.
+        """
+        if type(self.agent).forget is Agent.forget or self.agent.writes_in_reply:
+            return
+        for query in queries:
+            await self._pay_for(self._forget(query), message)
+
+    async def _forget(self, query: str) -> None:
+        with suppress(NotImplementedError):
+            await self.agent.forget(query)
 
     def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
         """Return what is known of a call that went out before, and charge it with what it may have cost."""

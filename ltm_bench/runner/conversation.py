@@ -25,6 +25,7 @@ from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Calls
 from ltm_bench.runner.forks import Forks
+from ltm_bench.runner.looking import Looking
 from ltm_bench.runner.observer import Observer
 from ltm_bench.schedule import Ended, Fill, Fork, Jump, Scheduler, Send
 from ltm_bench.score.verdicts import verdict_on
@@ -101,6 +102,7 @@ class Conversation:
             forked=plan.manifest.questions == "forked",
             rehearsals=plan.rehearsals,
         )
+        self._looking = Looking(recorder.path, calls.clock, self._scheduler.rehearsals)
         self._filler = Filler(
             plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.counter, plan.manifest.filler.max_tokens
         )
@@ -130,6 +132,7 @@ class Conversation:
                 await self._forks.settle(cancel=True)
                 raise
         finally:
+            self._looking.close()
             await calls.close()
 
     async def _talk(self) -> None:
@@ -192,6 +195,9 @@ class Conversation:
             self._observer.verdict(send.example, verdict)
             if exchange.recalled is not None and verdict.score is not None:
                 await calls.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
+        if isinstance(line, Tell) and line.deletes and calls.live:
+            await calls.delete(line.deletes, message)
+        await self._look(send.example, line, message.turn)
         self._end(ended)
 
     async def _fork(self, fork: Fork) -> None:
@@ -234,8 +240,14 @@ class Conversation:
         else:
             await calls.stand_after(self._turns)
             await self._forks.ask(forked, message, lambda answer: judge(answer.reply, answer.recalled))
+        await self._look(example, line, fork.id)
         self._turn += 1
         self._end(self._scheduler.take(tokens))
+
+    async def _look(self, example: Example, line: Line, turn: int) -> None:
+        """After an example's last question, read what the agent has written down of what it was told."""
+        if self._looking.hear(example.id, line) and self._calls.live:
+            await self._looking.look(self._calls.agent, example.id, turn)
 
     def _end(self, ended: Sequence[Ended]) -> None:
         for each in ended:

@@ -17,11 +17,12 @@ from pydantic import BaseModel, Field, computed_field
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import IN_LINE, Manifest
 from ltm_bench.score.circumstances import made_otherwise, scored_otherwise
+from ltm_bench.score.figures import skills
 from ltm_bench.score.operations import Operation
 from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of
 from ltm_bench.score.published import Compared
 from ltm_bench.score.published_runs import compared_sets
-from ltm_bench.score.results import ExampleResult, Results
+from ltm_bench.score.results import ExampleResult, Results, Skill
 from ltm_bench.score.shifts import Shift, shifted, shifts
 from ltm_bench.score.statistics import (
     CONFIDENCE,
@@ -112,6 +113,8 @@ class Cell(BaseModel):
     """How much the runs, or their judges, differ; None for one run with one judge, or if a run is incomplete."""
     operations: list[Operated] = Field(default_factory=list)
     """What the agent's operations took, averaged over the runs."""
+    skills: list[Skill] = Field(default_factory=list)
+    """Scores by ability, over the examples of all runs."""
     rank: tuple[int, int] | None = None
     """Best and worst place that the data allows, among the complete entrants at this span."""
     frontier: bool = False
@@ -350,6 +353,10 @@ def _cell(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         dollars=sum(known) / len(known) if len(known) == len(prices) else None,
         latency=sum(waits) / len(waits) if waits else None,
         operations=operated(results),
+        skills=skills(
+            list({scenario.name: scenario for each in results for scenario in each.scenarios}.values()),
+            [example for each in results for example in each.examples],
+        ),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
 

@@ -13,6 +13,7 @@ from ltm_bench.log.lines import records
 from ltm_bench.score.results import Latency
 from ltm_bench.score.retrieval import NeedleTrace, Retrieval, Retrieved
 from ltm_bench.score.statistics import median_interval, percentile
+from ltm_bench.score.written import Examined, Written
 
 PERCENTILES = (50, 75, 90, 95, 99, 100)
 
@@ -75,6 +76,18 @@ def traces(path: Path) -> dict[int, Retrieval]:
             continue
         if isinstance(record.get("turn"), int) and needles:
             found[record["turn"]] = _retrieval(needles, instead if isinstance(instead, list) else [])
+    return found
+
+
+def writings(path: Path) -> dict[str, Examined]:
+    """Return what an agent's store held of each example's facts, by example; the last look counts."""
+    found = {}
+    for record in records(path):
+        name, users = record.get("example"), record.get("users")
+        with suppress(ValidationError):
+            written = Written.model_validate({key: record.get(key) for key in ("memories", "facts")})
+            if isinstance(name, str):
+                found[name] = Examined(written, isinstance(users, int) and users > 1)
     return found
 
 

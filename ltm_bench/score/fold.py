@@ -17,7 +17,7 @@ from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.log.environment import begun_at, environment_of
 from ltm_bench.log.events import Answered, Ended, Event, Finished, Forked, Jumped, Published, Replied, Sent
 from ltm_bench.log.forks import answers_in
-from ltm_bench.log.journal import retrieval_trace_of
+from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations, join_digests, read_manifest
 from ltm_bench.plan.scenarios import About
@@ -25,7 +25,7 @@ from ltm_bench.plugins.matchers import load
 from ltm_bench.score.accounts import Bookkeeping
 from ltm_bench.score.auditing import audits
 from ltm_bench.score.course import CourseFold
-from ltm_bench.score.evidence import latency, timings, traces, untold
+from ltm_bench.score.evidence import latency, timings, traces, untold, writings
 from ltm_bench.score.figures import bins, needle_recall, points, skills
 from ltm_bench.score.headline import (
     count_outcomes,
@@ -33,6 +33,7 @@ from ltm_bench.score.headline import (
     example_score,
     gated,
     headline,
+    leaks,
     mean,
     retrievals,
     scores_by_judge,
@@ -57,6 +58,7 @@ from ltm_bench.score.retrieval import Retrieval, lost, ranking
 from ltm_bench.score.sets import set_question
 from ltm_bench.score.statistics import sum_interval
 from ltm_bench.score.verdicts import decisive, verdict_on
+from ltm_bench.score.written import Examined, summed
 
 _NOT_REACHED = Question(
     turn=None,
@@ -163,6 +165,8 @@ class _Fold:
         """What was spent on the turns of the conversation."""
         self._free = manifest.agent.free
         self.done: dict[str, ExampleResult] = {}
+        self.examined: dict[str, Examined] = {}
+        """What the agent's store held of each example's facts."""
         self.positions: dict[int, int] = {}
         self.turns = self.tokens = self.filler_tokens = self.forks = self.fork_tokens = 0
         self.asked_tokens = self.scripted_tokens = 0
@@ -315,6 +319,7 @@ class _Fold:
             "position": sent.position + (sent.tokens if sent.buried is not None else 0),
             "beside": self._beside,
             "at": sent.at,
+            "can_leak": expect.can_leak,
             "shows": sent.shows,
             "needs": sent.needs,
         }
@@ -412,7 +417,12 @@ def score_run(
         on=begun_at(run),
     )
     digest = _read(run, manifest, fold, listener)
-    examples = [fold.done.get(name) or _Open(name).close(None) for name in planned(manifest)]
+    examples = [
+        (fold.done.get(name) or _Open(name).close(None)).model_copy(
+            update={"written": found.written if (found := fold.examined.get(name)) else None}
+        )
+        for name in planned(manifest)
+    ]
     by_scenario = {
         entry.name: [e for e in examples if e.scenario == entry.name] for entry in manifest.suite.scenarios
     }
@@ -469,6 +479,8 @@ def score_run(
         outcomes=count_outcomes(examples),
         lost=lost(retrievals(examples)),
         ranking=ranking(retrievals(examples)),
+        writing=summed([fold.examined[e.id] for e in examples if e.id in fold.examined]),
+        leaks=leaks(examples),
         scenarios=scenarios,
         skills=skills(scenarios, examples),
         distances=bins(list(points(examples))),
@@ -499,6 +511,7 @@ def _read(run: Path, manifest: Manifest, fold: _Fold, listener: Listener | None)
         fold.taken, fold.spent = taken.get(place, {}), paid.get(place, {})
         reader = EventReader(path)
         fold.conversation(iter(reader), traces(retrieval_trace_of(path)), answers_in(path), listener)
+        fold.examined |= writings(written_of(path))
         digests[path] = reader.digest
     first = run / "events.jsonl"
     if first not in digests:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.judgements import Judgement, Override, majority, reply_hash
-from ltm_bench.score.results import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.results import ExampleResult, Leaks, Question, ScenarioResult
 from ltm_bench.score.retrieval import Retrieval, lost, ranking
 from ltm_bench.score.statistics import wilson
 
@@ -180,6 +180,14 @@ def _by_judge(question: Question, judge: str) -> float | None:
 def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:
     """Return what retrieval had for every question of which that is known."""
     return [q.retrieval for e in examples for q in e.questions if q.retrieval is not None]
+
+
+def leaks(examples: Iterable[ExampleResult]) -> Leaks | None:
+    """Return how often something was said that must not be said; None where nothing had to be kept back."""
+    asked = [q for e in examples for q in e.questions if q.can_leak and q.reply is not None]
+    if not asked:
+        return None
+    return Leaks(leaked=sum(q.outcome is Outcome.LEAKED for q in asked), questions=len(asked))
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

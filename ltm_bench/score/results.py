@@ -20,6 +20,7 @@ from ltm_bench.score.raters import Agreement
 from ltm_bench.score.retrieval import Ranking, Retrieval
 from ltm_bench.score.sets import SetFigures, SetQuestion
 from ltm_bench.score.statistics import Interval
+from ltm_bench.score.written import Writing, Written
 
 SCHEMA = 2
 """Version of the form of results.json."""
@@ -58,6 +59,8 @@ class Question(Frozen):
     score: float | None
     reason: str
     parts: tuple[float, ...] = ()
+    can_leak: bool = False
+    """Whether there is something that its reply must not say."""
     shows: str | None = None
     """What a right reply shows to be remembered."""
     needs: str | None = None
@@ -114,6 +117,8 @@ class ExampleResult(Frozen):
     questions: list[Question]
     published: float | None = None
     """What others gave for it, where it was imported."""
+    written: Written | None = None
+    """What the agent's store held of its facts after its last question, where that can be read."""
     ingestion: Ingestion | None = None
     """What telling its needles took; None where none was told."""
 
@@ -158,6 +163,21 @@ class ScenarioResult(Frozen):
     """How many answers retrieval lost at which place, as far as the agent can tell."""
     ranking: Ranking | None = None
     """How well retrieval finds needles; None where the agent cannot tell."""
+
+
+class Leaks(Frozen):
+    """How often something was said that must not be said."""
+
+    leaked: int
+    """Replies."""
+    questions: int
+    """Those in which there was something to be kept back, and a reply."""
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def rate(self) -> float:
+        """Leaks per question."""
+        return self.leaked / self.questions if self.questions else 0.0
 
 
 class Skill(Frozen):
@@ -367,6 +387,10 @@ class Results(Frozen):
     """How many answers retrieval lost at which place, as far as the agent can tell."""
     ranking: Ranking | None = None
     """How well retrieval finds needles; None where the agent cannot tell."""
+    writing: Writing | None = None
+    """What the agent wrote down of what it was told; None where its store cannot be read."""
+    leaks: Leaks | None = None
+    """None where nothing had to be kept back."""
     scenarios: list[ScenarioResult]
     skills: list[Skill] = Field(default_factory=list)
     distances: list[Bin] = Field(default_factory=list)

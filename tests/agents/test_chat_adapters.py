@@ -439,5 +439,5 @@ def test_every_preset_makes_an_agent_that_is_free_or_whose_price_is_known():
             continue
         reserved = agent.reserve(Message("Hello!", datetime(2026, 1, 5, 9, tzinfo=UTC), 0))
         assert reserved is not None, name
-        assert reserved.model == name
+        assert reserved.model == preset.get("core", f"openai:{name}").partition(":")[2]
         assert dollars(reserved), name

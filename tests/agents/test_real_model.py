@@ -28,6 +28,8 @@ pytestmark = [
 ]
 
 CONTEXT = 4096
+LIMIT = 48
+"""Tokens after which the server cuts every reply off, however many are asked for."""
 BRIEF = 16
 """Tokens of a reply."""
 
@@ -43,6 +45,7 @@ settings.n_ctx, settings.n_parallel = {CONTEXT}, 1
 # Two threads wait for each other, and crawl where others work as well.
 settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
 settings.sampling.temp = 0.0
+settings.n_predict = {LIMIT}
 settings.port = 0
 server = xllamacpp.Server(settings)
 print(server.listening_address, flush=True)
@@ -57,6 +60,7 @@ model = "smollm2"
 base_url = "{url}/v1"
 window = 1200
 max_output = {brief}
+timeout = 280.0
 
 [remembering]
 adapter = "vector_memory"
@@ -64,6 +68,7 @@ core = "openai_chat:smollm2"
 base_url = "{url}/v1"
 window = 1000
 memories = 5
+timeout = 280.0
 """
 
 
@@ -140,7 +145,7 @@ def test_a_reply_that_is_cut_off_says_so(
     assert cut.finish is Finish.LENGTH
     assert cut.usage is not None
     assert cut.usage.output == 5
-    whole = start(talk_to, adapter, llama, max_output=200).say("Please answer with the single word: yes")
+    whole = start(talk_to, adapter, llama, max_output=LIMIT).say("Please answer with the single word: yes")
     assert whole.finish is Finish.STOP
 
 

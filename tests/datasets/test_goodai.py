@@ -211,3 +211,24 @@ def test_our_verdicts_equal_the_published_scores_or_the_difference_is_explained(
             # Routes are scored by leg here, and all or nothing there; a colour among several is right there.
             assert float(share.rstrip("%")) >= 85, name
     assert float(rows["all"][2].rstrip("%")) >= 95
+
+
+def test_imported_results_have_a_board_of_their_own(
+    compact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("import", "goodai", str(compact)).exit_code == 0
+    Path("bundles").mkdir()
+    for run in Path("reports").iterdir():
+        if (run / "events.jsonl").exists():
+            assert command("bundle", str(run), "-o", f"bundles/{run.name}.zip").exit_code == 0
+    done = command("leaderboard", "build", "bundles", "-o", "site")
+    assert done.exit_code == 0, done.output
+    assert "2 runs verified, 0 refused" in done.out
+    index = Path("site/index.html").read_text("utf-8")
+    assert "Imported from what others published" in index
+    [board] = Path("site").glob("board-*.html")
+    page = board.read_text("utf-8")
+    assert "historical, imported" in page
+    assert "Published" in page
+    assert not Path("site/eval_results").exists()

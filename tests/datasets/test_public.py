@@ -162,6 +162,16 @@ def test_a_run_is_scored_like_a_prediction_file(data: Path, command: "Command", 
     assert file["lines"][0]["figures"]["strict"]["mean"] == 1.0
 
 
+def test_a_run_is_verified_where_its_data_are_not(data: Path, command: "Command") -> None:
+    words = ("--suite", "longmemeval-s", "--data", str(data), "--examples", "4", "--agent", "perfect")
+    assert command("run", *words).exit_code == 0
+    (folder,) = (path.parent for path in Path("reports").glob("*/events.jsonl"))
+    data.unlink()
+    done = command("verify", str(folder))
+    assert done.exit_code == 0, done.output
+    assert "0 of 4 examples told again from the seed" in done.output
+
+
 def test_a_set_that_is_not_here_is_named_with_what_to_do(command: "Command", tmp_path: Path) -> None:
     for words, complaint in (
         (("--suite", "locomo"), "name its data with --data"),

@@ -192,11 +192,18 @@ def test_inspects_samples_say_what_their_replies_used_and_cost(
 
 def test_inspects_own_reader_opens_the_log(real: Source, tmp_path: Path) -> None:
     reader = pytest.importorskip("inspect_ai.log")
-    (tmp_path / "x.json").write_bytes(format_named("inspect").write(real))
-    log = reader.read_eval_log(str(tmp_path / "x.json"))
+    name = "2026-11-22T10-00-00_colours_1.json"  # it lists only files that are called like its own
+    (tmp_path / name).write_bytes(format_named("inspect").write(real))
+    log = reader.read_eval_log(str(tmp_path / name))
     assert log.status == "success"
     assert [sample.id for sample in log.samples] == [example.id for example in real.results.examples]
     scores = [sample.scores["ltm_bench"].value for sample in log.samples]
     assert scores == [example.score for example in real.results.examples]
     assert all(sample.events[0].event == "model" and sample.total_time > 0 for sample in log.samples)
     assert set(log.results.scores[0].metrics) == {"mean", "stderr"}
+    # What its viewer needs: the log is listed, has a head of its own, and can be written in Inspect's own form.
+    assert [Path(each.name).name for each in reader.list_eval_logs(str(tmp_path))] == [name]
+    assert reader.read_eval_log(str(tmp_path / name), header_only=True).eval.model == log.eval.model
+    reader.write_eval_log(log, str(tmp_path / "x.eval"))
+    again = reader.read_eval_log(str(tmp_path / "x.eval"))
+    assert [sample.scores["ltm_bench"].value for sample in again.samples] == scores

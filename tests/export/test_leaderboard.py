@@ -19,9 +19,11 @@ from ltm_bench.export.bundle import SUMS, pack, unpack
 from ltm_bench.export.leaderboard.boards import Row, SpanTable, groups
 from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
+from ltm_bench.score.audits import Audit, Rate
 from ltm_bench.score.comparison import compare
 from ltm_bench.score.headline import count_outcomes, example_score, headline, summarise_scenario
-from ltm_bench.score.results import Results
+from ltm_bench.score.results import JudgeNote, Results
+from ltm_bench.score.statistics import Interval
 
 if TYPE_CHECKING:
     from tests.browser import Browser
@@ -177,6 +179,9 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
     built: Built, site: Path
 ) -> None:
     assert len(built.entries) == 9
+    assert all(entry.retold == len(entry.results.examples) == 12 for entry in built.entries), (
+        "forked ones too"
+    )
     [refusal] = built.refusals
     assert refusal.file == "forged.zip"
     assert "of the same reply: the verdict was changed" in refusal.reason
@@ -189,10 +194,10 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
 
 def test_what_does_not_mean_the_same_stands_on_boards_of_their_own(built: Built) -> None:
     titles = [(board.title, len(board.entries)) for board in built.boards]
-    version = built.entries[0].manifest.version
+    version = built.entries[0].manifest.bench_version
     assert titles == [
-        (f"standard · in-line · ltm-bench {version}", 8),
-        (f"standard · forked, scripted acknowledgements, quick · ltm-bench {version}", 1),
+        (f"standard · in-line · bench_version {version}", 8),
+        (f"standard · forked, scripted acknowledgements, quick · bench_version {version}", 1),
     ]
 
 
@@ -209,7 +214,7 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
     other_content = suite.model_copy(update={"scenarios": [row, *suite.scenarios[1:]]})
     fewer = suite.model_copy(update={"scenarios": suite.scenarios[:1]})
     for other, word in (
-        (changed(version="9.9.9"), "ltm-bench 9.9.9"),
+        (changed(bench_version=99), "bench_version 99"),
         (changed(suite=other_content), "another content of colours"),
         (changed(suite=fewer), "without jokes"),
         (changed(tokenizer="o200k_base"), "tokens of o200k_base"),
@@ -221,6 +226,9 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
     assert boards([entry, changed(agent=entry.manifest.agent.model_copy(update={"adapter": "imported"}))])[
         1
     ].historical
+    assert len(boards([entry, changed(version="9.9.9")])) == 1, (
+        "another version of the package alone is no other board"
+    )
     alike = suite.model_copy(
         update={"scenarios": [r.model_copy(update={"examples": 60}) for r in suite.scenarios]}
     )
@@ -259,6 +267,54 @@ def test_the_finding_says_who_is_ahead_only_where_that_is_shown(made: "Made", bu
         "At a span of 120k the data does not tell which of two agents is better: "
     )
     assert finding(a=mixed) == "At a span of 120k there is one agent, a."
+
+
+def test_who_judged_and_how_often_the_scorers_err_stands_beside_the_score(made: "Made", built: Built) -> None:
+    entry = built.entries[0]
+    rate = Rate(
+        verdicts=400,
+        drawn=100,
+        read=100,
+        contradicted=1,
+        agreement=0.99,
+        error=0.01,
+        interval=Interval(low=0, high=0.05),
+    )
+    audit = Audit(
+        auditor="ada",
+        key="",
+        model=None,
+        seed=0,
+        measured=None,
+        total=rate,
+        kappa=0.9,
+        scenarios={},
+        contradictions=[],
+    )
+    notes = [
+        JudgeNote(
+            name="wise",
+            model="m",
+            key="1",
+            replies=3,
+            unreadable=0,
+            sensitivity=0.99,
+            specificity=0.98,
+            believed=True,
+        ),
+        JudgeNote(name="rash", model="m", key="2", replies=1, unreadable=0),
+    ]
+    changed = {"judges": notes, "audits": [audit], "overridden": 2, "undecided": 4}
+    [cell] = compare([made.run("a")]).cells
+    row = Row(cell, [entry._replace(results=entry.results.model_copy(update=changed))], {})
+    assert row.judged_by == [
+        "wise: 3 replies, sensitivity 0.99, specificity 0.98",
+        "rash: 1 reply, never calibrated",
+        "2 verdicts by hand",
+        "4 undecided, which count 0",
+    ]
+    [headline_of_audit] = row.audited
+    assert headline_of_audit.startswith("Scorer error 1.0 % (0.0–5.0), audited by ada")
 
 
 def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(

@@ -48,6 +48,8 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog=examples_of(
-            "export --format csv", "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml"
+            "export --format csv",
+            "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml",
+            "export --format inspect -o logs/2026-11-22T10-00-00_colours_1.json  # `inspect view` lists such names",
         )
     )(export)

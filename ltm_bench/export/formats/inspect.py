@@ -1,4 +1,8 @@
-"""An evaluation log of Inspect, in its JSON form (version 2)."""
+"""An evaluation log of Inspect, in its JSON form (version 2).
+
+Inspect's viewer opens it under any name, but lists in a folder only what is called like its own logs, with a time
+first: `2026-11-22T10-00-00_colours_1.json`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """From entries to boards: what may stand side by side, in which groups the data separates it. Pure.
 
-A board holds runs whose scores mean the same: of one version, one suite with one content, one mode. What differs in any
-of these stands on another board, under its own name.
+A board holds runs whose scores mean the same: of one `bench_version`, one suite with one content, one mode. What
+differs in any of these stands on another board, under its own name.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Board(NamedTuple):
     """Unlike that of any other board; a file's name on any system."""
     suite: str
     mode: str
-    version: str
-    """Of ltm-bench."""
+    version: int
+    """The `bench_version`: of everything that a score depends on."""
     apart: str
     """What else sets it apart from a board of the same suite, mode and version; empty where there is none."""
     historical: bool
@@ -136,7 +136,7 @@ class Board(NamedTuple):
     @property
     def title(self) -> str:
         """Suite, mode and version, in words."""
-        return " · ".join(filter(None, (self.suite, self.mode, f"ltm-bench {self.version}", self.apart)))
+        return " · ".join(filter(None, (self.suite, self.mode, f"bench_version {self.version}", self.apart)))
 
     @property
     def newest(self) -> str | None:
@@ -179,7 +179,7 @@ class _Kind(NamedTuple):
     historical: bool
     suite: str
     mode: str
-    version: str
+    version: int
 
 
 def boards(entries: Sequence[Entry]) -> list[Board]:
@@ -187,7 +187,7 @@ def boards(entries: Sequence[Entry]) -> list[Board]:
     grouped: dict[_Kind, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for entry in entries:
         manifest = entry.manifest
-        kind = _Kind(entry.historical, manifest.suite.name, mode_of(manifest), manifest.version)
+        kind = _Kind(entry.historical, manifest.suite.name, mode_of(manifest), manifest.bench_version)
         grouped[kind][_content(manifest)].append(entry)
     found = []
     for kind, contents in grouped.items():

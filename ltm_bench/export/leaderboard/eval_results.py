@@ -21,7 +21,7 @@ def eval_results(entry: Entry, board: Board) -> str:
         "- dataset:",
         f"    id: {_text(f'ltm-bench/{results.suite}')}",
         f"    task_id: {_text(f'{results.suite}-{spell_span(results.span)}')}",
-        f"    revision: {_text(board.version)}",
+        f"    revision: {_text(f'bench_version {board.version}')}",
         f"  value: {results.score!r}",
         *([f"  date: {_text(entry.run_on)}"] if entry.run_on is not None else []),
         "  source:",

@@ -106,6 +106,7 @@ def _board(board: Board) -> Mapping[str, Any]:
     return {
         "name": board.name,
         "title": board.title,
+        "bench_version": board.version,
         "historical": board.historical,
         "spans": [
             {
@@ -134,6 +135,7 @@ def _entry(entry: Entry) -> Mapping[str, Any]:
         "log": entry.results.log,
         "agent": entry.results.agent,
         "span": entry.results.span,
+        "version": entry.manifest.version,
         "seed": entry.results.seed,
         "seed_drawn_on": entry.drawn_on,
         "score": entry.results.score,

@@ -1,0 +1,150 @@
+"""What a memory keeps in files, and a journal of how every turn changed them, so that a run is resumed with its own.
+
+A change is noted as what is new between the ends that stayed, so that a file that grows takes no more room than it has.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.adapters.files import write_whole
+from ltm_bench.adapters.ledger import fingerprint
+from ltm_bench.core.limits import json_of
+from ltm_bench.core.messages import Turn
+
+Files = Mapping[str, bytes]
+"""Contents by their path in a folder."""
+
+
+class Folder:
+    """A folder that is read and written as a whole."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def read(self) -> dict[str, bytes]:
+        """Return all files in it, by path."""
+        files = sorted(path for path in self.root.rglob("*") if path.is_file())
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in files}
+
+    def write(self, files: Files) -> None:
+        """Have these files in it and no others."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.root.mkdir(parents=True)
+        for name, content in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+class Edit(NamedTuple):
+    """A file's new content: so many bytes from its old beginning, this (as Latin-1), so many from its old end."""
+
+    head: int
+    text: str
+    tail: int
+
+    @classmethod
+    def of(cls, before: bytes, after: bytes) -> Edit:
+        """Return what makes `after` of `before`."""
+        head = _shared(before, after)
+        tail = _shared(before[head:][::-1], after[head:][::-1])
+        return cls(head, after[head : len(after) - tail].decode("latin-1"), tail)
+
+    def done(self, before: bytes) -> bytes:
+        """Return the new content."""
+        return before[: self.head] + self.text.encode("latin-1") + before[len(before) - self.tail :]
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """Return how many bytes two texts begin with in common."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+class Change(NamedTuple):
+    """What a turn changed in the files of a user."""
+
+    turn: int
+    said: str
+    """The turn's fingerprint."""
+    at: str
+    user: str | None
+    edits: Mapping[str, Edit | None]
+    """By path; None: the file is gone."""
+
+    def done(self, files: Files) -> dict[str, bytes]:
+        """Return the files after it."""
+        changed = dict(files)
+        for path, edit in self.edits.items():
+            if edit is None:
+                changed.pop(path, None)
+            else:
+                changed[path] = edit.done(files.get(path, b""))
+        return changed
+
+
+class FolderJournal:
+    """The changes of users' files, one line of a file for every turn that made some."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def exists(self) -> bool:
+        """Whether a conversation has begun here; its first line may still be to come."""
+        return self.path.exists()
+
+    def note(self, turn: Turn, user: str | None, before: Files, after: Files) -> Change | None:
+        """Write down what a turn has changed; None if it changed nothing."""
+        edits = {
+            path: Edit.of(before.get(path, b""), after[path]) if path in after else None
+            for path in sorted({*before, *after})
+            if before.get(path) != after.get(path)
+        }
+        if not edits:
+            return None
+        at = turn.message.at.isoformat()
+        change = Change(turn.message.turn, fingerprint(turn), at, user, edits)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(change) + "\n")
+        return change
+
+    def cut(self, turns: Iterable[Turn]) -> list[Change]:
+        """Keep the changes that these turns made, drop all others, and return what is kept."""
+        known = list(self._read())
+        numbers = {change.turn for change in known}
+        made = {
+            (t.message.turn, fingerprint(t)) for t in turns if t.message.turn in numbers
+        }  # all are looked at
+        kept = [change for change in known if (change.turn, change.said) in made]
+        write_whole(self.path, "".join(json.dumps(change) + "\n" for change in kept))
+        return kept
+
+    def _read(self) -> Iterator[Change]:
+        for line in self.path.read_text("utf-8").splitlines() if self.exists else ():
+            try:
+                turn, said, at, user, edits = json_of(line)
+                yield Change(
+                    turn, said, at, user, {path: each and Edit(*each) for path, each in edits.items()}
+                )
+            except (ValueError, TypeError, AttributeError):  # torn by a crash; nothing comes after it
+                return
+
+
+def files_after(changes: Iterable[Change]) -> dict[str | None, dict[str, bytes]]:
+    """Return the files of every user after these changes."""
+    files: dict[str | None, dict[str, bytes]] = {}
+    for change in changes:
+        files[change.user] = change.done(files.get(change.user, {}))
+    return files

@@ -1,0 +1,81 @@
+"""Reads an agent's store after an example's last question, and writes down what it has of the example's facts.
+
+This is evidence beside the log, not part of it: what a store held then cannot be replayed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ltm_bench.core.agent import Agent, Memory
+from ltm_bench.core.messages import Ask, Fact, Line, Tell
+from ltm_bench.log.journal import Journal, written_of
+from ltm_bench.score.written import Told, examine
+from ltm_bench.script.rehearsal import Step
+
+
+@dataclass
+class _Heard:
+    told: list[Told] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    asked: int = 0
+
+
+class Looking:
+    """What the examples of one conversation have told, for whoever looks at what was written of it."""
+
+    def __init__(
+        self, log: Path, clock: Callable[[], float], rehearsals: Mapping[str, Sequence[Step]]
+    ) -> None:
+        """Prepare to look.
+
+        Args:
+            log: Of the conversation.
+            clock: Seconds from any fixed moment.
+            rehearsals: The expected steps of each example, which say how many questions it has.
+        """
+        self._journal = Journal(written_of(log), clock)
+        self._questions = Counter(
+            {name: sum(isinstance(step.line, Ask) for step in steps) for name, steps in rehearsals.items()}
+        )
+        self._heard: dict[str, _Heard] = {}
+        self._facts: list[Fact] = []
+
+    def hear(self, example: str, line: Line) -> bool:
+        """Take what an example says; return whether it is its last question, and told something that can be found."""
+        heard = self._heard.setdefault(example, _Heard())
+        if isinstance(line, Tell):
+            heard.told += [Told(fact, line.user) for fact in line.facts]
+            heard.deleted += line.deletes
+            self._facts += line.facts
+        heard.asked += isinstance(line, Ask)
+        last = isinstance(line, Ask) and heard.asked == self._questions[example]
+        return last and bool(heard.told)
+
+    async def look(self, agent: Agent, example: str, turn: int) -> None:
+        """Read all that the agent holds, where it can be listed, and write down what it has of an example's facts."""
+        held = await _listed(agent)
+        if held is None:
+            return
+        heard = self._heard[example]
+        written = examine(heard.told, heard.deleted, held, self._facts)
+        users = {told.user for told in heard.told if told.user is not None}
+        record = {"turn": turn, "example": example, "users": len(users)}
+        self._journal.put(record | written.model_dump(mode="json"))
+
+    def close(self) -> None:
+        """Close the side file."""
+        with self._journal:
+            pass
+
+
+async def _listed(agent: Agent) -> list[Memory] | None:
+    if type(agent).memories is Agent.memories:
+        return None
+    try:
+        return [memory async for memory in agent.memories()]
+    except Exception:  # an adapter is anybody's code, and this is evidence, not the run
+        return None

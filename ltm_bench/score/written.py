@@ -1,0 +1,247 @@
+"""What an agent wrote down of what it was told: each fact of the needles against what its store holds. Pure.
+
+The names of the shares are HaluMem's (Chen et al. 2025); there a model judges them, here the words of a memory.
+That a store holds a sentence which has both the thing and the value does not show that it means it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from ltm_bench.core.agent import Memory
+from ltm_bench.core.messages import Fact
+from ltm_bench.matchers.reading import known_words, words
+from ltm_bench.matchers.sameness import singular
+
+
+class Told(NamedTuple):
+    """A fact that was told, or that was to be deleted."""
+
+    fact: Fact
+    user: str | None = None
+    """Who told it, where there are several users."""
+
+
+class State(StrEnum):
+    """What the store has of a fact."""
+
+    PRESENT = "present"
+    MISSING = "missing"
+    STALE = "stale still present"
+    """It was replaced, and stands there as before."""
+    GONE = "replaced and gone"
+    UNDELETED = "still there after deletion"
+    DELETED = "deleted"
+    INVENTED = "invented"
+    """A value that nobody told."""
+
+
+class Held(BaseModel):
+    """What a store holds of one fact."""
+
+    model_config = ConfigDict(frozen=True)
+    about: str
+    value: str
+    state: State
+    leaked: bool = False
+    """Whether a memory of another user's has it."""
+    common: bool = False
+    """Whether a memory has it that is no user's in particular, although there are several."""
+    evidence: str = ""
+    """The beginning of a memory that has it."""
+
+
+class Written(BaseModel):
+    """What a store held of an example's facts when its last question had been asked."""
+
+    model_config = ConfigDict(frozen=True)
+    memories: int
+    """All that the store held."""
+    facts: tuple[Held, ...]
+
+    def count(self, *states: State) -> int:
+        """Return how many facts are in one of these states."""
+        return sum(fact.state in states for fact in self.facts)
+
+
+class Share(BaseModel):
+    """So many of so many."""
+
+    model_config = ConfigDict(frozen=True)
+    count: int
+    of: int
+
+    @property
+    def share(self) -> float | None:
+        """From 0 to 1; None of nothing."""
+        return self.count / self.of if self.of else None
+
+
+class Writing(BaseModel):
+    """What a run's agent wrote down, over examples."""
+
+    model_config = ConfigDict(frozen=True)
+    examples: int
+    """Those after whose last question the store was read."""
+    states: dict[State, int]
+    recall: Share
+    """Extraction recall: facts that hold, and are present."""
+    accuracy: Share
+    """Extraction accuracy: values in the store that were told, of all that it has for what was told about."""
+    updated: Share
+    """Updates that are correct: the new value is present and the old ones are gone."""
+    hallucinated: Share
+    """Updates instead of which something was invented."""
+    omitted: Share
+    """Updates that were not made: the new value is missing."""
+    beside: Share
+    """Updates after which an old value still stands beside the new one; HaluMem's `other`."""
+    leaked: Share
+    """Facts of one of several users that a memory of another one has."""
+    common: Share
+    """Facts of one of several users that a memory has which is no user's in particular."""
+    undeleted: Share
+    """Facts that are still there after deletion."""
+
+
+SHOWN = 160
+"""Characters of a memory that are shown as evidence."""
+
+
+class _Text(NamedTuple):
+    words: frozenset[str]
+    said: str
+    memory: Memory
+
+
+def examine(
+    told: Sequence[Told], deleted: Iterable[str], memories: Sequence[Memory], others: Iterable[Fact]
+) -> Written:
+    """Look for an example's facts in what a store holds.
+
+    Args:
+        told: Its facts, in the order in which they were told; a later one replaces those about the same.
+        deleted: What was to be deleted: what the facts are about.
+        memories: All that the store holds.
+        others: The facts of all examples of the conversation: what one of them told was not invented.
+    """
+    texts = [_read(memory) for memory in memories]
+    gone, known = frozenset(deleted), list(others)
+    last = {each.fact.about: each.fact for each in told}
+    several = len({each.user for each in told if each.user is not None}) > 1
+    facts = []
+    for each in dict.fromkeys(told):
+        fact = each.fact
+        held = [text for text in texts if _has(text, fact.words, fact.value)]
+        current = fact == last[fact.about]
+        if not current and fact.value == last[fact.about].value:
+            continue  # it came back
+        if not current:
+            new = last[fact.about].value
+            held = [text for text in held if not _has(text, fact.words, new)]  # it tells of the change
+            state = State.STALE if held else State.GONE
+        elif fact.about in gone:
+            state = State.UNDELETED if held else State.DELETED
+        else:
+            state = State.PRESENT if held else State.MISSING
+        whose = {text.memory.user for text in held} if several else {each.user}
+        facts.append(
+            Held(
+                about=fact.about,
+                value=fact.value,
+                state=state,
+                leaked=several and bool(whose - {each.user, None}),
+                common=several and None in whose,
+                evidence=held[0].memory.text[:SHOWN] if held else "",
+            )
+        )
+    return Written(memories=len(memories), facts=(*facts, *_invented(last, known, texts)))
+
+
+def _invented(last: Mapping[str, Fact], known: Sequence[Fact], texts: Sequence[_Text]) -> list[Held]:
+    found = []
+    said = {_plain(other.value) for other in known}
+    for about, fact in last.items():
+        if not fact.words:  # nothing says what a value alone is about
+            continue
+        for value in fact.among:
+            if _plain(value) in said:
+                continue
+            held = next((text for text in texts if _has(text, fact.words, value)), None)
+            if held is not None:
+                evidence = held.memory.text[:SHOWN]
+                found.append(Held(about=about, value=value, state=State.INVENTED, evidence=evidence))
+    return found
+
+
+def _read(memory: Memory) -> _Text:
+    said = [singular(word) for word in words(memory.text)]
+    return _Text(frozenset(said), f" {' '.join(said)} ", memory)
+
+
+def _plain(value: str) -> str:
+    return f" {' '.join(singular(word) for word in known_words(value))} "
+
+
+def _has(text: _Text, about: Sequence[str], value: str) -> bool:
+    """Whether a memory names a thing, in any order of its words, and a value as it stands."""
+    wanted = _plain(value)
+    return wanted in text.said and all(
+        singular(word) in text.words for phrase in about for word in known_words(phrase)
+    )
+
+
+class Examined(NamedTuple):
+    """What was written of an example, and whether it has several users."""
+
+    written: Written
+    several: bool
+
+
+def summed(examined: Sequence[Examined]) -> Writing | None:
+    """Sum over examples; None where no store was read, or nothing was told that can be looked for."""
+    found = [each.written for each in examined]
+    if not any(each.facts for each in found):
+        return None
+    states = Counter(fact.state for each in found for fact in each.facts)
+    held, missing = states[State.PRESENT], states[State.MISSING]
+    told = sum(states[s] for s in (State.PRESENT, State.STALE, State.UNDELETED))
+    updates = [update for each in found for update in _updates(each)]
+    users = [fact for each in examined if each.several for fact in each.written.facts]
+    deletions = states[State.UNDELETED] + states[State.DELETED]
+
+    def updated(how: str) -> Share:
+        return Share(count=updates.count(how), of=len(updates))
+
+    return Writing(
+        examples=len(found),
+        states={state: states[state] for state in State if states[state]},
+        recall=Share(count=held, of=held + missing),
+        accuracy=Share(count=told, of=told + states[State.INVENTED]),
+        updated=updated("correct"),
+        hallucinated=updated("hallucinated"),
+        omitted=updated("omitted"),
+        beside=updated("beside"),
+        leaked=Share(count=sum(fact.leaked for fact in users), of=len(users)),
+        common=Share(count=sum(fact.common for fact in users), of=len(users)),
+        undeleted=Share(count=states[State.UNDELETED], of=deletions),
+    )
+
+
+def _updates(written: Written) -> Iterable[str]:
+    """Yield what became of each thing whose value was replaced."""
+    by_about: dict[str, list[State]] = {}
+    for fact in written.facts:
+        by_about.setdefault(fact.about, []).append(fact.state)
+    for states in by_about.values():
+        if State.STALE not in states and State.GONE not in states:
+            continue
+        if State.PRESENT in states:
+            yield "beside" if State.STALE in states else "correct"
+        else:
+            yield "hallucinated" if State.INVENTED in states else "omitted"
