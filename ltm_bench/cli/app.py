@@ -48,7 +48,7 @@ class Commands(TyperGroup):
         return sorted(known())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import a command, and return it; None where there is no such command."""
+        """Import a command, and return it; None if there is no such command."""
         if cmd_name not in known():
             return None
         module = import_module(f"{commands.__name__}.{known()[cmd_name]}")

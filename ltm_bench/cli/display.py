@@ -88,7 +88,7 @@ class Remaining:
         self._from, self._since = fraction, time.monotonic()
 
     def left(self, fraction: float) -> str:
-        """Return the time that is left, in words; empty where it cannot be told yet."""
+        """Return the time that is left, in words; empty if it cannot be told yet."""
         seconds = time.monotonic() - self._since
         if fraction <= self._from or seconds < 1:
             return ""

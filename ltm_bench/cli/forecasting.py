@@ -15,7 +15,7 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
 
     Args:
         plan: Of the run.
-        found: What it will use; None where it is too long to be simulated in passing.
+        found: What it will use; None if it is too long to be simulated in passing.
     """
     manifest = plan.manifest
     if asked := asking(plan, found):
@@ -49,7 +49,7 @@ def sweep_lines(groups: Sequence[tuple[Plan, Estimate | None, int]]) -> Iterator
     """Yield what a person should know before many runs start.
 
     Args:
-        groups: Runs that differ in the seed alone: the plan of one of them, what it will use (None where it is too
+        groups: Runs that differ in the seed alone: the plan of one of them, what it will use (None if it is too
             long to be simulated in passing), and how many they are.
     """
     for plan, found, count in groups:
@@ -78,14 +78,14 @@ def sweep_lines(groups: Sequence[tuple[Plan, Estimate | None, int]]) -> Iterator
 
 
 def _longest(known: Sequence[tuple[Plan, Estimate, int]]) -> str:
-    """Say how long the longest run takes: the others go on meanwhile. Empty where one is unknown."""
+    """Say how long the longest run takes: the others go on meanwhile. Empty if one is unknown."""
     minutes = [found.minutes for _, found, _ in known]
     took = [each for each in minutes if each is not None]
     return f", {duration(max(took))} for the longest run" if len(took) == len(minutes) else ""
 
 
 def asking(plan: Plan, found: Estimate | None) -> str:
-    """Say what it takes to ask an agent everything, filler included; empty where filler is not asked."""
+    """Say what it takes to ask an agent everything, filler included; empty if filler is not asked."""
     manifest = plan.manifest
     if manifest.filler.mode != "live" or manifest.suite.isolated:
         return ""
@@ -123,7 +123,7 @@ def price(plan: Plan, found: Estimate) -> str:
 
 
 def duration(minutes: float | None) -> str:
-    """Say how long a run would take; empty where nobody knows."""
+    """Say how long a run would take; empty if nobody knows."""
     if minutes is None:
         return ""
     if minutes < 1:

@@ -12,7 +12,7 @@ RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES, VAGUE)
 
 
 def check_output(path: Path) -> None:
-    """Raise ConfigError, before any work is done, where `-o` names no file, or one that nothing may replace."""
+    """Raise ConfigError, before any work is done, if `-o` names no file, or one that nothing may replace."""
     if not path.name or path.is_dir():
         raise ConfigError(f"-o {path}: it is a folder; name a file")
     real = path.resolve()

@@ -71,7 +71,7 @@ def _trust(passed: FalseAccepts | None) -> str:
 
 
 def print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
-    """Print the figures of files or runs as a table; nothing where there are none.
+    """Print the figures of files or runs as a table; nothing if there are none.
 
     Args:
         files: Their figures.
@@ -105,7 +105,7 @@ def _cell(figure: Figure | None) -> str:
 
 
 def print_compared(compared: Sequence[Compared]) -> None:
-    """Print the differences between files or runs, question by question; nothing where there are none."""
+    """Print the differences between files or runs, question by question; nothing if there are none."""
     if not compared:
         return
     table = _table("", "column", "n", "difference", "95 %", "p")

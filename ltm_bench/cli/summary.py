@@ -45,7 +45,14 @@ def print_run(run: Run) -> None:
         out().print(line)
     for note in results.judges:
         out().print(safe(_false_accepts(note)))
-        if not note.believed:
+        if note.published:
+            out().print(
+                safe(
+                    f"judge {note.name} was asked the set's own questions, which judge check does not calibrate: "
+                    "that rate is its measure"
+                )
+            )
+        elif not note.believed:
             checked = "failed calibration" if note.sensitivity is not None else "was never calibrated"
             out().print(f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}")
     for audit in results.audits:

@@ -58,7 +58,7 @@ def _write(run: Path, content: Mapping[str, Any]) -> None:
 
 
 def environment_of(run: Path) -> dict[str, Any]:
-    """Return what is known of where and when a run ran; empty where nothing is, or it cannot be read."""
+    """Return what is known of where and when a run ran; empty if nothing is, or it cannot be read."""
     try:
         content = json_of(content_of(run / "environment.json"))
     except (OSError, ValueError):
@@ -67,7 +67,7 @@ def environment_of(run: Path) -> dict[str, Any]:
 
 
 def begun_at(run: Path) -> datetime | None:
-    """Return when a run was first started in the real world; None where nobody wrote it down."""
+    """Return when a run was first started in the real world; None if not recorded."""
     started = environment_of(run).get("started")
     first = started[0] if isinstance(started, list) and started else None
     try:

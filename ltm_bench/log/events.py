@@ -300,7 +300,7 @@ def usage_data(usage: Usage) -> Mapping[str, Any]:
 
 
 def usage_of(data: object) -> Usage | None:
-    """Return the usage that a JSON form stands for; None where it stands for none."""
+    """Return the usage that a JSON form stands for; None if it stands for none."""
     if not isinstance(data, dict) or not set(data) <= set(_FIELDS[Usage]):
         return None
     besides = data.get("besides", [])

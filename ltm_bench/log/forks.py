@@ -61,7 +61,7 @@ class ForkFile:
                 self._answered[answered.id] = answered
 
     def answer_to(self, forked: Forked) -> Answered | None:
-        """Return the stored reply to exactly this question; None where there is none."""
+        """Return the stored reply to exactly this question; None if there is none."""
         return self._answered.get(forked.id) if self._asked.get(forked.id) == _hash(forked) else None
 
     def under_way(self, forked: Forked) -> bool:

@@ -48,7 +48,7 @@ def locked(run: Path) -> Iterator[None]:
 def _locked_folder(run: Path) -> int | None:
     """Lock the folder itself, and return its descriptor: the file of the lock can be deleted while it is held.
 
-    Return None where a platform or a file system cannot lock a folder. Raises BlockingIOError where it is held.
+    Return None if a platform or a file system cannot lock a folder. Raises BlockingIOError if it is held.
     """
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
@@ -100,7 +100,7 @@ class Recorder:
         self._file = path.open("ab", buffering=0)
         self._syncing: asyncio.Task[None] | None = None
         self.last_filler = _last_filler(path)
-        """The turn of the last filler that the log holds already; None where there is none."""
+        """The turn of the last filler that the log holds already; None if there is none."""
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +119,7 @@ class Recorder:
         return self._logged
 
     def peek(self) -> Event | None:
-        """Return the logged event after that; None where there is none."""
+        """Return the logged event after that; None if there is none."""
         if self._following is None:
             self._following = next(self._replay, None)
         return self._following
@@ -146,7 +146,7 @@ class Recorder:
 
         Files `beside` the log are synced first: they say what its turns cost.
 
-        Raises OSError, which names the file, where that did not succeed the last time.
+        Raises OSError, which names the file, if that did not succeed the last time.
         """
         if self._syncing is not None and self._syncing.done():
             done, self._syncing = self._syncing, None

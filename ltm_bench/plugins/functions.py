@@ -57,7 +57,7 @@ class FunctionAgent(Agent):
 
 
 def _takes_time(function: Callable[..., Any], given: tuple[str, ...], name: str) -> bool:
-    """Whether a function has a parameter `at`. Raises ValueError where it cannot be called with what it would be given.
+    """Whether a function has a parameter `at`. Raises ValueError if it cannot be called with what it would be given.
 
     Args:
         function: To be looked at.

@@ -43,7 +43,7 @@ class Done:
     problem: LtmBenchError | None = None
     """What stopped it, if anything did."""
     verdicts: Verdicts | None = None
-    """What the matchers said of every reply; None where it was not held here."""
+    """What the matchers said of every reply; None if it was not held here."""
 
 
 class SweepObserver(Protocol):

@@ -51,7 +51,7 @@ class BudgetServer:
     """Where all workers say how far they are, and ask before they spend. One for a sweep, beside the driver."""
 
     def __init__(self, limit: Decimal | None, before: Sequence[Cost]) -> None:
-        """Open an account for every run, with what it had cost before the sweep, as far as that is known here."""
+        """Open an account for every run, with what it had cost before the sweep, if known here."""
         self._limit = limit
         self._accounts = [Account(spent=cost.logged, carried=cost.charged) for cost in before]
 
@@ -92,7 +92,7 @@ class BudgetServer:
         Args:
             number: Of the run in the sweep.
             attempt: Of the worker that asks; one that was replaced gets nothing.
-            price: The most that the call can cost; None where it is unknown.
+            price: The most that the call can cost; None if unknown.
             spent: What the run has spent by now.
             unknown: Whether a reply's price is unknown.
         """

@@ -52,7 +52,7 @@ class Terms:
     """Makes a job of a run's folder, in a worker; it must be importable there."""
     connections: int
     url: str | None = None
-    """Under which the runs land, each in a folder of its own; None where all nodes see the jobs' folders."""
+    """Under which the runs land, each in a folder of its own; None if all nodes see the jobs' folders."""
     resources: Mapping[str, Resources] = field(default_factory=dict)
     checkpoint: float = CHECKPOINT
 
