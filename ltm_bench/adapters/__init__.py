@@ -36,7 +36,8 @@ By module:
   system message, and `stamped`, which puts the date in front of a message.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
 - `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
-- `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold.
+- `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold. `compaction`:
+  `Compacted`, a reply with what a provider has put in place of everything before it.
 - `http`: a shared client that times its attempts, bounds answers in time and size, and can cache them;
   `retrying`.
 - `json_of` reads JSON that somebody else wrote, and raises nothing but ValueError.
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.answerer import Core, core_agent
     from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
     from ltm_bench.adapters.chroma_store import ChromaStore
+    from ltm_bench.adapters.compaction import Compacted
     from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, dimensions_of, embedder_of, is_local
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
     from ltm_bench.adapters.files import user_folder, write_whole
@@ -111,6 +113,7 @@ else:
         for module, names in {
             "ltm_bench.adapters.answerer": "Core core_agent",
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
+            "ltm_bench.adapters.compaction": "Compacted",
             "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel dimensions_of embedder_of is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.adapters.chroma_store": "ChromaStore",
@@ -173,6 +176,7 @@ __all__ = [
     "Change",
     "ChatModel",
     "ChromaStore",
+    "Compacted",
     "ConfigError",
     "Core",
     "Counter",

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ltm_bench.adapters.compaction import SUMMARY, Compactions
 from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
 from ltm_bench.adapters.http.shared import client as shared
 from ltm_bench.adapters.text import sendable
@@ -109,9 +110,13 @@ class ChatModel(Agent):
         """Send the conversation with this message at its end. If that fails, neither is remembered."""
         said = stamped(message)
         prompt = self._conversation.prompt(said)
-        reply = self._overflow() if prompt is None else await self.ask(prompt)
+        reply = self._overflow() if prompt is None else await self.ask_next(prompt)
         self._conversation.take(said, reply)
         return reply
+
+    async def ask_next(self, prompt: Prompt) -> Reply:
+        """Send the request whose reply becomes a part of the conversation; those of forks only go through `ask`."""
+        return await self.ask(prompt)
 
     def frozen(self, message: Message) -> Prompt | None:
         """Return the prompt for a message; None if it does not fit."""
@@ -188,6 +193,9 @@ class SdkChatModel(ChatModel):
     """The SDK's client, after `open`."""
     lists_models: bool = True
     """Whether the server's list of models is complete."""
+    compact_at: int | None = None
+    """Tokens of a prompt from which on the provider compacts it; None: never."""
+    _compactions: Compactions | None = None
 
     async def request(self, client: Any, prompt: Prompt, use: ToolUse | None = None) -> Any:
         """Send a request, with tools if there are any, and return the SDK's answer object."""
@@ -216,6 +224,43 @@ class SdkChatModel(ChatModel):
     async def open(self, home: Path) -> None:
         """Create the client. Sends nothing."""
         self.client = self._connect(self.endpoint)
+        if self.compact_at is not None:
+            self._compactions = Compactions(home / "compactions.jsonl")
+
+    def compact(self, at: int | None) -> None:
+        """Have the provider compact the conversation. Raises ConfigError where the window could be too small for it."""
+        if at is None:
+            return
+        least = int(at * self._ratio) + self._max_output
+        if at < 1 or self._window < least:
+            raise ConfigError(
+                f"compact_at={at} with window={self._window}: turns could be dropped before the provider compacts "
+                f"them; set a window of {max(least, 1)} or more, or a smaller, positive compact_at"
+            )
+        self.compact_at = at
+
+    async def reply(self, message: Message) -> Reply:
+        """Send the conversation with this message at its end. Where that fails, nothing of it is remembered."""
+        reply = await super().reply(message)
+        if self._compactions is None:
+            return reply
+        self._compactions.note(message, reply)
+        return Reply(reply.text, reply.usage, reply.finish)
+
+    async def observe(self, turn: Turn) -> None:
+        """Remember a turn as if it had been answered here; as it was, if it was."""
+        self.take(turn.message, turn.reply if self._compactions is None else self._compactions.found(turn))
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that replying can use; the provider may have to read all of it twice to compact it."""
+        most = super().reserve(message)
+        if self.compact_at is None or most.prompt < self.compact_at:
+            return most
+        return most + replace(most, output=SUMMARY)
+
+    def usage_model(self) -> UsageModel | None:
+        """Return what a simulation needs; None where the provider compacts, to a length that nobody knows before."""
+        return super().usage_model() if self.compact_at is None else None
 
     def _connect(self, endpoint: Endpoint) -> Any:
         return sdk_client(self.client_class, self.sdk.DefaultAsyncHttpxClient, endpoint)

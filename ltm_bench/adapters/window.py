@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple, get_args, overload
 
 from pydantic_core import to_json
 
+from ltm_bench.adapters.compaction import Compacted
 from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Finish, Reply
@@ -45,11 +46,14 @@ class Exchange:
     reply: str
     tokens: int
     """Both texts with their overhead, in the counter's tokens."""
+    said: Sequence[Mapping[str, object]] = ()
+    """What is sent in place of the reply's text, where the provider wants it back as it came."""
 
     @cached_property
     def json(self) -> bytes:
-        """Its two messages as elements of a JSON array, rendered once for all requests."""
-        return _said("user", self.message) + b"," + _said("assistant", self.reply)
+        """Its messages as elements of a JSON array, rendered once for all requests."""
+        answer = map(to_json, self.said) if self.said else (_said("assistant", self.reply),)
+        return b",".join((_said("user", self.message), *answer))
 
     @property
     def rendered(self) -> bool:
@@ -207,7 +211,8 @@ class Window:
 
         A refused turn is left out: providers keep refusing any history that contains it. So are an empty reply, which
         no provider accepts in a history, and a message that never fitted. If the provider rejects a prompt as too long
-        that should have fitted, the budget shrinks below it.
+        that should have fitted, the budget shrinks below it. A compacted reply stands
+        for everything before it, and is dropped only if a message needs its room.
         """
         fit = self._fit(message)
         if fit is None:
@@ -223,7 +228,12 @@ class Window:
             self._head, self._start, self._sent = fit
             answer = sendable(reply.text)
             tokens = size + self._count(answer) + MESSAGE_OVERHEAD
-            self._exchanges.append(Exchange(text, answer, tokens))
+            said: Sequence[Mapping[str, object]] = ()
+            if isinstance(reply, Compacted):
+                said, tokens = reply.said, size + reply.tokens + MESSAGE_OVERHEAD
+                # Always sent from now on; forks may still look at the old list.
+                self._exchanges, self._head, self._start, self._sent = [], 1, 1, 0
+            self._exchanges.append(Exchange(text, answer, tokens, said))
             self._sent += tokens
 
     def _fit(self, message: str) -> _Fit | None:
