@@ -55,11 +55,25 @@ class BudgetServer:
         self._limit = limit
         self._accounts = [Account(spent=cost.logged, carried=cost.charged) for cost in before]
 
-    def open(self, number: int, attempt: str, logged: Decimal, *, already: bool) -> None:
-        """Begin a run, or begin it again: what a lost attempt had spent beyond its log stays spent."""
+    def open(
+        self, number: int, attempt: str, logged: Decimal, *, already: bool, owed: Decimal | None = None
+    ) -> None:
+        """Begin a run, or begin it again: what a lost attempt had spent beyond its log stays spent.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker.
+            logged: What the replies in its log have cost.
+            already: Whether it was over before.
+            owed: What its files say that it may owe beside those; None where they are a copy, which may be older
+                than the last call.
+        """
         old = self._accounts[number]
         known = not already or bool(old.attempt)  # what was over before the sweep is not of this sweep
-        lost = max(old.carried + old.spent + old.held - logged, Decimal())
+        settled = old.carried + old.spent
+        lost = max(settled + old.held - logged, Decimal())
+        if owed is not None and logged + owed >= settled:
+            lost = owed  # nothing is missing in the files, so a call that they do not have was never made
         carried = lost if old.attempt else old.carried
         self._accounts[number] = Account(
             attempt,
