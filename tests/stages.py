@@ -165,7 +165,7 @@ def adk(place: Place) -> Iterator[Stage]:
     place.needs("adk", "google.adk")
     with provider(model) as server:
         settings = {"core": "openai:some-model", "base_url": server.openai_url, "recent": 0, **QUICK}
-        yield Stage(lambda: make_agent("adk", settings), server)
+        yield Stage("adk", settings, server)
 
 
 @stage("langmem")
