@@ -14,6 +14,7 @@ from ltm_bench import Finding, Finish, Reply, Usage
 from ltm_bench.adapters import (
     KEPT,
     SYSTEM,
+    Compacted,
     ConfigError,
     Endpoint,
     Prompt,
@@ -22,11 +23,30 @@ from ltm_bench.adapters import (
     ToolAnswer,
     ToolCall,
     ToolUse,
+    counter,
+    sendable,
 )
 
 # How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
 # since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.
 _RATIO = 1.5
+
+
+_BETAS = {
+    "compact_20260112": "compact-2026-01-12",
+    "clear_tool_uses_20250919": "context-management-2025-06-27",
+}
+"""What Anthropic can do to a conversation, and the beta that each is part of."""
+
+
+def _edits(compact_at: int | None, clear_tools_at: int | None) -> list[dict[str, Any]]:
+    """Return what Anthropic is to do to a conversation, and from how many tokens on."""
+    wanted = zip(_BETAS, (compact_at, clear_tools_at), strict=True)
+    return [
+        {"type": kind, "trigger": {"type": "input_tokens", "value": at}}
+        for kind, at in wanted
+        if at is not None
+    ]
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
@@ -47,6 +67,8 @@ class AnthropicChat(SdkChatModel):
         effort: How much the model thinks and writes (low, medium, high, …); not sent unless it is set.
         truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
         keep: The part of the window that is still used after a step.
+        compact_at: Tokens of a prompt from which on Anthropic puts a summary in its place (beta); not set: never.
+        clear_tools_at: Tokens from which on Anthropic takes answers of tools out again (beta); matters with tools.
         ttl: How long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here.
         timeout: Seconds to wait for one reply.
         max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
@@ -69,6 +91,8 @@ class AnthropicChat(SdkChatModel):
         effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
         truncate: str = "step",
         keep: float = KEPT,
+        compact_at: int | None = None,
+        clear_tools_at: int | None = None,
         ttl: Literal["5m", "1h"] = "5m",
         timeout: float = 120.0,
         max_retries: int = 4,
@@ -95,6 +119,8 @@ class AnthropicChat(SdkChatModel):
             raise ConfigError(f"{model}: ttl = {ttl!r}: it is '5m' or '1h'")
         self.lists_models = endpoint.is_vendor
         self._ttl, self._effort = ttl, effort
+        self.compact(compact_at)
+        self._edits = _edits(compact_at, clear_tools_at)
 
     @property
     def provider(self) -> str | None:
@@ -121,17 +147,30 @@ class AnthropicChat(SdkChatModel):
             if not use.allowed:
                 body["tool_choice"] = {"type": "none"}
         # The SDK's own create() looks through every message of every request, which takes longer than all else.
-        content = prompt.request(body, "messages", system=False, more=use.messages if use else ())
-        return await client.post("/v1/messages", content=content, cast_to=anthropic.types.Message)
+        more = use.messages if use else ()
+        if not self._edits:
+            content = prompt.request(body, "messages", system=False, more=more)
+            return await client.post("/v1/messages", content=content, cast_to=anthropic.types.Message)
+        body["context_management"] = {"edits": self._edits}
+        return await client.post(
+            "/v1/messages?beta=true",
+            content=prompt.request(body, "messages", system=False, more=more),
+            cast_to=anthropic.types.beta.BetaMessage,
+            options={
+                "headers": {"anthropic-beta": ",".join(_BETAS[str(each["type"])] for each in self._edits)}
+            },
+        )
 
     def read(self, answer: Any) -> Reply:
         """Read an answer, of which the SDK validates neither the type nor the fields."""
         try:
-            if not isinstance(answer, anthropic.types.Message):
+            if not isinstance(answer, anthropic.types.Message | anthropic.types.beta.BetaMessage):
                 raise TypeError(f"it is not JSON: {answer!r}")
             text = "".join(block.text for block in answer.content if block.type == "text")
             finish = answer.stop_reason
             usage = self.used(answer)
+            # One that failed has no content, and stands for nothing.
+            summaries = [block for block in answer.content if block.type == "compaction" and block.content]
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
         match finish:
@@ -141,7 +180,13 @@ class AnthropicChat(SdkChatModel):
                 return Reply(text, usage, Finish.OVERFLOW)
         if not text.strip():
             raise self.endpoint.silent("length" if finish == "max_tokens" else str(finish), self._max_output)
-        return Reply(text, usage, Finish.LENGTH if finish == "max_tokens" else Finish.STOP)
+        end = Finish.LENGTH if finish == "max_tokens" else Finish.STOP
+        if not summaries:
+            return Reply(text, usage, end)
+        blocks = [block.to_dict(mode="json") for block in summaries]
+        said = {"role": "assistant", "content": [*blocks, {"type": "text", "text": sendable(text)}]}
+        tokens = sum(map(counter().count, (text, *(block.content or "" for block in summaries))))
+        return Compacted(text, usage, end, said=(said,), tokens=tokens)
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the calls of tools in an answer."""
@@ -165,16 +210,18 @@ class AnthropicChat(SdkChatModel):
         return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None where it does not say."""
-        spent: anthropic.types.Usage | None = answer.usage
+        """Return what an answer used; None if it does not say."""
+        spent: anthropic.types.Usage | anthropic.types.beta.BetaUsage | None = answer.usage
         if spent is None:
             return None
         details = spent.output_tokens_details
+        # What writing a summary took is told beside all else, and is not in the sums.
+        each = [spent, *(one for one in getattr(spent, "iterations", None) or () if one.type == "compaction")]
         return Usage(
-            uncached=spent.input_tokens,
-            cache_read=spent.cache_read_input_tokens or 0,
-            cache_write=spent.cache_creation_input_tokens or 0,
-            output=spent.output_tokens,
+            uncached=sum(one.input_tokens for one in each),
+            cache_read=sum(one.cache_read_input_tokens or 0 for one in each),
+            cache_write=sum(one.cache_creation_input_tokens or 0 for one in each),
+            output=sum(one.output_tokens for one in each),
             reasoning=0 if details is None else details.thinking_tokens,
             model=answer.model or self.model,
             provider=self.provider,

@@ -66,6 +66,7 @@ class AnthropicMemory(AnthropicChat):
         effort: How much the model thinks and writes (low, medium, high, …); not sent unless it is set.
         truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
         keep: The part of the window that is still used after a step.
+        clear_tools_at: Tokens of a prompt from which on Anthropic takes older answers of the tool out again (beta).
         ttl: How long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here.
         timeout: Seconds to wait for one answer.
         max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
@@ -86,6 +87,7 @@ class AnthropicMemory(AnthropicChat):
         effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
         truncate: str = "step",
         keep: float = KEPT,
+        clear_tools_at: int | None = None,
         ttl: Literal["5m", "1h"] = "5m",
         timeout: float = 120.0,
         max_retries: int = 4,
@@ -101,6 +103,7 @@ class AnthropicMemory(AnthropicChat):
             effort=effort,
             truncate=truncate,
             keep=keep,
+            clear_tools_at=clear_tools_at,
             ttl=ttl,
             timeout=timeout,
             max_retries=max_retries,
@@ -177,7 +180,7 @@ class AnthropicMemory(AnthropicChat):
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Return to the conversation and the files as they were after these turns.
 
-        Raises CannotResume where the files are gone: only Claude could write them again.
+        Raises CannotResume if the files are gone: only Claude could write them again.
         """
         self._restored, there = True, self._journal.exists
         self._conversations.clear()

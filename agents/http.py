@@ -210,7 +210,7 @@ class Http(Agent):
         return scrubbed(text, self._headers.values())
 
     async def _post(self, url: str, body: Mapping[str, Any]) -> bytes | None:
-        """Return the answer; None where the endpoint finds the conversation too long."""
+        """Return the answer; None if the endpoint finds the conversation too long."""
         if self._client is None:
             raise RuntimeError("open() was not called")
         client, content, place = self._client, json.dumps(body).encode(), scrubbed(url)
@@ -245,7 +245,7 @@ class Http(Agent):
         return f": {said}" if said else ""
 
     async def _once(self, client: httpx2.AsyncClient, url: str, body: bytes) -> httpx2.Response:
-        """Make one attempt. Raises _Failed where another one may succeed."""
+        """Make one attempt. Raises _Failed if another one may succeed."""
         request = client.build_request("POST", url, content=body)
         try:
             answer = await attempt(partial(client.send, stream=True), request, seconds=self._timeout)
@@ -309,7 +309,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _place_at(setting: str, url: str, place: str) -> str:
-    """Return the URL of a place: one of its own, or a path at the server of `url`; empty where there is none."""
+    """Return the URL of a place: one of its own, or a path at the server of `url`; empty if there is none."""
     if not place:
         return ""
     found = str(httpx2.URL(url).join(place)) if place.startswith("/") else place

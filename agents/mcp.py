@@ -203,7 +203,7 @@ class Mcp(Agent):
         return server
 
     async def _use(self, server: McpServer, role: str, values: Mapping[str, Any]) -> tuple[str, Any]:
-        """Call the tool of a role; return its text and its data. Raises AgentError where it fails."""
+        """Call the tool of a role; return its text and its data. Raises AgentError if it fails."""
         name, template = self._tools[role], self._arguments[role]
         if template is None:
             template = _guessed(server, role, name)
@@ -227,7 +227,7 @@ class Mcp(Agent):
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Set the run's own server back to these turns, and tell it what it has not heard.
 
-        Raises CannotResume where the server is not the run's own and has heard more, or where the core cannot be asked
+        Raises CannotResume if the server is not the run's own and has heard more, or where the core cannot be asked
         again to store what is missing.
         """
         turns = list(turns)

@@ -168,7 +168,7 @@ class OpenAIChat(SdkChatModel):
         return [said, *results]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None where it does not say."""
+        """Return what an answer used; None if it does not say."""
         spent = answer.usage
         if spent is None:
             return None

@@ -1,17 +1,42 @@
-"""OpenAI's models through the Responses API, which reasoning models are made for. Settings are those of openai_chat.
+"""OpenAI's models through the Responses API, which reasoning models are made for.
 
 Every request is whole and nothing is stored at the provider, so that a run can be resumed from its log alone; the
 conversation is append-only, as in openai_chat, so that the prompt cache holds.
+
+With `conversation` OpenAI keeps the conversation, and is sent what is new. It is made anew, from what the window has,
+whenever the two could differ: after a failure, when turns are dropped, and when a run is resumed. Questions that are
+asked beside it are sent whole, and stored nowhere.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import openai
+from openai.types.conversations import Conversation, ConversationDeletedResource
 from openai.types.responses import Response
 
 from ltm_bench import Finish, Reply, Usage
-from ltm_bench.adapters import Prompt, ToolAnswer, ToolCall, ToolUse, agent_class, object_in, usage_of
+from ltm_bench.adapters import (
+    EXAMINING,
+    KEPT,
+    SYSTEM,
+    Again,
+    Compacted,
+    ConfigError,
+    Prompt,
+    ToolAnswer,
+    ToolCall,
+    ToolUse,
+    agent_class,
+    counter,
+    object_in,
+    passing,
+    retrying,
+    sendable,
+    usage_of,
+)
 
 if TYPE_CHECKING:
     from agents.openai_chat import OpenAIChat  # noqa: TID251  # type checkers know the file by this name
@@ -19,16 +44,150 @@ else:
     OpenAIChat = agent_class("openai_chat")
 
 
+_OPAQUE = 4
+"""Characters of what only OpenAI can read that are taken for one token, as if it were text."""
+
+_PAUSE = 0.5
+"""Seconds before a request that failed is sent again, where the SDK must not do so by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Next(Prompt):
+    """The prompt of a reply that goes on with the conversation which OpenAI keeps."""
+
+
+def _again(error: Exception) -> Again | None:
+    if isinstance(error, openai.APIConnectionError):
+        return Again()
+    if not isinstance(error, openai.APIStatusError) or not passing(error.status_code):
+        return None
+    seconds = error.response.headers.get("retry-after", "")
+    return Again(float(seconds) if seconds.isdecimal() else None)
+
+
 class OpenAIResponses(OpenAIChat):
-    """A conversation with one model, through another API."""
+    """A conversation with one model, through another API.
+
+    Args:
+        model: The model's name, as the server knows it.
+        base_url: Another server that speaks the protocol; default: OPENAI_BASE_URL, else OpenAI's.
+        key_variable: The environment variable that holds the key.
+        system: The system message.
+        window: The model's context window in its own tokens; history beyond it is dropped in steps.
+        max_output: The most tokens of one reply, reasoning included; taken off the window.
+        effort: Reasoning effort, for models that have it.
+        temperature: Sampling temperature, for models that still accept one.
+        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
+        keep: The part of the window that is still used after a step.
+        compact_at: Tokens of a prompt from which on OpenAI compacts it; not set: never.
+        conversation: Where the conversation is kept: here, or there, as one of OpenAI's conversations.
+        timeout: Seconds to wait for one reply.
+        max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None = None,
+        key_variable: str = "OPENAI_API_KEY",
+        system: str = SYSTEM,
+        window: int = 128_000,
+        max_output: int = 1024,
+        effort: str | None = None,
+        temperature: float | None = None,
+        truncate: str = "step",
+        keep: float = KEPT,
+        compact_at: int | None = None,
+        conversation: Literal["here", "there"] = "here",
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        super().__init__(
+            model=model,
+            base_url=base_url,
+            key_variable=key_variable,
+            system=system,
+            window=window,
+            max_output=max_output,
+            effort=effort,
+            temperature=temperature,
+            truncate=truncate,
+            keep=keep,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        self.compact(compact_at)
+        if conversation not in ("here", "there"):
+            raise ConfigError(f"{model}: conversation = {conversation!r}: it is 'here' or 'there'")
+        self._stored = conversation == "there"
+        self._id: str | None = None
+        """OpenAI's name for the conversation that it keeps, if there is one."""
+        self._said: tuple[Prompt, str] | None = None
+        """The newest prompt that is in it, and the reply; None where nobody knows what it has."""
+
+    async def ask_next(self, prompt: Prompt) -> Reply:
+        """Go on with the conversation, wherever it is kept."""
+        if not self._stored:
+            return await self.ask(prompt)
+        reply = await self.ask(_Next(prompt.system, prompt.history, prompt.message, prompt.tokens))
+        self._said = (prompt, sendable(reply.text))
+        return reply
 
     async def request(self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None = None) -> Any:
         """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
+        if not isinstance(prompt, _Next):
+            return await self._post(client, prompt, use, {"store": False})
+        # By itself the SDK would repeat a request that has been answered, whose answer was lost: it would be in the
+        # conversation twice.
+        once = client.with_options(max_retries=0)
+
+        async def send() -> Any:
+            known, self._said = self._known(prompt), None  # until it is answered, nobody knows what it has
+            if not known:
+                await self._delete()
+                run = {"metadata": {"run": self._cache_key}}
+                self._id = (await once.post("/conversations", body=run, cast_to=Conversation)).id
+            new = replace(prompt, history=prompt.history[known:])
+            return await self._post(once, new, None, {"conversation": self._id})
+
+        return await retrying(send, retries=self.endpoint.max_retries, pause=_PAUSE, again=_again)
+
+    def _known(self, prompt: Prompt) -> int:
+        """Return how much of a prompt's history OpenAI's conversation has; 0 where that is not what it begins with."""
+        if self._id is None or self._said is None:
+            return 0
+        (before, reply), history = self._said, prompt.history
+        old, n = before.history, len(before.history)
+        if len(history) <= n or (history[n].message, history[n].reply) != (before.message, reply):
+            return 0
+        same = not n or (history[0] is old[0] and history[n - 1] is old[n - 1])
+        return n + 1 if same else 0
+
+    async def _delete(self) -> None:
+        """Delete the conversation that OpenAI keeps; where that fails it stays, and is used no more."""
+        name, self._id = self._id, None
+        if name is not None:
+            patience = min(EXAMINING, self.endpoint.timeout)
+            hasty = self.client.with_options(max_retries=0, timeout=patience)
+            with suppress(openai.OpenAIError, ValueError):
+                await hasty.delete(f"/conversations/{name}", cast_to=ConversationDeletedResource)
+
+    async def close(self) -> None:
+        """Delete the conversation that OpenAI keeps, and close the connections; the log has all of it."""
+        await self._delete()
+        await super().close()
+
+    async def _post(
+        self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None, where: Mapping[str, object]
+    ) -> Any:
         body: dict[str, object] = {
             "model": self.model,
             "max_output_tokens": self._max_output,
-            "store": False,
+            **where,
         }
+        if self.compact_at is not None:
+            body["context_management"] = [{"type": "compaction", "compact_threshold": self.compact_at}]
         if prompt.system:
             body["instructions"] = prompt.system
         if self.endpoint.is_vendor:
@@ -70,6 +229,7 @@ class OpenAIResponses(OpenAIChat):
             refusal = "".join(part.refusal for part in parts if part.type == "refusal")
             why = None if answer.incomplete_details is None else answer.incomplete_details.reason
             usage = self.used(answer)
+            summaries = [item for item in answer.output if item.type == "compaction"]
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
         if refusal or why == "content_filter":
@@ -78,7 +238,13 @@ class OpenAIResponses(OpenAIChat):
         cut = why == "max_output_tokens" or (usage is not None and usage.output >= self._max_output)
         if not text.strip():
             raise self.endpoint.silent("length" if cut else str(answer.status), self._max_output)
-        return Reply(text, usage, Finish.LENGTH if cut else Finish.STOP)
+        end = Finish.LENGTH if cut else Finish.STOP
+        if not summaries:
+            return Reply(text, usage, end)
+        items = [item.to_dict(mode="json") for item in summaries]
+        tokens = sum(len(item.encrypted_content) for item in summaries) // _OPAQUE + counter().count(text)
+        said: tuple[Mapping[str, Any], ...] = (*items, {"role": "assistant", "content": sendable(text)})
+        return Compacted(text, usage, end, said=said, tokens=tokens)
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the calls of tools in an answer."""
@@ -97,7 +263,7 @@ class OpenAIResponses(OpenAIChat):
         return [*(item.to_dict(mode="json") for item in answer.output), *results]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None where it does not say."""
+        """Return what an answer used; None if it does not say."""
         spent = answer.usage
         if spent is None:
             return None

@@ -161,7 +161,7 @@ class PydanticAIChat(ChatModel):
         self.settings |= self._more
 
     def _connect(self) -> Any:
-        """Return Pydantic AI's model. Raises ConfigError where a package or a key is missing."""
+        """Return Pydantic AI's model. Raises ConfigError if a package or a key is missing."""
         models = need("pydantic-ai", "pydantic_ai.models")
         providers = need("pydantic-ai", "pydantic_ai.providers")
         name = self.endpoint.model

@@ -214,7 +214,7 @@ class VectorMemory(Agent):
             self._owed += sum(counter().count(passage.text) for passage in passages)
 
     def _embedded(self, queries: Iterable[str]) -> Usage | None:
-        """Return what was embedded since the last reply, queries included; None where nobody is paid for it.
+        """Return what was embedded since the last reply, queries included; None if nobody is paid for it.
 
         It is counted here, in the tokens of OpenAI's embedding models, and not as the server says: what a resumed run
         has to embed again would be in its log, and not in that of an undisturbed one.
@@ -223,11 +223,11 @@ class VectorMemory(Agent):
         return self._used(queries, owed)
 
     def _embedding(self, texts: Iterable[str]) -> list[Usage]:
-        """Return what embedding these texts uses; nothing where nobody is paid for it."""
+        """Return what embedding these texts uses; nothing if nobody is paid for it."""
         return [] if self._remote is None else [self._remote.usage(sum(map(counter().count, texts)))]
 
     def _used(self, queries: Iterable[str], owed: int = 0) -> Usage | None:
-        """Return what embedding these queries uses, and what is owed; None where nobody is paid for it."""
+        """Return what embedding these queries uses, and what is owed; None if nobody is paid for it."""
         if self._remote is None:
             return None
         return self._remote.usage(owed + sum(map(counter().count, queries)))

@@ -63,7 +63,7 @@ else:
     }
 
     def __getattr__(name: str) -> object:
-        """Import what is large when it is first asked for (PEP 562): the matchers, and all that runs the benchmark.
+        """Import large things on first use (PEP 562): the matchers, and everything that runs the benchmark.
 
         A new matcher is found without being listed here; type checkers alone need its line above.
         """
@@ -71,7 +71,7 @@ else:
             from importlib import import_module
 
             return getattr(import_module(_VALUES.get(name, "ltm_bench.api")), name)
-        if name == "ordered":  # for scenarios of 0.1.0, whose play went on by what this matcher read
+        if name == "ordered":  # for scenarios of 0.1.0 that steer their script by this matcher
             from ltm_bench.matchers.orders import ordered
 
             return ordered
@@ -83,7 +83,7 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def _is_room(name: str) -> bool:
-        """Whether a name is that of a module of this package: then it is imported, and no matcher is looked for."""
+        """Whether a name is a module of this package, which is then imported instead of looking for a matcher."""
         from pathlib import Path
 
         return any((Path(place) / each).exists() for place in __path__ for each in (name, f"{name}.py"))

@@ -1,6 +1,7 @@
 """A file of LongMemEval-S's size, made in its form: what it takes to read it, and to tell an agent of it.
 
     python -m perf.sets [--histories 500] [--tokens 115k] [--agents goldfish,vector_memory] [--told 5,50]
+                        [--questions in-line,forked]
 
 Every figure is of a process of its own. `read` is all of the file, history by history; its memory must not grow with
 the number of histories, which is why a tenth of them is read as well. A run tells an agent whole histories: `tokens/s`
@@ -15,6 +16,7 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +81,11 @@ def read(path: Path) -> dict[str, float]:
     return {"histories": held.histories, "seconds": time.perf_counter() - before, "MB": peak()}
 
 
-def told(path: Path, agent: str, histories: int) -> dict[str, float]:
-    """Tell an agent so many histories in a run; return what the process took."""
+def told(path: Path, agent: str, histories: int, questions: str) -> dict[str, float]:
+    """Tell an agent so many histories in a run, and ask about each; return what the process took."""
     with tempfile.TemporaryDirectory() as folder:
         words = ("run", "--suite", SUITE, "--data", str(path), "--agent", agent, "--examples", str(histories))
-        spent = spent_on([*words, "--name", "r"], Path(folder))
+        spent = spent_on([*words, "--questions", questions, "--name", "r"], Path(folder))
         results = json.loads(Path(folder, "reports", "r", "results.json").read_text("utf-8"))
     taken = [each["ingestion"] for each in results["examples"]]
     tokens = sum(each["tokens"] for each in taken)
@@ -101,15 +103,14 @@ def told(path: Path, agent: str, histories: int) -> dict[str, float]:
 
 
 def measured(
-    path: Path, histories: int, tokens: int, agents: list[str], counts: list[int]
+    path: Path, histories: int, tokens: int, agents: list[str], counts: list[int], modes: list[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each measurement."""
     for count in (histories // 10 or 1, histories):
         write(path, count, tokens)
         yield {"what": "read", "file MB": path.stat().st_size / 1e6, **apart(read, path)}
-    for agent in agents:
-        for count in counts:
-            yield {"what": f"told {agent}", **told(path, agent, count)}
+    for agent, mode, count in product(agents, modes, counts):
+        yield {"what": f"told {agent}, {mode}", **told(path, agent, count, mode)}
 
 
 def main() -> None:
@@ -121,13 +122,15 @@ def main() -> None:
     parser.add_argument("--tokens", default="115k")
     parser.add_argument("--agents", default="goldfish,vector_memory")
     parser.add_argument("--told", default="5,50", help="histories that an agent is told")
+    parser.add_argument("--questions", default="in-line", help="how they are asked")
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     args = parser.parse_args()
     tokens = int(float(args.tokens.removesuffix("k")) * (1000 if args.tokens.endswith("k") else 1))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "longmemeval_s_cleaned.json"
         counts = [int(each) for each in args.told.split(",")]
-        for row in measured(path, args.histories, tokens, args.agents.split(","), counts):
+        agents, modes = args.agents.split(","), args.questions.split(",")
+        for row in measured(path, args.histories, tokens, agents, counts, modes):
             if args.json:
                 print(json.dumps(row), flush=True)
             else:

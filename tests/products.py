@@ -297,6 +297,7 @@ class Zep(Product):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a body must not wait for the acknowledgement of its head
     server: "Server"
 
     def _any(self) -> None:

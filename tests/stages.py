@@ -8,7 +8,7 @@ import contextlib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,10 +34,15 @@ QUICK: dict[str, Any] = {"timeout": 0.5, "max_retries": 0}
 
 @dataclass(frozen=True)
 class Stage:
-    """What makes an adapter, and what it talks to."""
+    """An adapter, its settings, and what it talks to."""
 
-    make: Callable[[], Agent]
+    adapter: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
     server: Failing | None = None
+
+    def make(self) -> Agent:
+        """Make the agent, as one run would have it."""
+        return make_agent(self.adapter, dict(self.settings))
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,10 @@ def staged(name: str, place: Place) -> contextlib.AbstractContextManager[Stage]:
 def usual(name: str) -> Iterator[Stage]:
     settings = inspect.signature(agent_class(name)).parameters
     if not {"model", "base_url"} <= set(settings):
-        yield Stage(lambda: make_agent(name, {}))
+        yield Stage(name)
         return
     with provider() as server:
-        yield Stage(lambda: make_agent(name, {"model": "some-model", **at(name, server), **QUICK}), server)
+        yield Stage(name, {"model": "some-model", **at(name, server), **QUICK}, server)
 
 
 def at(name: str, server: Provider) -> dict[str, str]:
@@ -94,7 +99,7 @@ def pydantic_ai_chat(place: Place) -> Iterator[Stage]:
     place.needs("pydantic-ai", "pydantic_ai")
     with provider() as server:
         settings = {"model": "openai-chat:some-model", "base_url": server.openai_url, **QUICK}
-        yield Stage(lambda: make_agent("pydantic_ai_chat", settings), server)
+        yield Stage("pydantic_ai_chat", settings, server)
 
 
 @stage("vector_memory")
@@ -107,14 +112,14 @@ def vector_memory(place: Place) -> Iterator[Stage]:
             "recent": 0,
             **QUICK,
         }
-        yield Stage(lambda: make_agent("vector_memory", settings), server)
+        yield Stage("vector_memory", settings, server)
 
 
 @stage("anthropic_memory")
 def anthropic_memory(place: Place) -> Iterator[Stage]:
     with provider(keep_files) as server:
         settings = {"model": "some-model", "base_url": server.url, **QUICK}
-        yield Stage(lambda: make_agent("anthropic_memory", settings), server)
+        yield Stage("anthropic_memory", settings, server)
 
 
 @stage("mcp")
@@ -136,7 +141,7 @@ def mcp(place: Place) -> Iterator[Stage]:
             "timeout": 3.0,
             "max_retries": 0,
         }
-        yield Stage(lambda: make_agent("mcp", settings), server)
+        yield Stage("mcp", settings, server)
 
 
 @stage("mem0")
@@ -145,7 +150,7 @@ def mem0(place: Place) -> Iterator[Stage]:
     place.patch.setenv("HOME", str(place.folder / "nobody"))
     with provider(model) as server:
         settings = {"model": "some-model", "base_url": server.openai_url, "dimensions": 512, **QUICK}
-        yield Stage(lambda: make_agent("mem0", settings), server)
+        yield Stage("mem0", settings, server)
 
 
 @stage("langmem")
@@ -153,7 +158,7 @@ def langmem(place: Place) -> Iterator[Stage]:
     place.needs("langmem", "langmem")
     with provider(model) as server:
         settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", **QUICK}
-        yield Stage(lambda: make_agent("langmem", settings), server)
+        yield Stage("langmem", settings, server)
 
 
 @stage("letta")
@@ -163,7 +168,7 @@ def letta(place: Place) -> Iterator[Stage]:
     product = Letta()
     with serving(product):
         settings = {"model": "openai/some-model", "base_url": product.url, **QUICK}
-        yield Stage(lambda: make_agent("letta", settings), product)
+        yield Stage("letta", settings, product)
 
 
 @stage("zep")
@@ -175,7 +180,7 @@ def zep(place: Place) -> Iterator[Stage]:
     with serving(product), provider(model) as server:
         core = {"core": "openai_chat:some-model", "core_url": server.openai_url}
         settings = {**core, "base_url": product.url, **QUICK}
-        yield Stage(lambda: make_agent("zep", settings), product)
+        yield Stage("zep", settings, product)
 
 
 class Diary(Product):
@@ -222,7 +227,7 @@ def http(place: Place) -> Iterator[Stage]:
             "headers": "X-Key=DIARY_KEY",
             **QUICK,
         }
-        yield Stage(lambda: make_agent("http", settings), product)
+        yield Stage("http", settings, product)
 
 
 PROGRAM = """
@@ -245,7 +250,7 @@ def command(place: Place) -> Iterator[Stage]:
     program = place.folder / "diary.py"
     program.write_text(PROGRAM, "utf-8")
     settings = {"command": f"{sys.executable} {program}", "observe": True, "fork": True}
-    yield Stage(lambda: make_agent("command", settings))
+    yield Stage("command", settings)
 
 
 NOTES = """
@@ -268,7 +273,7 @@ class Notes:
 def function(place: Place) -> Iterator[Stage]:
     (place.folder / "conforming_notes.py").write_text(NOTES, "utf-8")
     place.patch.syspath_prepend(str(place.folder))
-    yield Stage(lambda: make_agent("function", {"target": "conforming_notes:Notes"}))
+    yield Stage("function", {"target": "conforming_notes:Notes"})
 
 
 class Person:
@@ -284,7 +289,7 @@ class Person:
 @stage("human")
 def human(place: Place) -> Iterator[Stage]:
     place.patch.setattr("sys.stdin", Person())
-    yield Stage(lambda: make_agent("human", {}))
+    yield Stage("human")
 
 
 class Recorder(Agent):
@@ -315,6 +320,16 @@ class Recorder(Agent):
             file.write(json.dumps(event) + "\n")
 
 
+@dataclass(frozen=True)
+class Playback(Stage):
+    """Plays back one recorded conversation after the other."""
+
+    recorded: Iterator[Path] = field(default_factory=lambda: iter(()))
+
+    def make(self) -> Agent:
+        return make_agent(self.adapter, {"run": str(next(self.recorded))})
+
+
 @stage("transcript")
 def transcript(place: Place) -> Iterator[Stage]:
     """Plays back, one after the other, what a first round of the same conversations was."""
@@ -327,5 +342,4 @@ def transcript(place: Place) -> Iterator[Stage]:
         return Recorder(folders[-1])
 
     conformance(record)
-    recorded = iter(folders)
-    yield Stage(lambda: make_agent("transcript", {"run": str(next(recorded))}))
+    yield Playback("transcript", recorded=iter(folders))

@@ -117,6 +117,13 @@ def test_the_tests_of_every_group_exist_and_what_others_wrote_is_pinned(groups: 
             assert re.search(r".@\d", package), package
 
 
+def test_ci_runs_the_groups_after_the_check() -> None:
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    assert re.search(
+        r"scripts/check --all --junitxml=(\S+)\n.*groups\.py run --after \1\n", script, re.DOTALL
+    )
+
+
 # What the script does
 
 UV = f"""#!{sys.executable}

@@ -1,7 +1,7 @@
-"""The toolkit for adapters: what those that ship with ltm-bench are made of, and what yours may use.
+"""The toolkit for adapters: the built-in ones are made of it, and yours can be too.
 
-An adapter is one file with one subclass of `Agent`; only `reply` must be written. Everything that it needs is in
-`ltm_bench` (messages, replies, errors) and here. A model behind a URL, with the conversation in a window:
+An adapter is one file with one subclass of `Agent`; only `reply` is required. Everything it needs is in `ltm_bench`
+(messages, replies, errors) and here. A model behind a URL, with the conversation in a window:
 
     \"\"\"Echo model: a chat server of our own.\"\"\"
 
@@ -30,36 +30,38 @@ An adapter is one file with one subclass of `Agent`; only `reply` must be writte
         async def close(self):
             await self._http.aclose()
 
-What there is, by module:
+By module:
 
 - `chat`: `ChatModel`, a conversation in a window, and `SdkChatModel` for OpenAI's and Anthropic's SDKs; the usual
   system message, and `stamped`, which puts the date in front of a message.
-- `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for all that can fail.
-- `tools`: `Toolbox`, tools that a chat model may call while it replies, so many times and no more.
-- `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold.
-- `http`: a shared client whose attempts are timed, whose answers are bounded in time and size and can be kept;
+- `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
+- `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
+- `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold. `compaction`:
+  `Compacted`, a reply with what a provider has put in place of everything before it.
+- `http`: a shared client that times its attempts, bounds answers in time and size, and can cache them;
   `retrying`.
 - `json_of` reads JSON that somebody else wrote, and raises nothing but ValueError.
-- `read_key` reads a key from the environment, and `scrubbed` takes it and all others out of a text.
+- `read_key` reads a key from the environment, and `scrubbed` removes all known keys from a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model, `wordllama` one with static embeddings.
 - `passages`, `vector_store`: turns cut into passages, and a store of them; `sqlite_store` ranks them exactly,
-  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `shelf`: all that a memory holds of one user.
+  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `shelf`: everything that a memory holds about one
+  user.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
   used, so that a run can be resumed.
-- `operations`: `operating`, which says how long a memory writes, retrieves and answers, and what that uses.
+- `operations`: `operating`, which reports how long a memory writes, retrieves and answers, and its usage.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
-- `FunctionAgent`: a function, or an object that can be called, as an agent.
+- `FunctionAgent`: a function or callable object as an agent.
 - `folder_journal`: files that a memory keeps, and how every turn changed them.
-- `mcp_server`: a server of MCP and its tools.
-- `templates`: JSON for tools that nobody here knows, and what they answer.
+- `mcp_server`: an MCP server and its tools.
+- `templates`: JSON requests to unknown tools, and their answers.
 - `subjects`: `is_about`, whether a text is about something, by its words.
-- `files`, `settings`, `text`: small things. `need` imports a package that only some adapters want.
-- `testing`: a model provider on this machine that fails when it is told to. For tests; import it by its own name.
+- `files`, `settings`, `text`: small helpers. `need` imports an optional package.
+- `testing`: a local model provider that fails on demand, for tests; import it by its own name.
 
-The names below can be imported from here. Each is loaded when it is first used, so that an adapter imports no more than
-it needs.
+The names below can be imported from here. Each is loaded on first use, so that an adapter imports no more than it
+needs.
 """
 
 from importlib import import_module
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.answerer import Core, core_agent
     from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
     from ltm_bench.adapters.chroma_store import ChromaStore
+    from ltm_bench.adapters.compaction import Compacted
     from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, dimensions_of, embedder_of, is_local
     from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
     from ltm_bench.adapters.files import user_folder, write_whole
@@ -110,6 +113,7 @@ else:
         for module, names in {
             "ltm_bench.adapters.answerer": "Core core_agent",
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
+            "ltm_bench.adapters.compaction": "Compacted",
             "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel dimensions_of embedder_of is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.adapters.chroma_store": "ChromaStore",
@@ -172,6 +176,7 @@ __all__ = [
     "Change",
     "ChatModel",
     "ChromaStore",
+    "Compacted",
     "ConfigError",
     "Core",
     "Counter",

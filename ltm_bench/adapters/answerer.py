@@ -31,9 +31,9 @@ _MEMORIES = (
 
 
 def core_agent(name: str, settings: Mapping[str, Any]) -> Agent:
-    """Make an agent of an adapter or a provider, and perhaps its model; settings that are None are left to it.
+    """Make an agent from an adapter or a provider, with an optional model; settings that are None keep its defaults.
 
-    So are `timeout` and `max_retries` to an adapter that does not know them, since it waits for nobody.
+    `timeout` and `max_retries` are dropped for adapters without them, which make no calls.
     """
     provider, _, model = name.partition(":")
     adapter = adapter_of(provider, catalogue("agents")) or provider
@@ -44,20 +44,20 @@ def core_agent(name: str, settings: Mapping[str, Any]) -> Agent:
 
 
 class Core:
-    """Another adapter that answers from a prompt. Every turn gets a new one, so that it remembers nothing."""
+    """Another adapter that answers from a prompt. Every turn gets a new instance, so that it remembers nothing."""
 
     def __init__(self, name: str, settings: Mapping[str, Any], window: int) -> None:
-        """Set up `name`, an adapter or a provider and perhaps its model (see `core_agent`)."""
+        """Set up `name`, an adapter or a provider with an optional model (see `core_agent`)."""
         self._name, self._settings = name, settings
         self._window = window
         self._count = counter().count
         self._last: Agent | None = None
-        """The agent of the last prompt, open until the next one is: adapters on one loop share their connections."""
-        agent = self._new()  # a wrong setting shows at once
+        """The last prompt's agent, kept open until the next one is: adapters on one loop share their connections."""
+        agent = self._new()  # a wrong setting fails here, not in the first reply
         self.connections = agent.connections
-        """Whose connections its calls take (see `Agent.connections`)."""
+        """What its calls connect to (see `Agent.connections`)."""
         self.metered = agent.metered
-        """Whether each of its requests is paid for by itself (see `Agent.metered`)."""
+        """Whether each of its requests is budgeted (see `Agent.metered`)."""
 
     def _new(self) -> Agent:
         return core_agent(self._name, self._settings)
@@ -72,7 +72,7 @@ class Core:
         return await agent.reply(prompt)
 
     async def reply_apart(self, home: Path, prompt: Message) -> Reply:
-        """Answer one prompt while others are answered, too."""
+        """Answer one prompt concurrently with others."""
         agent = self._new()
         home.mkdir(parents=True, exist_ok=True)
         await agent.open(home)
@@ -88,11 +88,11 @@ class Core:
             await last.close()
 
     def reserve(self, message: Message) -> Usage | None:
-        """Return the most that a prompt which fills the window and its reply could use."""
+        """Return the usage of a prompt that fills the window, and of the longest reply."""
         return self._new().reserve(replace(message, text=" a" * max(self._window, self._count(message.text))))
 
     def fitting(self, instructions: str, text: str) -> str:
-        """Return instructions and a text, of which the middle is left out if it is too long for the window."""
+        """Return instructions and a text, without the text's middle if it is too long for the window."""
         most = max(64, self._window - self._count(instructions) - 16)
         if self._count(text) > most:
             text = " … ".join(counter().ends(text, most // 2, most // 2))
@@ -109,8 +109,8 @@ class Core:
 
         Args:
             message: The message to answer; it is always shown whole.
-            memories: Passages, which are the conversation's own words and are left out where the newest turns show
-                them, or whatever a product made of the conversation. The most relevant ones come first.
+            memories: Passages (the conversation's own words; left out if the newest turns show them) or a product's
+                memories of the conversation, the most relevant first.
             recent: The newest turns, oldest first.
             pad: Notes of the model's own, for instance a scratchpad.
         """

@@ -1,7 +1,7 @@
 """Chat models: the whole conversation is kept in a window and sent with every message.
 
-What is sent is append-only, apart from the steps in which the window drops the oldest turns: the date stands in the
-user's message, never in the system message, so that the provider's prompt cache holds.
+Prompts are append-only, except when the window drops its oldest turns. The date goes into the user's message, never
+into the system message, so that the provider's prompt cache holds.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ltm_bench.adapters.compaction import SUMMARY, Compactions
 from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
 from ltm_bench.adapters.http.shared import client as shared
 from ltm_bench.adapters.text import sendable
@@ -30,19 +31,19 @@ SYSTEM = (
     "the date and time at which it was sent, in brackets; the program adds it, so do not write one yourself. "
     "Answer the newest message, and be brief unless you are asked for more."
 )
-"""The system message of chat adapters, unless another is set."""
+"""The default system message of chat adapters."""
 
 
 def stamped(message: Message) -> str:
-    """Return a message's text as it is sent, with the date in front; a date elsewhere would spoil the prompt cache."""
+    """Return a message's text with the date in front; a date elsewhere would defeat the prompt cache."""
     return f"[{stamp(message.at)}]\n{message.text}"
 
 
 _NOT_TOLD = (400, 404, 405, 501)
-"""What servers answer that do not tell about single models."""
+"""Statuses of servers that do not describe single models."""
 
 _SOME = 8
-"""Models that an error names."""
+"""Number of models that an error lists."""
 
 
 class ChatModel(Agent):
@@ -50,7 +51,7 @@ class ChatModel(Agent):
 
     forks = "snapshot"
     writes_cost = False
-    """Whether writing to the provider's prompt cache has a price of its own."""
+    """Whether the provider charges for writing to its prompt cache."""
 
     def __init__(
         self,
@@ -69,10 +70,10 @@ class ChatModel(Agent):
             endpoint: The model and where it is.
             system: The system message.
             window: The model's context window, in its own tokens.
-            max_output: The most tokens of one reply, taken off the window.
-            ratio: How many of the model's tokens one token of our counter can become at worst.
-            truncate: What happens to a conversation that outgrows the window (see `Window`).
-            keep: The part of the window that is still used after turns were dropped.
+            max_output: Maximum tokens of one reply, reserved in the window.
+            ratio: The model's tokens per token of our counter, at worst.
+            truncate: How to fit a conversation that outgrows the window (see `Window`).
+            keep: The share of the window still in use after turns were dropped.
         """
         self.endpoint = endpoint
         self.connections = endpoint.connections
@@ -98,31 +99,35 @@ class ChatModel(Agent):
 
     @property
     def provider(self) -> str | None:
-        """Whose list prices apply; None where nobody's are known."""
+        """Whose list prices apply; None if unknown."""
         return None
 
     async def ask(self, prompt: Prompt) -> Reply:
-        """Send one request. Raises AgentError where no reply comes of it."""
+        """Send one request. Raises AgentError if it gets no reply."""
         raise TypeError(f"{type(self).__name__} does not define ask()")
 
     async def reply(self, message: Message) -> Reply:
-        """Send the conversation with this message at its end. Where that fails, nothing of it is remembered."""
+        """Send the conversation with this message at its end. If that fails, neither is remembered."""
         said = stamped(message)
         prompt = self._conversation.prompt(said)
-        reply = self._overflow() if prompt is None else await self.ask(prompt)
+        reply = self._overflow() if prompt is None else await self.ask_next(prompt)
         self._conversation.take(said, reply)
         return reply
 
+    async def ask_next(self, prompt: Prompt) -> Reply:
+        """Send the request whose reply becomes a part of the conversation; those of forks only go through `ask`."""
+        return await self.ask(prompt)
+
     def frozen(self, message: Message) -> Prompt | None:
-        """Return what is sent for a message now; None where it does not fit."""
+        """Return the prompt for a message; None if it does not fit."""
         return self._conversation.prompt(stamped(message))
 
     def take(self, message: Message, reply: Reply) -> None:
-        """Have a message and its reply in the conversation."""
+        """Add a message and its reply to the conversation."""
         self._conversation.take(stamped(message), reply)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze the conversation with this message at its end; its prompt cache holds for what is before."""
+        """Freeze the conversation with this message at its end; the prompt cache holds for everything before it."""
         prompt = self.frozen(message)
 
         async def answer() -> Reply:
@@ -135,7 +140,7 @@ class ChatModel(Agent):
         self.take(turn.message, turn.reply)
 
     def reserve(self, message: Message) -> Usage:
-        """Return the most that replying can use: all of the prompt newly cached, the dearest kind, and a full reply."""
+        """Return the most that a reply can use: all of the prompt written to the cache, and a full reply."""
         prompt = self._conversation.most_tokens(stamped(message))
         return Usage(
             cache_write=prompt,
@@ -145,7 +150,7 @@ class ChatModel(Agent):
         )
 
     def usage_model(self) -> UsageModel | None:
-        """Return what a simulation of the conversation needs."""
+        """Return what `ltm-bench estimate` needs to simulate the conversation."""
         return UsageModel(
             model=self.model,
             provider=self.provider,
@@ -159,7 +164,7 @@ class ChatModel(Agent):
         )
 
     def _unused(self) -> Usage:
-        """Return the usage of a request that was never answered, and so costs nothing."""
+        """Return the usage of a request that was never sent: nothing."""
         return Usage(model=self.model, provider=self.provider)
 
     def _overflow(self) -> Reply:
@@ -170,7 +175,7 @@ class ChatModel(Agent):
 
 
 class SdkChatModel(ChatModel):
-    """A chat model behind one of the two SDKs that are built alike, OpenAI's and Anthropic's.
+    """A chat model behind OpenAI's or Anthropic's SDK, which share one design.
 
     Subclasses name the SDK's parts, and write `request`, `read` and `describe`.
     """
@@ -181,49 +186,89 @@ class SdkChatModel(ChatModel):
     sdk_error: type[Exception]
     """The base of the SDK's errors."""
     too_long: re.Pattern[str]
-    """Found in the message of an error where the prompt is too long."""
+    """Marks an error message that says the prompt is too long."""
 
     metered = True
     client: Any = None
-    """The SDK's client, once `open` was called."""
+    """The SDK's client, after `open`."""
     lists_models: bool = True
-    """Whether a model that the server does not list does not exist there."""
+    """Whether the server's list of models is complete."""
+    compact_at: int | None = None
+    """Tokens of a prompt from which on the provider compacts it; None: never."""
+    _compactions: Compactions | None = None
 
     async def request(self, client: Any, prompt: Prompt, use: ToolUse | None = None) -> Any:
-        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
+        """Send a request, with tools if there are any, and return the SDK's answer object."""
         raise TypeError(f"{type(self).__name__} does not define request()")
 
     def read(self, answer: Any) -> Reply:
-        """Read an answer, of which the SDK validates neither the type nor the fields. Raises AgentError."""
+        """Read an answer, whose type and fields the SDK does not validate. Raises AgentError."""
         raise TypeError(f"{type(self).__name__} does not define read()")
 
     def calls(self, answer: Any) -> Sequence[ToolCall]:
-        """Return the calls of tools in an answer. Raises AgentError where it cannot be read."""
+        """Return an answer's tool calls. Raises AgentError if it cannot be read."""
         raise ConfigError(f"{type(self).__name__} calls no tools; use openai_chat or anthropic_chat")
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> Sequence[Mapping[str, Any]]:
-        """Return an answer that calls tools, and what came of the calls, as messages of the next request."""
+        """Return an answer's tool calls and their results, as messages for the next request."""
         raise TypeError(f"{type(self).__name__} does not define called()")
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None where it does not say."""
+        """Return an answer's usage; None if it reports none."""
         raise TypeError(f"{type(self).__name__} does not define used()")
 
     def describe(self, model: Any) -> Sequence[Finding]:
-        """Say what the server knows of the model; an AttributeError or ValueError means that it cannot be read."""
+        """Describe the server's entry for the model. Raises AttributeError or ValueError if it is unreadable."""
         raise TypeError(f"{type(self).__name__} does not define describe()")
 
     async def open(self, home: Path) -> None:
-        """Make the client. Nothing is sent yet."""
+        """Create the client. Sends nothing."""
         self.client = self._connect(self.endpoint)
+        if self.compact_at is not None:
+            self._compactions = Compactions(home / "compactions.jsonl")
+
+    def compact(self, at: int | None) -> None:
+        """Have the provider compact the conversation. Raises ConfigError where the window could be too small for it."""
+        if at is None:
+            return
+        least = int(at * self._ratio) + self._max_output
+        if at < 1 or self._window < least:
+            raise ConfigError(
+                f"compact_at={at} with window={self._window}: turns could be dropped before the provider compacts "
+                f"them; set a window of {max(least, 1)} or more, or a smaller, positive compact_at"
+            )
+        self.compact_at = at
+
+    async def reply(self, message: Message) -> Reply:
+        """Send the conversation with this message at its end. Where that fails, nothing of it is remembered."""
+        reply = await super().reply(message)
+        if self._compactions is None:
+            return reply
+        self._compactions.note(message, reply)
+        return Reply(reply.text, reply.usage, reply.finish)
+
+    async def observe(self, turn: Turn) -> None:
+        """Remember a turn as if it had been answered here; as it was, if it was."""
+        self.take(turn.message, turn.reply if self._compactions is None else self._compactions.found(turn))
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that replying can use; the provider may have to read all of it twice to compact it."""
+        most = super().reserve(message)
+        if self.compact_at is None or most.prompt < self.compact_at:
+            return most
+        return most + replace(most, output=SUMMARY)
+
+    def usage_model(self) -> UsageModel | None:
+        """Return what a simulation needs; None where the provider compacts, to a length that nobody knows before."""
+        return super().usage_model() if self.compact_at is None else None
 
     def _connect(self, endpoint: Endpoint) -> Any:
         return sdk_client(self.client_class, self.sdk.DefaultAsyncHttpxClient, endpoint)
 
     async def ask(self, prompt: Prompt, toolbox: Toolbox | None = None) -> Reply:
-        """Send a request, with tools as often as the model calls any, and turn the SDK's errors into ours.
+        """Send a request, repeat it while the model calls tools, and turn the SDK's errors into ours.
 
-        The usage is that of all requests together.
+        The usage covers all of these requests.
         """
         if self.client is None:
             raise RuntimeError("open() was not called")
@@ -241,11 +286,11 @@ class SdkChatModel(ChatModel):
             raise self.endpoint.explain(error) from error
 
     async def answer(self, prompt: Prompt | None, toolbox: Toolbox) -> Reply:
-        """Answer what `frozen` returned, with tools; the conversation stays as it is."""
+        """Answer a frozen prompt, with tools; the conversation does not change."""
         return self._overflow() if prompt is None else await self.ask(prompt, toolbox)
 
     async def _converse(self, prompt: Prompt, toolbox: Toolbox, spent: list[Usage | None]) -> Reply:
-        """Send requests until the model has called its last tool; return what it then says, with that one's usage."""
+        """Send requests until the model stops calling tools; return its final reply, with that request's usage."""
         count, room, left = counter(), toolbox.room, toolbox.rounds
         messages: list[Mapping[str, Any]] = []
         while True:
@@ -275,7 +320,7 @@ class SdkChatModel(ChatModel):
         )
 
     async def examine(self) -> Sequence[Finding]:
-        """Ask the server what it knows of the model."""
+        """Ask the server about the model."""
         endpoint = copy(self.endpoint)
         endpoint.timeout, endpoint.max_retries = EXAMINING, 1
         async with self._connect(endpoint) as client:
@@ -287,7 +332,7 @@ class SdkChatModel(ChatModel):
                 return [Finding(False, str(endpoint.explain(error)))]
 
     async def _found_on(self, client: Any, endpoint: Endpoint) -> Finding:
-        """Look for the model in a server's list of models; where there is no list, ask it for one reply."""
+        """Look the model up in the server's list; if there is no list, ask the model for one reply."""
         try:
             known = [str(each.id) async for each in client.models.list()]
         except (self.sdk_error, ValueError, AttributeError, TypeError):
@@ -316,7 +361,7 @@ class SdkChatModel(ChatModel):
 
 
 def _summed(spent: Sequence[Usage | None], reply: Reply) -> Reply:
-    """Return a reply with the usage of the requests before it as well; unknown once one of them did not say."""
+    """Return a reply whose usage includes the requests before it; unknown if any of theirs is."""
     usage = reply.usage
     for each in spent:
         usage = None if usage is None or each is None else each + usage

@@ -1,7 +1,7 @@
-"""Passages and vectors in Chroma, found by its own index: a graph of neighbours (HNSW), by cosine.
+"""Passages and vectors in Chroma, searched with its own index: a neighbour graph (HNSW), by cosine.
 
-The index is approximate, and Chroma builds it in no fixed order: the same passages give another graph next time. With
-Chroma's own settings it misses one in 30 of the 50 nearest among 6,000 passages. With those below, two graphs of 6,400
+The index is approximate, and Chroma builds it in no fixed order: the same passages give a different graph each time.
+With Chroma's defaults it misses one in 30 of the 50 nearest among 6,000 passages. With those below, two graphs of 6,400
 passages disagreed on one query of 241.
 """
 
@@ -26,13 +26,13 @@ _Row = TypeVar("_Row")
 _NAME = "passages"
 
 _INDEX = {"space": "cosine", "max_neighbors": 128, "ef_construction": 400, "ef_search": 800, "num_threads": 1}
-"""More of everything than usual, so that little is missed; one thread, since a run may be one of many."""
+"""Larger than the defaults, so that little is missed; one thread, since a run may be one of many."""
 
 _PAGE = 1000
-"""Passages that are read, written or deleted in one call."""
+"""Passages read, written or deleted per call."""
 
 _DIGITS = 6
-"""Places of a score that count: what differs behind them is how the index rounds, and counts as equal."""
+"""Significant decimals of a score: beyond them the index only rounds, so scores count as equal."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Indexed(Held):
     store: ChromaStore
 
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
         if not self.size:
             return []
         grown = self.size < len(self.store.passages)
-        # Twice as many, since the index takes any of those that are equally near to fill the last places.
+        # Twice as many, since the index fills the last places with any of the equally near ones.
         found = self.store.ask(query, 2 * limit, until=self.passages[self.size - 1].turn if grown else None)
         ranked = sorted((-round(1 - distance, _DIGITS), key) for key, distance in found)[:limit]
         return [Found(self._at(key), -score) for score, key in ranked]
@@ -62,16 +62,16 @@ class ChromaStore(VectorStore):
     unreadable = (Exception,)  # Chroma has no base class for what its core raises
 
     def __init__(self, embedder: str) -> None:
-        """Set up for the vectors of an embedder; those of another one are of no use, and are deleted."""
+        """Set up for an embedder's vectors; stored vectors of another embedder are deleted."""
         super().__init__(embedder)
         self._client: Any = None  # Chroma's own type hides close()
         self._collection: Collection | None = None
 
     def open(self, home: Path) -> None:
-        """Say where the folder is. Raises ConfigError where Chroma is not installed."""
+        """Set the folder. Raises ConfigError if Chroma is not installed."""
         super().open(home)
         with extra("chroma", wanted_by="agent vector_memory, store=chroma"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it says of the packages under it helps nobody here
+            warnings.simplefilter("ignore")  # what it says about its own dependencies helps nobody here
             import chromadb  # noqa: F401  # is it there?
 
     def connect(self) -> Collection:
@@ -95,11 +95,11 @@ class ChromaStore(VectorStore):
         return self._collection
 
     def now(self) -> Indexed:
-        """Return what it holds now. It only ever grows behind it."""
+        """Return a snapshot. The store only grows behind it."""
         return Indexed(self.passages, len(self.passages), self)
 
     def ask(self, query: Any, limit: int, *, until: int | None = None) -> list[tuple[str, float]]:
-        """Return keys and distances of the passages nearest to a vector, of turns up to `until` if it is given."""
+        """Return keys and distances of the passages nearest to a vector, from turns up to `until` if given."""
         self.write()  # the index knows only what is written
         where: Any = None if until is None else {"turn": {"$lte": until}}
         answer: Any = self.connect().query(
@@ -124,7 +124,7 @@ class ChromaStore(VectorStore):
             self.connect().upsert(
                 ids=[each.key for each, _ in page],
                 embeddings=[vector for _, vector in page],
-                # Not as documents: Chroma would index every three letters of them, which doubles the time.
+                # Not as documents: Chroma would index their trigrams, which doubles the time.
                 metadatas=[{"text": each.text, "said": said(each), "turn": each.turn} for each, _ in page],
             )
 

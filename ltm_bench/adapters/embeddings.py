@@ -23,11 +23,11 @@ _OURS: dict[str, tuple[Embedder, int]] = {
     "local": (hashing.embed, hashing.DIMENSIONS),
     "wordllama": (wordllama.embed, wordllama.DIMENSIONS),
 }
-"""Those on this machine, and how long their vectors are."""
+"""Local embedders, and the dimensions of their vectors."""
 
 _PYTHON = "python:"
 _BATCH = 256
-"""Texts in one request."""
+"""Texts per request."""
 
 
 def is_local(name: str) -> bool:
@@ -36,12 +36,12 @@ def is_local(name: str) -> bool:
 
 
 def dimensions_of(name: str, otherwise: int) -> int:
-    """Return how long the vectors of an embedder are, if that is known here."""
+    """Return the dimensions of an embedder's vectors, or `otherwise` if unknown."""
     return _OURS[name][1] if name in _OURS else otherwise
 
 
 def embedder_of(name: str = "local", base_url: str | None = None) -> Embedder:
-    """Return an embedder for code that is not asynchronous. Raises ConfigError where it cannot be had.
+    """Return an embedder for synchronous code. Raises ConfigError if it is not available.
 
     Args:
         name: `local`, `wordllama`; `python:module:callable`; else the name of a model at `base_url`.
@@ -67,7 +67,7 @@ def embedder_of(name: str = "local", base_url: str | None = None) -> Embedder:
 
 
 async def _once(model: EmbeddingModel, texts: Sequence[str]) -> list[list[float]]:
-    """Embed, and close the connections, which do not outlive this event loop."""
+    """Embed, then close the connections, which cannot outlive this event loop."""
     try:
         return await model.embed(texts)
     finally:
@@ -75,18 +75,18 @@ async def _once(model: EmbeddingModel, texts: Sequence[str]) -> list[list[float]
 
 
 class EmbeddingModel:
-    """A model behind OpenAI's API, or another server that speaks its language."""
+    """A model behind OpenAI's API, or a compatible server."""
 
     def __init__(
         self, model: str, base_url: str | None = None, *, timeout: float = 60.0, max_retries: int = 4
     ) -> None:
         self.endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
         self.tokens: int | None = 0
-        """How many tokens the server says that it has embedded; None once it did not say."""
+        """Tokens embedded according to the server; None once it did not say."""
         self._client: Any = None
 
     def usage(self, tokens: int) -> Usage:
-        """Return what embedding so many tokens uses."""
+        """Return the usage of embedding this many tokens."""
         vendor = "openai" if self.endpoint.is_list_priced else None
         return Usage(uncached=tokens, model=self.endpoint.model, provider=vendor)
 
@@ -99,7 +99,7 @@ class EmbeddingModel:
         rows: list[list[float]] = []
         try:
             for start in range(0, len(texts), _BATCH):
-                # The API takes no empty text.
+                # The API rejects empty texts.
                 batch = [text or " " for text in texts[start : start + _BATCH]]
                 answer = await self._client.embeddings.create(
                     input=batch, model=self.endpoint.model, encoding_format="float"

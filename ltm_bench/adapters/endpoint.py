@@ -1,4 +1,4 @@
-"""A model behind a URL: where to call, with which key, and one clear line for everything that can fail there.
+"""A model behind a URL: where to call, with which key, and one clear line for every failure.
 
 No text that leaves this module contains the key: not an error, not a repr.
 """
@@ -21,7 +21,7 @@ _DETAIL = 200
 
 
 class Endpoint:
-    """A model behind a URL. The key comes from the environment alone; only the vendor's own server insists on one."""
+    """A model behind a URL. The key comes from the environment only, and only the vendor's own server requires one."""
 
     def __init__(
         self,
@@ -37,16 +37,16 @@ class Endpoint:
         """Read the environment.
 
         Args:
-            model: The model's name, with which errors begin.
-            base_url: The URL; if None, that in `url_variable`, else `vendor_url`.
+            model: The model's name; errors begin with it.
+            base_url: The URL; None for the one in `url_variable`, or else `vendor_url`.
             url_variable: The environment variable that can hold the URL.
             vendor_url: The vendor's own server.
             key_variable: The environment variable that holds the key.
             timeout: Seconds to wait for one answer.
-            max_retries: How often a failed request is sent again.
+            max_retries: Retries of a failed request.
 
         Raises:
-            ConfigError: The URL is not a URL, the key is missing or cannot be sent, or a number makes no sense.
+            ConfigError: The URL is invalid, the key is missing or cannot be sent, or a number is out of range.
         """
         self.model = model
         self.url = base_url or os.environ.get(url_variable) or vendor_url
@@ -64,9 +64,9 @@ class Endpoint:
         self.is_list_priced = self._host == vendor
         """Whether the vendor's list prices apply; its regional servers cost more."""
         self.is_vendor = self.is_list_priced or self._host.endswith("." + vendor)
-        """Whether this is the vendor's own server, which understands fields that imitations reject."""
+        """Whether this is the vendor's own server, which accepts fields that compatible servers reject."""
         self.connections = self._host if self.is_vendor else scrubbed(self.url)
-        """Whose connections a call takes (see `Agent.connections`)."""
+        """What a call connects to (see `Agent.connections`)."""
         self.key = read_key(key_variable)
         if not self.key:
             if self.is_vendor:
@@ -90,7 +90,7 @@ class Endpoint:
         timeout: float,
         max_retries: int,
     ) -> Endpoint:
-        """Return the endpoint of a model at OpenAI, or at a server that speaks its language; arguments as above."""
+        """Return the endpoint of a model at OpenAI or a compatible server; arguments as above."""
         return cls(
             model=model,
             base_url=base_url,
@@ -105,15 +105,15 @@ class Endpoint:
         return f"Endpoint({self.model!r}, {scrubbed(self.url)!r})"
 
     def move(self, url: str) -> None:
-        """Name another server, where only the provider's own library knows which one is asked."""
+        """Set another server, if only the provider's library knows which one it calls."""
         self.url, self.connections = url, scrubbed(url)
         self._host = urlsplit(url).hostname or url
 
     def rejected(self, status: int, detail: str) -> AgentError:
-        """Return the error for an HTTP status that stayed after all retries."""
+        """Return the error for an HTTP status that persisted through all retries."""
         match status:
             case 401 | 403:
-                # Providers repeat parts of the key here, so their own words are left out.
+                # Providers repeat parts of the key here, so their message is left out.
                 return self._error(
                     f"HTTP {status}, the key in {self._key_variable} was not accepted",
                     "check that it is valid, and that it may use this model",
@@ -140,7 +140,7 @@ class Endpoint:
                 )
 
     def timed_out(self) -> AgentError:
-        """Return the error for a reply that did not come in time."""
+        """Return the error for a timeout."""
         return self._error(
             f"no reply within timeout={self.timeout:g} seconds, {self._retries}",
             "raise timeout, or resume the run later",
@@ -154,15 +154,15 @@ class Endpoint:
         )
 
     def unreadable(self, detail: str) -> AgentError:
-        """Return the error for an answer that is not what the provider's API promises."""
+        """Return the error for an answer that violates the provider's API."""
         return self._error(
             f"the answer could not be read{self._quoted(detail)}", "check base_url, or resume the run later"
         )
 
     def explain(self, error: BaseException) -> AgentError:
-        """Return the error for whatever a client library raised, or what it made of what another one raised.
+        """Return the error for an exception of a client library, or of one beneath it.
 
-        The libraries agree on this much: an HTTP status is called `status_code`, and names say what happened.
+        The libraries agree on this much: an HTTP status is called `status_code`, and class names say what happened.
         """
         known: set[int] = set()
         cause: BaseException | None = error
@@ -181,7 +181,7 @@ class Endpoint:
             if "ConnectionError" in kinds or "ConnectError" in kinds or "TransportError" in kinds:
                 while (
                     cause.__cause__ is not None
-                ):  # the libraries say "connection error", the deepest says which
+                ):  # the libraries say "connection error"; the deepest cause says which
                     cause = cause.__cause__
                 return self.unreachable(cause)
             cause = cause.__cause__ or cause.__context__
@@ -189,7 +189,7 @@ class Endpoint:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Within, turn whatever a client library raises into an AgentError (see `explain`)."""
+        """Turn exceptions of client libraries inside the block into AgentErrors (see `explain`)."""
         try:
             yield
         except LtmBenchError:
@@ -198,7 +198,7 @@ class Endpoint:
             raise self.explain(error) from error
 
     def silent(self, finish: str, max_output: int) -> AgentError:
-        """Return the error for an answer without any text."""
+        """Return the error for an answer without text."""
         if finish == "length":
             return self._error(
                 f"max_output={max_output} tokens were used up (by reasoning) before any text was written",

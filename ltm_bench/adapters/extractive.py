@@ -1,7 +1,7 @@
-"""Answers questions by quoting what was said: no model, no network. It knows English a little, and nothing else.
+"""Answers questions by quoting what was said: no model, no network, and only a little English grammar.
 
-A message may want something (`question_in`); of the passages that were recalled for it, those that speak of the same
-things are candidates, and the newest of the best ones is quoted.
+If a message asks something (`question_in`), the recalled passages about the same things are candidates, and the newest
+of the best ones is quoted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INSTRUCTION = re.compile(
     r"(?:add|bring|buy|change|get|include|note|put|remember|set|take)\b",
     re.IGNORECASE,
 )
-# What a question says about the asking and about the form of its answer, not about what is asked.
+# Words about the asking and the form of the answer, not about what is asked.
 _ABOUT_ASKING = frozenset(
     map(
         hashing.stem,
@@ -50,13 +50,13 @@ _NUMBERS = {
 }
 _AMOUNT = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\s+(?:of\s+)?({'|'.join(_UNITS)})s?\b")
 _POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|her|his|its|their)\b", re.IGNORECASE)
-# Sentences about the form of the answer: they name a format, or say what not to do.
+# Sentences about the form of the answer: they name a format, or forbid something.
 _FORM = re.compile(r"\bjson\b|\bformat\b|^(?:please )?(?:do not|don't|never)\b", re.IGNORECASE)
 _UNKNOWN = "I do not remember that."
 
 
 def asks(sentence: str) -> bool:
-    """Say whether a sentence wants an answer: a question, or a request to say something."""
+    """Whether a sentence wants an answer: a question, or a request to say something."""
     lowered = sentence.lower().strip(" \"'“”‘’()*-")
     if lowered.startswith(("q:", "a:")):
         return False
@@ -69,7 +69,7 @@ def asks(sentence: str) -> bool:
 
 
 def question_in(text: str) -> str:
-    """Return the sentences of a message that want an answer; an empty string if it only states something.
+    """Return the sentences of a message that want an answer; empty if it only states something.
 
     A question between statements is part of what is told (a joke, a story), unless it is about the speaker. Where a
     pronoun points back, the statement before the question comes first.
@@ -88,7 +88,7 @@ def question_in(text: str) -> str:
 
 
 def statement_in(passage: str) -> str:
-    """Return a passage without the questions and requests at its end, which say nothing themselves."""
+    """Return a passage without trailing questions and requests, which state nothing."""
     said = sentences(passage)
     while said and asks(said[-1]):
         said.pop()
@@ -96,7 +96,7 @@ def statement_in(passage: str) -> str:
 
 
 def time_spoken_of(question: str, now: datetime) -> datetime | None:
-    """Return the time that `3 hours and 5 minutes ago` or `yesterday` means; None if there is no such phrase."""
+    """Return the time meant by `3 hours and 5 minutes ago` or `yesterday`; None without such a phrase."""
     lowered = question.lower()
     before, ago, _ = lowered.partition(" ago")
     if ago:
@@ -108,7 +108,7 @@ def time_spoken_of(question: str, now: datetime) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that was said and may answer the question."""
+    """A statement that may answer the question."""
 
     passage: Passage
     said: str
@@ -117,12 +117,12 @@ class Candidate:
 
 
 def answer(message: Message, passages: Sequence[Passage]) -> str:
-    """Answer a message that asks something from these passages, the nearest first."""
+    """Answer a message that asks something, from these passages, nearest first."""
     question = question_in(message.text)
     asked = set(hashing.words(question))
     as_json = not asked.isdisjoint({"json", "array"})
     own = [line.rpartition("A: ")[2].strip() for line in message.text.splitlines() if "A: " in line]
-    if own:  # the message brings what it asks for
+    if own:  # the message contains its own answer
         return json.dumps(own, ensure_ascii=False) if as_json else "\n".join(own)
     focus = focus_of(question)
     spoken_of = time_spoken_of(question, message.at)
@@ -144,7 +144,7 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
             return json.dumps(list(dict.fromkeys(v for v in values if v is not None)), ensure_ascii=False)
         return "You told me: " + "; ".join(f"“{said}”" for said in dict.fromkeys(each.said for each in alike))
     first = next(each for each in candidates if each.worth == best)
-    # What was said later about the same thing replaces what was said before, unless the question wants the old.
+    # A later statement about the same thing replaces an earlier one, unless the question asks for the old one.
     same = [
         each
         for each in in_order
@@ -157,7 +157,7 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
 
 
 def focus_of(question: str) -> dict[str, float]:
-    """Return the words of a question that say what it is about, each with its weight."""
+    """Return the words that say what a question is about, each with its weight."""
     said = sentences(question)
     about = [each for each in said if not _FORM.search(each)] or said
     found = [word for each in about for word in hashing.content_words(each) if word not in _ABOUT_ASKING]
@@ -167,7 +167,7 @@ def focus_of(question: str) -> dict[str, float]:
 def candidates_for(
     question: str, focus: dict[str, float], passages: Sequence[Passage]
 ) -> Iterator[Candidate]:
-    """Yield each passage's statement with its worth: the share of the question's weight that it mentions."""
+    """Yield each passage's statement with its relevance: the share of the question's weight that it mentions."""
     lowered = question.lower()
     of_agent = re.search(r"\byou (?:\w+ )?(?:say|said|tell|told|answer|recommend|suggest|reply)", lowered)
     speaker = "agent" if of_agent and not re.search(r"\bi (?:\w+ )?t(?:ell|old) you", lowered) else "user"
@@ -185,7 +185,7 @@ def candidates_for(
 
 
 def is_personal(text: str) -> bool:
-    """Say whether a text is about its speaker; `tell me` alone does not make it so."""
+    """Whether a text is about its speaker; `tell me` alone does not count."""
     text = re.sub(
         r"\b(?:tell|told|remind|give|show|send) me\b|\bi (?:\w+ )?(?:told|tell) you\b", " ", text.lower()
     )
@@ -193,7 +193,7 @@ def is_personal(text: str) -> bool:
 
 
 def _akin(word: str, other: str) -> bool:
-    """Say whether two stems are one word's: `allergi` and `allergic`, not `port` and `portrait`."""
+    """Whether two stems belong to one word: `allergi` and `allergic`, not `port` and `portrait`."""
     if word == other:
         return True
     shorter = min(len(word), len(other))
@@ -201,7 +201,7 @@ def _akin(word: str, other: str) -> bool:
 
 
 def phrase(said: str, focus: dict[str, float]) -> str:
-    """Return what a statement says about the focus: what is quoted, or follows the verb, or is left over."""
+    """Return what a statement says about the focus: the quoted part, or what follows the verb, or the rest."""
     if quoted := re.search(r"[\"“]([^\"”]{1,1000})[\"”]", said):
         return quoted[1]
     best = next((each for each in sentences(said) if set(focus) & set(hashing.content_words(each))), said)

@@ -6,16 +6,16 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves the old content or the new one, never a part."""
+    """Write a file atomically: a crash leaves the old content or the new one."""
     draft = path.with_suffix(".part")
     draft.write_text(text, "utf-8")
     draft.replace(path)
 
 
 def user_folder(home: Path, user: str | None, stem: str = "user") -> Path:
-    """Return a user's own folder below `home`; None, who is everybody, has `home` itself.
+    """Return a user's folder below `home`; None stands for all users and gets `home` itself.
 
-    No name leads out of it, and no two share a folder, even where file names have no case.
+    No name escapes `home`, and no two users share a folder, even on case-insensitive file systems.
     """
     if user is None:
         return home

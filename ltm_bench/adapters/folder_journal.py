@@ -1,6 +1,6 @@
-"""What a memory keeps in files, and a journal of how every turn changed them, so that a run is resumed with its own.
+"""A memory's files, and a journal of how each turn changed them, so that a resumed run gets its own back.
 
-A change is noted as what is new between the ends that stayed, so that a file that grows takes no more room than it has.
+A change is stored as the new part between unchanged ends, so the journal of a growing file stays as small as the file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Files = Mapping[str, bytes]
 
 
 class Folder:
-    """A folder that is read and written as a whole."""
+    """A folder that is read and written whole."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -32,7 +32,7 @@ class Folder:
         return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in files}
 
     def write(self, files: Files) -> None:
-        """Have these files in it and no others."""
+        """Make these the only files in it."""
         shutil.rmtree(self.root, ignore_errors=True)
         self.root.mkdir(parents=True)
         for name, content in files.items():
@@ -42,7 +42,7 @@ class Folder:
 
 
 class Edit(NamedTuple):
-    """A file's new content: so many bytes from its old beginning, this (as Latin-1), so many from its old end."""
+    """A file's new content: a number of bytes from the old start, new bytes (as Latin-1), a number from the old end."""
 
     head: int
     text: str
@@ -50,7 +50,7 @@ class Edit(NamedTuple):
 
     @classmethod
     def of(cls, before: bytes, after: bytes) -> Edit:
-        """Return what makes `after` of `before`."""
+        """Return the edit that turns `before` into `after`."""
         head = _shared(before, after)
         tail = _shared(before[head:][::-1], after[head:][::-1])
         return cls(head, after[head : len(after) - tail].decode("latin-1"), tail)
@@ -61,7 +61,7 @@ class Edit(NamedTuple):
 
 
 def _shared(one: bytes, other: bytes) -> int:
-    """Return how many bytes two texts begin with in common."""
+    """Return the length of the common prefix."""
     least, most = 0, min(len(one), len(other))
     while least < most:
         middle = (least + most + 1) // 2
@@ -73,7 +73,7 @@ def _shared(one: bytes, other: bytes) -> int:
 
 
 class Change(NamedTuple):
-    """What a turn changed in the files of a user."""
+    """What a turn changed in a user's files."""
 
     turn: int
     said: str
@@ -81,7 +81,7 @@ class Change(NamedTuple):
     at: str
     user: str | None
     edits: Mapping[str, Edit | None]
-    """By path; None: the file is gone."""
+    """Edits by path; None for a deleted file."""
 
     def done(self, files: Files) -> dict[str, bytes]:
         """Return the files after it."""
@@ -95,18 +95,18 @@ class Change(NamedTuple):
 
 
 class FolderJournal:
-    """The changes of users' files, one line of a file for every turn that made some."""
+    """The changes of users' files, one line for every turn that made any."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def exists(self) -> bool:
-        """Whether a conversation has begun here; its first line may still be to come."""
+        """Whether a conversation has begun here, even if it has no line yet."""
         return self.path.exists()
 
     def note(self, turn: Turn, user: str | None, before: Files, after: Files) -> Change | None:
-        """Write down what a turn has changed; None if it changed nothing."""
+        """Record what a turn has changed; None if it changed nothing."""
         edits = {
             path: Edit.of(before.get(path, b""), after[path]) if path in after else None
             for path in sorted({*before, *after})
@@ -121,7 +121,7 @@ class FolderJournal:
         return change
 
     def cut(self, turns: Iterable[Turn]) -> list[Change]:
-        """Keep the changes that these turns made, drop all others, and return what is kept."""
+        """Keep the changes of these turns, drop all others, and return what is kept."""
         known = list(self._read())
         numbers = {change.turn for change in known}
         made = {

@@ -1,4 +1,4 @@
-"""Turns text into vectors on this machine: hashed words and letter sequences, no model, no network, no state.
+"""Turns text into vectors locally: hashed words and letter sequences, no model, no network, no state.
 
 The same text gives the same vector in every process and on every platform, whatever was embedded before. All numbers
 in a vector are whole multiples of 1 / `GRAIN`; a product of two such vectors is exact in 32-bit floats, in whatever
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     """One row per text, of length 1."""
 
 NAME = "local-1"
-"""Stands for everything below: raise it when the same text gets another vector than before."""
+"""Version of everything below: raise it when the same text gets a different vector."""
 
 DIMENSIONS = 512
 
@@ -32,7 +32,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LETTERS = (3, 4, 5)
 _LETTERS_WEIGHT = 0.3
 
-# Words that say how something is said, not what: they distinguish no two passages.
+# Function words: they do not distinguish passages.
 STOP_WORDS = frozenset(
     """
     a about after again all also am an and any anything are aren't as at be because been before being both but by can
@@ -63,13 +63,13 @@ _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ied", "y"), ("ed", ""),
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, in order, as they stand."""
+    """Return the words of a text in lower case, in order, unstemmed."""
     return _WORD.findall(text.casefold().replace("’", "'"))
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Cut off the commonest English endings, so that `painted` meets `paints`. Crude on purpose."""
+    """Cut off the most common English endings, so that `painted` matches `paints`. Deliberately crude."""
     word = word.removesuffix("'s").replace("'", "")
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith(("ss", "us", "is")):
@@ -81,13 +81,13 @@ def stem(word: str) -> str:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the stems of those words of a text that carry its meaning, in order."""
+    """Return the stems of a text's content words, in order."""
     return [stem(word) for word in words(text) if word not in STOP_WORDS]
 
 
 @lru_cache(maxsize=65536)
 def weight(stemmed: str) -> float:
-    """Say how much a word tells passages apart: common and very short words tell less, figures more."""
+    """Return how well a word tells passages apart: common and very short words do less, figures more."""
     if stemmed in _COMMON_STEMS:
         return 0.4
     if stemmed.isdigit():
@@ -99,13 +99,13 @@ _COMMON_STEMS = frozenset(map(stem, _COMMON))
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """Return one vector per text; a text without any word gets the zero vector, which is near to nothing."""
+    """Return one vector per text; a text without words gets the zero vector, which is near nothing."""
     import numpy as np
 
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in enumerate(texts):
         counts: dict[str, int] = {}
-        # A text of stop words alone is still better told by them than by nothing.
+        # A text of stop words alone is better described by them than by nothing.
         for word in content_words(text) or map(stem, words(text)):
             counts[word] = counts.get(word, 0) + 1
         exact = np.zeros((1, DIMENSIONS))
@@ -117,7 +117,7 @@ def embed(texts: Sequence[str]) -> Vectors:
 
 
 def whole(rows: ArrayLike) -> Vectors:
-    """Bring vectors, of any embedder, to length 1 and round them to multiples of 1 / GRAIN."""
+    """Normalise any embedder's vectors to length 1, rounded to multiples of 1 / GRAIN."""
     import numpy as np
 
     exact = np.asarray(rows, dtype=np.float64)
@@ -127,7 +127,7 @@ def whole(rows: ArrayLike) -> Vectors:
 
 @lru_cache(maxsize=65536)
 def _features(word: str) -> tuple[NDArray[intp], NDArray[float64]]:
-    """Return where a word falls in the vector, and how heavily: as a whole, and in letter sequences."""
+    """Return the places and weights of a word in the vector: as a whole, and as letter sequences."""
     import numpy as np
 
     heavy = weight(word)

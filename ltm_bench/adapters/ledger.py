@@ -1,7 +1,7 @@
 """What an external memory has heard, turn by turn, so that a run can be resumed.
 
-A line is written before the memory hears a turn, and another one after. So turns that are not in the run's log, and
-turns that the memory may have heard in part, can be told from the rest.
+One line is written before the memory hears a turn, and one after. That identifies turns that are not in the run's log,
+and turns that the memory may have heard in part.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ltm_bench.core.messages import Turn, Usage
 
 
 def fingerprint(turn: Turn) -> str:
-    """Return what tells this turn from another one of the same number."""
+    """Return a hash that distinguishes this turn from others with the same number."""
     said = [turn.message.text, turn.reply.text, turn.message.at.isoformat()]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 
 def name_in(home: Path) -> str:
-    """Return a name that no other run has, for everything that this one keeps elsewhere; the same one when resumed."""
+    """Return a name unique to this run, for everything it keeps elsewhere; a resumed run gets the same one."""
     kept = home / "name"
     if not kept.exists():
         write_whole(kept, f"ltm-bench-{uuid.uuid4().hex}")
@@ -37,13 +37,13 @@ def name_in(home: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A turn that the memory has heard to its end."""
+    """A turn that the memory has heard completely."""
 
     turn: int
     said: str
     """The turn's fingerprint."""
     data: Any = None
-    """What the adapter wants to know of it."""
+    """The adapter's own data about it."""
 
 
 class Ledger:
@@ -53,7 +53,7 @@ class Ledger:
         self._path = path
         self.heard: list[Heard] = []
         self.begun: int | None = None
-        """The turn that the memory may have heard a part of."""
+        """The turn that the memory may have heard in part."""
         text = path.read_text("utf-8") if path.exists() else ""
         for line in text[: text.rfind("\n") + 1].splitlines():
             try:
@@ -66,23 +66,23 @@ class Ledger:
                 raise CannotResume(
                     f"{path} is damaged: {line[:80]!r}; start the run again, with --fresh"
                 ) from error
-        if text and not text.endswith("\n"):  # a crash tore the last line; what it announced did not follow
+        if text and not text.endswith("\n"):  # a crash tore the last line; nothing followed it
             write_whole(path, text[: text.rfind("\n") + 1])
 
     def begin(self, turn: int) -> None:
-        """Write down that the memory is about to hear this turn."""
+        """Record that the memory is about to hear this turn."""
         self._put([turn])
         self.begun = turn
 
     def finish(self, turn: Turn, data: Any = None) -> None:
-        """Write down that the memory has heard this turn."""
+        """Record that the memory has heard this turn."""
         heard = Heard(turn.message.turn, fingerprint(turn), data)
         self._put([heard.turn, heard.said, heard.data])
         self.heard.append(heard)
         self.begun = None
 
     def agreed(self, turns: Sequence[Turn]) -> int:
-        """Return how many turns, from the first on, the memory has heard exactly as the log has them."""
+        """Return how many turns from the start the memory has heard exactly as logged."""
         count = 0
         for heard, turn in zip(self.heard, turns, strict=False):
             if (heard.turn, heard.said) != (turn.message.turn, fingerprint(turn)):
@@ -91,11 +91,11 @@ class Ledger:
         return count
 
     def clean(self, agreed: int) -> bool:
-        """Whether the memory has heard nothing but so many turns: none after them, and none in part."""
+        """Whether the memory has heard exactly the agreed turns: none after them, and none in part."""
         return self.begun is None and len(self.heard) == agreed
 
     def cut(self, count: int) -> None:
-        """Keep the first turns only."""
+        """Keep only the first turns."""
         del self.heard[count:]
         self.begun = None
         write_whole(self._path, "".join(_line([each.turn, each.said, each.data]) for each in self.heard))
@@ -106,9 +106,9 @@ class Ledger:
 
 
 class Tally:
-    """What a memory's own calls have used, and which reply it is to be counted with: the next one.
+    """The usage of a memory's own calls, which is billed with its next reply.
 
-    What turns used that were only observed is in the ledger, so that a run that is resumed still counts it.
+    Usage of observed turns is in the ledger, so that a resumed run still counts it.
     """
 
     def __init__(self) -> None:
@@ -118,18 +118,18 @@ class Tally:
         """All of them, in order."""
 
     def add(self, usage: Usage | None) -> None:
-        """Count one call; None: it is unknown what it used."""
+        """Count one call; None if its usage is unknown."""
         self._turn.append(usage)
         self.calls.append(usage)
 
     def turn(self) -> list[dict[str, Any] | None]:
-        """Return what the turn that is now heard has used, for the ledger."""
+        """Return the usage of the current turn, for the ledger."""
         spent, self._turn = self._turn, []
         self._owed += spent
         return [None if each is None else {k: v for k, v in asdict(each).items() if v} for each in spent]
 
     def owe(self, turns: Sequence[Turn], spent: Sequence[Sequence[dict[str, Any] | None]]) -> None:
-        """Take up what the last of these turns used, if no reply has come after them."""
+        """Owe the usage of these turns that no reply has billed yet."""
         self._owed, self._turn = [], []
         for turn, calls in zip(reversed(turns), reversed(spent), strict=True):
             if turn.billed:
@@ -137,15 +137,15 @@ class Tally:
             self._owed += [None if call is None else Usage(**call) for call in calls]
 
     def settle(self, reply: Usage | None) -> Usage | None:
-        """Return what a reply and everything since the last one used; None if a part of it is unknown.
+        """Return the usage of a reply and of everything since the last one; None if any of it is unknown.
 
-        What another model embedded, and so wrote nothing, stands beside what the models wrote.
+        Embeddings of another model are kept in `besides`.
         """
         calls, self._owed, self._turn = [*self._owed, *self._turn], [], []
         return _together(calls, reply)
 
     def apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Take the calls since the last turn out of what is owed; return what adds them to a forked reply's usage."""
+        """Take the calls since the last turn out of the debt; return a function that adds them to a fork's usage."""
         calls, self._turn = self._turn, []
         return partial(_together, calls)
 

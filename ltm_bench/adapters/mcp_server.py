@@ -1,4 +1,4 @@
-"""One MCP server, started here or reached by HTTP: its tools, calls of them, and the end of it (extra `mcp`)."""
+"""One MCP server, started here or reached by HTTP: its tools, their calls, its shutdown (extra `mcp`)."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class Address:
     command: str = ""
     url: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """For the process of a command, besides the few that are always passed on."""
+    """Environment variables for a command's process, besides the few always passed on."""
     passed_on: Sequence[str] = ()
-    """Names of variables of our own environment that it gets as well, such as keys."""
+    """Names of our own environment variables to pass on, such as keys."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Names of headers of HTTP, and of the variables of the environment that hold their values."""
+    """HTTP headers, and the environment variables that hold their values."""
 
     def __str__(self) -> str:
         return scrubbed(self.url or self.command)
 
     async def transport(self, home: Path, stack: AsyncExitStack) -> Any:
-        """Return what the client connects with; {home} is the folder in which a process keeps its files.
+        """Return the client's transport; {home} in a command stands for the folder where its process keeps files.
 
         Args:
-            home: That folder; beside it is a log of what the process says outside the protocol.
-            stack: Closes at the end what is opened here.
+            home: That folder; a log of the process's other output stands beside it.
+            stack: Closes what is opened here.
         """
         if self.url:
             httpx2 = need("mcp", "httpx2")
@@ -64,7 +64,7 @@ class Address:
 
 
 class McpServer:
-    """A server that is connected. Its client lives in a task of its own, as its library wants it."""
+    """A connected server. Its client runs in its own task, as the library requires."""
 
     def __init__(self, address: Address, home: Path, timeout: float) -> None:
         self._address, self._home, self._timeout = address, home, timeout
@@ -75,7 +75,7 @@ class McpServer:
 
     async def start(self) -> None:
         """Start it, or connect to it, and ask for its tools. Raises AgentError."""
-        need("mcp", "mcp")  # here, and not in the middle of a connection: it takes seconds
+        need("mcp", "mcp")  # imported here, not in the middle of a connection: it takes seconds
         self._home.mkdir(parents=True, exist_ok=True)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._live(ready))
@@ -85,7 +85,7 @@ class McpServer:
         except Exception as error:  # whatever its library, its process or its network raises
             await self.stop()
             raise self._failed("cannot be reached", error) from error
-        except BaseException:  # interrupted: nothing of it is left running
+        except BaseException:  # interrupted: leave nothing running
             await self.stop()
             raise
 
@@ -109,7 +109,7 @@ class McpServer:
                 raise
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> tuple[ToolAnswer, Any]:
-        """Call a tool; return its text, and the data that it gives besides. Raises AgentError."""
+        """Call a tool; return its text and its structured data. Raises AgentError."""
         try:
             async with asyncio.timeout(self._timeout):
                 result = await self._client.call_tool(name, dict(arguments))
@@ -133,7 +133,7 @@ class McpServer:
         return AgentError(scrubbed(f"mcp server {self._address}: {what}: {said or type(error).__name__}"))
 
     def rejected(self, name: str, said: str) -> AgentError:
-        """Return the error for a call that the server answered with one of its own."""
+        """Return the error for a call that the server rejected."""
         return AgentError(scrubbed(f"mcp server {self._address}: {name} was refused: {said:.300}"))
 
     async def stop(self) -> None:
@@ -156,7 +156,7 @@ class McpTools(Toolbox):
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """Those that the server names."""
+        """The tools that the server lists."""
         return self._server.tools
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:

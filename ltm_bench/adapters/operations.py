@@ -1,10 +1,10 @@
-"""What a memory does for a turn: it writes, retrieves, answers. Whoever listens learns how long and for how much.
+"""Reports what a memory does for a turn (write, retrieve, answer), how long that takes and what it uses.
 
     with operating("retrieve") as done:
         found = await self.search(message.text)
         done.used(usage)
 
-Sections do not overlap. An adapter that marks none is taken to do one thing: `write` where it observes, `answer` where
+Operations do not overlap. An adapter that marks none counts as doing one thing: `write` when it observes, `answer` when
 it replies. Waiting for indexers (`Agent.settle`) is timed by the benchmark.
 """
 
@@ -29,16 +29,16 @@ class Done:
     name: Operation
     seconds: float = 0.0
     usage: list[Usage | None] = field(default_factory=list)
-    """Of every call to a model; None where a call does not say."""
+    """Usage of every model call; None for a call that does not report it."""
 
     def used(self, *usage: Usage | None) -> None:
-        """Say what it used."""
+        """Report its usage."""
         self.usage += usage
 
 
 @contextmanager
 def operating(name: Operation) -> Iterator[Done]:
-    """Time an operation, and report it to the listener, if there is one. What fails is not reported."""
+    """Time an operation, and report it to the listener, if any. A failed operation is not reported."""
     done, begun = Done(name), time.perf_counter()
     yield done
     done.seconds = time.perf_counter() - begun
@@ -51,7 +51,7 @@ _noted: ContextVar[list[Done] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noting() -> Iterator[list[Done]]:
-    """Collect the operations that are reported within."""
+    """Collect the operations reported inside the block."""
     noted: list[Done] = []
     token = _noted.set(noted)
     try:

@@ -11,7 +11,7 @@ from ltm_bench.adapters.text import sendable
 from ltm_bench.core.messages import Turn
 
 _PASSAGE_CHARACTERS = 240
-"""A passage of more characters is cut between sentences."""
+"""A longer passage is split between sentences."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9¡¿])")
 _ABBREVIATED = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e)|\b[A-Z])\.$|^[QA]:.*\?$")
@@ -34,7 +34,7 @@ class Passage:
 
 
 def sentences(text: str) -> list[str]:
-    """Cut a line into sentences; `Q: … A: …` stays together."""
+    """Split a line into sentences; `Q: … A: …` stays together."""
     found: list[str] = []
     for piece in _SENTENCE_END.split(text.strip()):
         if found and _ABBREVIATED.search(found[-1]):
@@ -45,7 +45,7 @@ def sentences(text: str) -> list[str]:
 
 
 def split_turn(turn: Turn) -> list[Passage]:
-    """Cut a turn into passages, those of the message first."""
+    """Split a turn into passages, the message's first."""
     said = [("user", text) for text in split(turn.message.text)]
     said += [("agent", text) for text in split(turn.reply.text)]
     return [
@@ -55,7 +55,7 @@ def split_turn(turn: Turn) -> list[Passage]:
 
 
 def split(text: str) -> Iterator[str]:
-    """Cut a text into passages: its lines, and long lines between sentences. JSON stays in one piece."""
+    """Split a text into passages: by lines, and long lines by sentences. JSON stays in one piece."""
     text = sendable(text)
     if text.lstrip().startswith(("[", "{")):
         yield text.strip()

@@ -1,4 +1,4 @@
-"""Agents made of a memory product and a core: the product remembers, another adapter answers from what it finds."""
+"""Agents made of a memory product, which remembers, and a core, which answers from what the product finds."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 
 class MemoryProduct(Agent):
-    """What the adapters of memory products share. Subclasses write `hear`, `recall` and `cut_back`.
+    """Base of the adapters of memory products. Subclasses write `hear`, `recall` and `cut_back`.
 
-    A turn is noted in a ledger before and after the product hears it, so that a run that is resumed has the memory of
-    its log: turns that the product has not heard are told to it, and what it heard beyond the log is cut off.
+    A ledger records each turn before and after the product hears it, so that a resumed run has the memory of its log:
+    the product is told the turns it missed, and cut back if it heard more than the log has.
     """
 
     forks = "snapshot"
@@ -40,12 +40,12 @@ class MemoryProduct(Agent):
         """Set up the core.
 
         Args:
-            endpoint: The product's server, or that of the model with which it works.
+            endpoint: The product's server, or that of its model.
             core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
-            core_settings: More settings of that adapter; those that are None are left to it.
-            memories: How many memories are recalled for a message.
-            recent: How many of the newest turns the core sees word for word.
-            window: Tokens of the prompt that the core gets, its reply not counted.
+            core_settings: Further settings of that adapter; None keeps its default.
+            memories: Number of memories recalled per message.
+            recent: Number of newest turns that the core sees verbatim.
+            window: Tokens of the core's prompt, without its reply.
         """
         at_least(
             type(self).__module__.rpartition(".")[2],
@@ -64,45 +64,45 @@ class MemoryProduct(Agent):
     # What a subclass writes
 
     async def hear(self, turn: Turn) -> None:
-        """Tell the product of a turn, and note it in the ledger before and after."""
+        """Tell the product a turn, and record it in the ledger before and after."""
         raise TypeError(f"{type(self).__name__} does not define hear()")
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
-        """Have the product forget all but these turns, and the ledger as well; return how many of them it still has.
+        """Cut the product and the ledger back to these turns; return how many of them the product still has.
 
-        Called only where the product has heard something else. Raises CannotResume.
+        Called only if the product has heard something else. Raises CannotResume.
         """
         raise TypeError(f"{type(self).__name__} does not define cut_back()")
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
-        """Return to the state after these turns, which are those of the ledger."""
+        """Return to the state after these turns, which match the ledger."""
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return what the product finds for a user. Products that keep users apart write this, and `recall` with it."""
+        """Return what the product finds for a user. Products with users override this, and call it in `recall`."""
         return await self.recall(query, limit)
 
     def query(self, message: Message) -> str:
-        """Return what is looked up for a message."""
+        """Return the search query for a message."""
         return message.text
 
     def billed(self, usage: Usage | None) -> Usage | None:
-        """Return the usage of a reply, given what the core used for it."""
+        """Return a reply's usage, given the core's."""
         return usage
 
     def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Return what adds the use of a lookup that was just made to the usage of a forked reply."""
+        """Return a function that adds the last lookup's usage to that of a forked reply."""
         return lambda usage: usage
 
     # The agent
 
     async def open(self, home: Path) -> None:
-        """Read the ledger of the run, and the name under which it keeps things elsewhere."""
+        """Read the run's ledger, and its name for everything kept elsewhere."""
         self._home = home
         self._name = name_in(home)
         self._ledger = Ledger(home / "heard.jsonl")
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Keep what the product has heard of these turns, cut off the rest, and tell it what is missing."""
+        """Keep the turns that the product has heard, cut off the rest, and tell it the missing ones."""
         turns = list(turns)
         agreed = self._ledger.agreed(turns)
         if not self._ledger.clean(agreed):
@@ -114,9 +114,9 @@ class MemoryProduct(Agent):
             await self.observe(turn)
 
     async def observe(self, turn: Turn) -> None:
-        """Tell the product of a turn."""
+        """Tell the product a turn."""
         await self._hear(turn)
-        if turn.billed:  # a run that is resumed: this reply has been billed, with all before it
+        if turn.billed:  # a resumed run: this reply has been billed, and everything before it
             self.billed(None)
 
     async def _hear(self, turn: Turn) -> None:
@@ -134,14 +134,14 @@ class MemoryProduct(Agent):
 
     @contextmanager
     def _operating(self, name: Operation) -> Iterator[None]:
-        """Time what the product does, with what its own calls use meanwhile."""
+        """Time an operation of the product, including the usage of its own calls."""
         with operating(name) as done:
             before = len(self._tally.calls)
             yield
             done.used(*self._tally.calls[before:])
 
     async def reply(self, message: Message) -> Reply:
-        """Answer from what the product finds, and tell it of the turn."""
+        """Answer from what the product finds, then tell it the turn."""
         await self._ready()
         prompt = await self._looked_up(message)
         with operating("answer") as done:
@@ -169,5 +169,5 @@ class MemoryProduct(Agent):
         await self._core.close()
 
     async def _ready(self) -> None:
-        if not self._restored:  # a new conversation in a folder where an older one was broken off
+        if not self._restored:  # a new conversation in the folder of an older, interrupted one
             await self.restore(())

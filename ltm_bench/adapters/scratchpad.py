@@ -1,4 +1,4 @@
-"""What a core model writes for itself: search queries, and notes that it keeps from turn to turn."""
+"""What a core model writes for itself: search queries, and notes kept from turn to turn."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ WRITE_NOTES = (
 _MOST_QUERIES = 3
 _QUERY_CHARACTERS = 300
 _PAD_CHARACTERS = 6000
-"""The longest scratchpad that is kept; of a longer one nothing is, and the one before stays."""
+"""Maximum length of a scratchpad; a longer one is rejected, and the previous one stays."""
 
 
 def read_queries(text: str) -> list[str]:
-    """Return the queries that a model wrote; none if they cannot be read."""
+    """Return the queries that a model wrote; empty if unreadable."""
     start, end = text.find("["), text.rfind("]")
     try:
         value = json_of(text[start : end + 1])
@@ -43,7 +43,7 @@ def read_queries(text: str) -> list[str]:
 class Scratchpad:
     """Notes that a core keeps, one line of a file for each turn after which they changed.
 
-    A line is written before the reply is given out, so it can be of a turn that the log does not have; `cut` drops it.
+    A line is written before the reply is returned, so its turn may be missing from the log; `cut` then drops it.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Scratchpad:
         self._path = path
 
     def cut(self, turns: int) -> None:
-        """Go back to the notes as they were after so many turns."""
+        """Return to the notes as they were after this many turns."""
         lines = self._path.read_text("utf-8").splitlines(keepends=True) if self._path.exists() else []
         kept: list[str] = []
         self.text = ""
@@ -70,7 +70,7 @@ class Scratchpad:
         write_whole(self._path, "".join(kept))
 
     def note(self, turn: int, answer: str) -> None:
-        """Take the core's new notes, if they are a JSON object of a bearable size."""
+        """Take the core's new notes, if they are a JSON object of acceptable size."""
         start, end = answer.find("{"), answer.rfind("}")
         try:
             value = json_of(answer[start : end + 1])

@@ -6,7 +6,7 @@ from ltm_bench.core.errors import ConfigError
 
 
 def at_least(adapter: str, **settings: tuple[int, int]) -> None:
-    """Raise ConfigError for the first setting that is below its least value: `at_least("zep", recent=(recent, 0))`."""
+    """Raise ConfigError for the first setting below its minimum: `at_least("zep", recent=(recent, 0))`."""
     for name, (value, least) in settings.items():
         if value < least:
             raise ConfigError(f"{adapter}: {name} = {value}, but at least {least} is needed")

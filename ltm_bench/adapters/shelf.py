@@ -1,4 +1,4 @@
-"""What a vector memory holds of one user: passages, found by vectors, by words or by both, and the newest turns."""
+"""What a vector memory holds about one user: passages, found by vectors, words or both, and the newest turns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Retrieval = Literal["vectors", "bm25", "hybrid"]
 
 
 class State(NamedTuple):
-    """All that an answer depends on, besides the message; it stays as it is while the shelf fills."""
+    """Everything that an answer depends on besides the message; a snapshot that does not change as the shelf fills."""
 
     held: Held
     words: WordIndex | None
@@ -31,7 +31,7 @@ class State(NamedTuple):
     pad: str
 
     def nearest(self, query: str, vector: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a query and its vector, the nearest first."""
+        """Return the passages nearest to a query and its vector, nearest first."""
         if self.words is None:
             return self.held.nearest(vector, limit)
         passages = self.held.passages
@@ -49,7 +49,7 @@ class Shelf:
     def __init__(
         self, home: Path, store: VectorStore, *, recent: int, retrieval: Retrieval, pad: Scratchpad | None
     ) -> None:
-        """Set up in `home`; what is there already counts only if `restore` says so."""
+        """Set up in `home`; existing content counts only after `restore`."""
         home.mkdir(parents=True, exist_ok=True)
         store.open(home)
         if pad is not None:
@@ -71,39 +71,39 @@ class Shelf:
     # A conversation
 
     def remember(self, turn: Turn) -> list[Passage]:
-        """Take up a turn and return its passages; they can be found once they have been embedded."""
+        """Add a turn and return its passages, which can be found once they are embedded."""
         passages = split_turn(turn)
         self._late += passages
         self._recent.append(turn)
         return passages
 
     def take_late(self) -> list[Passage]:
-        """Return what is to be embedded."""
+        """Return the passages still to be embedded."""
         return self._late
 
     def add(self, passages: Sequence[Passage], vectors: Any) -> None:
-        """Take up what was embedded."""
+        """Add embedded passages."""
         self._late = []
         self.store.add(passages, vectors)
         if self._words is not None:
             self._words.add(passage.text for passage in passages)
 
     def replay(self, turn: Turn) -> list[Passage]:
-        """Take up a turn of a run that is resumed, but for what was forgotten; return its passages."""
+        """Add a turn of a resumed run, except what was forgotten; return its passages."""
         passages = [each for each in split_turn(turn) if not self._forgotten.has(each)]
         self._kept += passages
         self._recent.append(turn)
         return passages
 
     def missing(self, turns: int) -> list[Passage]:
-        """Drop from the disk what was not replayed, and return what is not there yet; the log has so many turns."""
+        """Delete stored passages that were not replayed; return those missing. `turns` is the log's length."""
         if self.pad is not None:
             self.pad.cut(turns)
         self._stored = self.store.load()
         return self.store.keep(self._stored, self._kept)
 
     def restored(self, missing: Sequence[Passage], vectors: Any) -> None:
-        """Hold exactly what was replayed, with the vectors of what was missing."""
+        """Hold exactly what was replayed, with vectors for what was missing."""
         self.store.adopt(
             self._kept, self._stored, dict(zip((each.key for each in missing), vectors, strict=True))
         )
@@ -117,13 +117,13 @@ class Shelf:
     # What it holds
 
     def memories(self, user: str | None) -> Iterator[Memory]:
-        """Iterate over all passages, in the order in which they were said."""
+        """Iterate over all passages, in conversation order."""
         prefix = "" if user is None else f"{user}/"
         for each in [*self.store.passages, *self._late]:
             yield Memory(each.text, each.at, each.turn, id=prefix + each.key, user=user)
 
     def forget(self, query: str) -> int:
-        """Delete the passages that are about something, for good, and their turns from the newest ones."""
+        """Delete the passages about something for good, and their turns from the newest ones."""
         late = [each for each in self._late if is_about(each.text, query)]
         gone = [each for each in self.store.passages if is_about(each.text, query)]
         if gone:
@@ -142,12 +142,12 @@ class Shelf:
         return len(gone) + len(late)
 
     def close(self) -> None:
-        """Write what is not yet written, and close the files."""
+        """Write pending passages, and close the files."""
         self.store.close()
 
 
 class _Forgotten:
-    """The passages that were deleted on request, which a log that is replayed must not bring back."""
+    """Passages deleted on request, which replaying the log must not bring back."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,7 +1,7 @@
-"""Passages and vectors in SQLite, and the vectors once more in memory, where they are ranked exactly.
+"""Passages and vectors in SQLite, and the vectors also in memory, where they are ranked exactly.
 
-There is no index: a graph of neighbours takes longer to build than the rest of a run, and misses a true neighbour now
-and then. An exact scan over 60,000 passages takes some milliseconds.
+There is no index: a neighbour graph takes longer to build than the rest of a run, and misses a true neighbour now and
+then. An exact scan over 60,000 passages takes some milliseconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Scanned(Held):
     """One row per passage."""
 
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
         import numpy as np
 
         count = self.size
@@ -40,7 +40,7 @@ class Scanned(Held):
             return []
         scores = self.vectors @ query
         best = np.arange(count)
-        if limit < count:  # whatever scores as much as the last one that fits must be there to be compared
+        if limit < count:  # keep everything that ties with the last one that fits
             best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
         best = best[np.argsort(-scores[best], kind="stable")][:limit]
         return [Found(self.passages[int(row)], float(scores[row])) for row in best]
@@ -53,12 +53,12 @@ class SqliteStore(VectorStore):
     unreadable = (sqlite3.Error, ValueError, AttributeError)
 
     def __init__(self, embedder: str) -> None:
-        """Set up for the vectors of an embedder; those of another one are of no use, and are deleted."""
+        """Set up for an embedder's vectors; stored vectors of another embedder are deleted."""
         super().__init__(embedder)
         self._connection: sqlite3.Connection | None = None
 
     def open(self, home: Path) -> None:
-        """Say where the file is; it is opened, or created, when it is first read or written."""
+        """Set the file; it is opened or created on first use."""
         super().open(home)
         self._forget()
 
@@ -78,7 +78,7 @@ class SqliteStore(VectorStore):
         return self._connection
 
     def now(self) -> Scanned:
-        """Return what it holds now. It only ever grows behind it."""
+        """Return a snapshot. The store only grows behind it."""
         return Scanned(self.passages, len(self.passages), self._vectors[: len(self.passages)])
 
     def _read(self) -> dict[str, Stored]:
@@ -123,4 +123,4 @@ class SqliteStore(VectorStore):
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")  # SQLite's own text takes no half of a surrogate pair
+    return text.encode("utf-8", "surrogatepass")  # SQLite's text type rejects lone surrogates

@@ -1,11 +1,11 @@
-"""What a text is about, by its words: for memories that cannot be asked to forget something, but can be edited."""
+"""Whether a text is about something, by its words: for memories that cannot forget on request, but can be edited."""
 
 from __future__ import annotations
 
 from ltm_bench.adapters.hashing import content_words, weight
 
 _TELLING = 0.5
-"""Words of less weight are in half of all conversations."""
+"""Words of less weight occur in half of all conversations."""
 
 
 def is_about(text: str, query: str) -> bool:

@@ -1,4 +1,4 @@
-"""What is said to tools that nobody here knows, and what they answer: JSON with words to fill in, JSON to read."""
+"""Requests to unknown tools, and their answers: JSON with placeholders to fill in, JSON to read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 Item = tuple[str, Mapping[str, Any]]
-"""A text, and the fields of the object that it was read from."""
+"""A text, and the fields of the object it came from."""
 
 _WORD = re.compile(r"\{(\w+)\}")
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return JSON with every {word} in its texts replaced; a text that is one word alone becomes the value itself."""
+    """Return JSON with every {word} in its texts replaced; a text that is only one {word} becomes the value itself."""
     match template:
         case dict():
             return {name: filled(each, values) for name, each in template.items()}
@@ -28,9 +28,9 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def items_in(data: Any) -> list[Item]:
-    """Return the things that an answer holds, each as one text: the values of an object, joined.
+    """Return the items of an answer, each as one text: the joined values of an object.
 
-    A list of texts inside an object is one thing for each, with the object's other values before it.
+    A list of texts inside an object gives one item each, preceded by the object's other values.
     """
     return [(text, fields) for text, fields in _items(data) if text]
 

@@ -1,4 +1,4 @@
-"""Small things that every adapter does with text: make it sendable, cut it into pieces, read a time."""
+"""Text helpers for adapters: make text sendable, split it, parse a time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from datetime import datetime
 
 
 def sendable(text: str) -> str:
-    """Return a text with every half of a surrogate pair replaced, which neither UTF-8 nor any provider can hold.
+    """Return a text with lone surrogates replaced, which neither UTF-8 nor any provider accepts.
 
-    Two halves that stand together become the character that they are, as they do once they have been in a log.
+    A pair of surrogates becomes the character it encodes, as it does when read from a log.
     """
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def pieces(text: str, most: int) -> Iterator[str]:
-    """Cut a text into pieces of at most `most` characters, between lines where there are any."""
+    """Split a text into pieces of at most `most` characters, between lines if possible."""
     text = sendable(text)
     while len(text) > most:
         end = text.rfind("\n", 0, most) + 1 or most
@@ -26,7 +26,7 @@ def pieces(text: str, most: int) -> Iterator[str]:
 
 
 def aware_time(text: str | None) -> datetime | None:
-    """Return the time in ISO 8601 that a server gave; None where it gave none, or one without a time zone."""
+    """Parse a server's ISO 8601 time; None if it is missing or has no time zone."""
     try:
         at = datetime.fromisoformat(text or "")
     except ValueError:

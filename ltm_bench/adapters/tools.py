@@ -1,7 +1,7 @@
-"""Tools that a model may call while it replies: what they are, who carries them out, and how often.
+"""Tools that a model may call while it replies.
 
-A `Toolbox` holds them. `SdkChatModel.ask` takes one, sends what the tools answer back to the model, and stops after so
-many rounds, so that a reply always comes to an end.
+A `Toolbox` holds them. `SdkChatModel.ask` takes one, sends the tools' answers back to the model, and stops after a
+number of rounds, so that a reply always ends.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from ltm_bench.core.limits import json_of
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool, as a model hears of it."""
+    """A tool, as described to a model."""
 
     name: str
     description: str = ""
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
-    """Of its arguments: a JSON schema of an object."""
+    """JSON schema of its arguments, an object."""
     native: Mapping[str, Any] | None = None
-    """What the provider calls a tool that it knows by itself; the fields above are then not sent."""
+    """The provider's name for a tool built into it; the fields above are then not sent."""
 
 
 class ToolCall(NamedTuple):
-    """What a model wants done."""
+    """A model's call of a tool."""
 
     id: str
-    """The provider's; the answer carries it."""
+    """The provider's id; the answer repeats it."""
     name: str
     arguments: Mapping[str, Any] | None
-    """None where they could not be read."""
+    """None if they could not be read."""
 
 
 class ToolAnswer(NamedTuple):
-    """What came of a call."""
+    """The result of a call."""
 
     text: str
     failed: bool = False
 
 
 class Toolbox(ABC):
-    """Some tools, and what carries them out."""
+    """A set of tools, and their implementation."""
 
     rounds: int = 8
-    """How often the model may call tools for one reply; after that it is asked for the reply itself."""
+    """Rounds of tool calls per reply; after that the model is asked for the reply itself."""
     room: int = 8192
-    """Tokens that the calls and their answers may take up in the prompt, as our counter has them."""
+    """Tokens that calls and answers may take up in the prompt, by our counter."""
 
     @property
     @abstractmethod
@@ -58,10 +58,10 @@ class Toolbox(ABC):
 
     @abstractmethod
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Carry out a call. What the model did wrong is an answer that failed; raises AgentError for all else."""
+        """Carry out a call. The model's mistakes become failed answers; anything else raises AgentError."""
 
     async def use(self, call: ToolCall) -> ToolAnswer:
-        """Carry out a call of a model, which may name anything."""
+        """Carry out a model's call, which may name any tool."""
         if call.arguments is None:
             return ToolAnswer("The arguments are not a JSON object.", failed=True)
         if call.name not in (known := [tool.name for tool in self.tools]):
@@ -71,7 +71,7 @@ class Toolbox(ABC):
 
 @dataclass(frozen=True)
 class ToolUse:
-    """What a request carries of tools."""
+    """The tools part of a request."""
 
     tools: Sequence[Tool]
     messages: Sequence[Mapping[str, Any]]
@@ -81,7 +81,7 @@ class ToolUse:
 
 
 def object_in(text: str) -> dict[str, Any] | None:
-    """Return the arguments that a model wrote as text; None where they are no JSON object."""
+    """Parse arguments that a model wrote as text; None if they are not a JSON object."""
     try:
         found = json_of(text or "{}")
     except ValueError:

@@ -15,16 +15,16 @@ def usage_of(
     model: str | None,
     provider: str | None,
 ) -> Usage:
-    """Take the cached tokens out of the prompt's, where a provider counts them inside (OpenAI and most others do).
+    """Return a `Usage`, from figures of a provider that counts cached tokens in the prompt (OpenAI and most others).
 
     Args:
         prompt: All tokens of the prompt, cached ones included.
-        output: Tokens of the reply, reasoning included; None where it has none, as with embeddings.
+        output: Tokens of the reply, reasoning included; None if it has none, as with embeddings.
         cache_read: Prompt tokens read from the provider's cache.
         cache_write: Prompt tokens written to it.
-        reasoning: The part of `output` that nobody sees.
+        reasoning: The hidden part of `output`.
         model: The model, as the provider calls it.
-        provider: Whose prices apply; None where nobody's are known.
+        provider: Whose prices apply; None if unknown.
     """
     read, written = cache_read or 0, cache_write or 0
     if read + written > prompt:  # impossible: bill all of it at the full price

@@ -1,4 +1,4 @@
-"""Passages and their vectors: kept on disk, so that a run can be resumed, and searched for what is near to a query.
+"""Passages and their vectors, kept on disk so that a run can be resumed, and searched by similarity.
 
 A store says how it keeps and ranks them: `sqlite_store` scans them all, `chroma_store` asks Chroma's index.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.hashing import Vectors
 
 _WRITE_AT_ONCE = 256
-"""Passages per write. What a crash loses, `restore` is given again."""
+"""Passages per write. `restore` replaces what a crash loses."""
 
 
 class Stored(NamedTuple):
@@ -33,7 +33,7 @@ class Stored(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A passage that is near to a query."""
+    """A passage near a query."""
 
     passage: Passage
     score: float
@@ -42,15 +42,15 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Held(ABC):
-    """What a store holds at one moment."""
+    """A snapshot of a store."""
 
     passages: Sequence[Passage]
-    """The first `size` of them, in the order in which they were said; the list may grow behind it."""
+    """The first `size` of them, in conversation order; the list may grow behind it."""
     size: int
 
     @abstractmethod
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, equals in the order in which they were said."""
+        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
 
     def around(self, at: datetime, limit: int) -> list[Passage]:
         """Return the passages that were stored next to a time, in order."""
@@ -68,14 +68,14 @@ class VectorStore(ABC):
     """What reading a broken one raises."""
 
     def __init__(self, embedder: str) -> None:
-        """Set up for the vectors of an embedder; those of another one are of no use, and are deleted."""
+        """Set up for an embedder's vectors; stored vectors of another embedder are deleted."""
         self.embedder = embedder
         self._unwritten: list[tuple[Passage, Any]] = []
         self.passages: list[Passage] = []
         """In the order in which they were said."""
 
     def open(self, home: Path) -> None:
-        """Say where it is; it is opened, or created, when it is first read or written."""
+        """Set the location; it is opened or created on first use."""
         self.path = home.resolve() / self.place
 
     @abstractmethod
@@ -84,7 +84,7 @@ class VectorStore(ABC):
 
     @abstractmethod
     def now(self) -> Held:
-        """Return what it holds now. It only ever grows behind it."""
+        """Return a snapshot. The store only grows behind it."""
 
     @abstractmethod
     def _read(self) -> dict[str, Stored]:
@@ -103,7 +103,7 @@ class VectorStore(ABC):
         """Close what `connect` opened."""
 
     def load(self) -> dict[str, Stored]:
-        """Return what is on disk, by key. Raises CannotResume where it cannot be read."""
+        """Return what is on disk, by key. Raises CannotResume if it cannot be read."""
         if not self.path.exists():
             return {}
         try:
@@ -116,7 +116,7 @@ class VectorStore(ABC):
             ) from error
 
     def keep(self, stored: dict[str, Stored], passages: Sequence[Passage]) -> list[Passage]:
-        """Delete what is on disk but is not exactly one of these passages; return those that are missing there."""
+        """Delete everything on disk except exactly these passages; return those missing from disk."""
         wanted = {p.key: (p.text, said(p)) for p in passages}
         gone = [key for key, each in stored.items() if wanted.get(key) != (each.text, each.said)]
         if gone:
@@ -128,7 +128,7 @@ class VectorStore(ABC):
     def adopt(
         self, passages: Sequence[Passage], stored: Mapping[str, Stored], added: Mapping[str, Any]
     ) -> None:
-        """Hold exactly these passages from now on; those whose vectors are in `added` are written."""
+        """Hold exactly these passages; write those whose vectors are in `added`."""
         import numpy as np
 
         self._forget()
@@ -139,7 +139,7 @@ class VectorStore(ABC):
         self.write()
 
     def add(self, passages: Sequence[Passage], vectors: Vectors) -> None:
-        """Take up a turn's passages. They are on disk after some more turns, or after `close`."""
+        """Add a turn's passages. They reach the disk some turns later, or at `close`."""
         if passages:
             self._append(passages, vectors)
             self._unwritten += zip(passages, vectors, strict=True)
@@ -147,21 +147,21 @@ class VectorStore(ABC):
                 self.write()
 
     def _forget(self) -> None:
-        self.passages = []  # a new list: what was held before stays as it was
+        self.passages = []  # a new list: earlier snapshots must not change
         self._unwritten = []
 
     def _append(self, passages: Sequence[Passage], vectors: Vectors) -> None:
-        """Hold some more passages."""
+        """Add passages in memory."""
         self.passages += passages
 
     def write(self) -> None:
-        """Write what is not yet on disk."""
+        """Write pending passages to disk."""
         if self._unwritten:
             self._write(self._unwritten)
             self._unwritten = []
 
     def close(self) -> None:
-        """Write the rest and close what is open."""
+        """Write pending passages, and close."""
         try:
             self.write()
         finally:

@@ -1,17 +1,17 @@
 """The part of a conversation that fits into an agent's window. Pure: no SDK, no I/O.
 
-The whole conversation is kept; what is sent is always the system message, the newest turns that fit, and the newest
-message. A provider's prompt cache holds as long as a request begins with the one before it, so turns are not dropped
-one by one: when the next request would be too long, whole turns are dropped, oldest first, until what is sent takes up
-at most the part `keep` of the budget, and then nothing more is dropped for a good while.
+The whole conversation is kept; a request contains the system message, the newest turns that fit, and the newest
+message. A provider's prompt cache holds as long as each request begins with the previous one, so turns are not dropped
+one by one: when a request would be too long, whole turns are dropped, oldest first, until it takes up at most the share
+`keep` of the budget. Then nothing is dropped for a good while.
 
-Half a surrogate pair, which no provider accepts, is replaced in all of it.
+Lone surrogates, which no provider accepts, are replaced.
 
-That is `step`. With `middle` the oldest turns stay as well, in half of the room, and a message that is too long by
-itself is cut in its middle, as InfiniteBench cuts its prompts. With `none` nothing is ever dropped.
+That is `step`. With `middle` the oldest turns also stay, in half of the room, and a message that is too long by itself
+loses its middle, as InfiniteBench truncates prompts. With `none` nothing is ever dropped.
 
-Every text is tokenised once. The state depends on the sequence of `take` calls alone, so that an agent that was
-restored from its turns sends the same requests as one that was never interrupted.
+Every text is tokenised once. The state depends only on the sequence of `take` calls, so that an agent restored from its
+turns sends the same requests as one that was never interrupted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple, get_args, overload
 
 from pydantic_core import to_json
 
+from ltm_bench.adapters.compaction import Compacted
 from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Finish, Reply
@@ -31,10 +32,10 @@ MESSAGE_OVERHEAD = 4
 """Tokens that chat formats put around each message (role, separators)."""
 
 KEPT = 0.75
-"""The share of the budget that may be in use after turns were dropped, unless another one is set."""
+"""Default share of the budget in use after turns were dropped."""
 
 Truncate = Literal["step", "middle", "none"]
-"""What happens to a conversation that outgrows the window."""
+"""How a conversation that outgrows the window is truncated."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,14 @@ class Exchange:
     reply: str
     tokens: int
     """Both texts with their overhead, in the counter's tokens."""
+    said: Sequence[Mapping[str, object]] = ()
+    """What is sent in place of the reply's text, where the provider wants it back as it came."""
 
     @cached_property
     def json(self) -> bytes:
-        """Its two messages as elements of a JSON array, made once for all requests that they go with."""
-        return _said("user", self.message) + b"," + _said("assistant", self.reply)
+        """Its messages as elements of a JSON array, rendered once for all requests."""
+        answer = map(to_json, self.said) if self.said else (_said("assistant", self.reply),)
+        return b",".join((_said("user", self.message), *answer))
 
     @property
     def rendered(self) -> bool:
@@ -62,7 +66,7 @@ class Exchange:
 
 
 class History(Sequence[Exchange]):
-    """What of a conversation goes with a message: a view, so that nothing is copied for every turn of a long one.
+    """The part of a conversation sent with a message: a view, so that long conversations are not copied every turn.
 
     The list of exchanges may grow behind it.
     """
@@ -72,7 +76,7 @@ class History(Sequence[Exchange]):
         self._places = (range(head), range(start, len(exchanges)))
 
     def __len__(self) -> int:
-        """Return how many exchanges go."""
+        """Return the number of exchanges sent."""
         return sum(map(len, self._places))
 
     def __iter__(self) -> Iterator[Exchange]:
@@ -96,7 +100,7 @@ class History(Sequence[Exchange]):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the next request consists of, in this order."""
+    """The parts of the next request, in order."""
 
     system: str
     history: Sequence[Exchange]
@@ -114,8 +118,8 @@ class Prompt:
     ) -> bytes:
         """Return the JSON of a request to a chat API: the settings, and the messages in the field of that name.
 
-        `system` says whether the system message, where there is one, is the first of them; `more` are messages in the
-        API's own form that come after the newest one, such as calls of tools.
+        `system` says whether the system message, if any, comes first among them; `more` are messages in the API's own
+        form that follow the newest one, such as tool calls.
         """
         said = [_said("system", self.system)] if system and self.system else []
         said += [exchange.json for exchange in self.history]
@@ -129,7 +133,7 @@ def _said(role: str, text: str) -> bytes:
 
 
 class _Fit(NamedTuple):
-    """What of the history goes with a message: its first `head` exchanges, and those from `start` on."""
+    """The part of the history sent with a message: its first `head` exchanges, and those from `start` on."""
 
     head: int
     start: int
@@ -138,10 +142,10 @@ class _Fit(NamedTuple):
 
 
 class Window:
-    """A conversation and the window that moves over it.
+    """A conversation and its sliding window.
 
-    `window` and `max_output` are in the model's tokens; `ratio` is how many of the model's tokens one token of
-    `counter` can become at worst. Raises ConfigError where nothing but the system message would fit.
+    `window` and `max_output` are in the model's tokens; `ratio` is the model's tokens per token of `counter`, at worst.
+    Raises ConfigError if only the system message would fit.
     """
 
     def __init__(
@@ -178,7 +182,7 @@ class Window:
                 "give a larger window or a smaller, positive max_output"
             )
         self._exchanges: list[Exchange] = []
-        self._head = 0  # so many of the first exchanges are always sent
+        self._head = 0  # number of first exchanges that are always sent
         self._start = 0  # the first exchange after those that is still sent
         self._sent = 0  # tokens of all exchanges that are sent
         self._newest = ("", "", 0)
@@ -189,7 +193,7 @@ class Window:
         return self._budget
 
     def prompt(self, message: str) -> Prompt | None:
-        """Return what to send for this message; None where it does not fit."""
+        """Return the prompt for this message; None if it does not fit."""
         fit = self._fit(message)
         if fit is None:
             return None
@@ -198,16 +202,17 @@ class Window:
         return Prompt(self._system, history, text, self._frame + fit.sent + size)
 
     def most_tokens(self, message: str) -> int:
-        """Return the most that the prompt for this message can have, in the model's tokens; 0 if it does not fit."""
+        """Return the maximum size of this message's prompt in the model's tokens; 0 if it does not fit."""
         fit = self._fit(message)
         return 0 if fit is None else int((self._frame + fit.sent + self._sized(message)[1]) * self._ratio) + 1
 
     def take(self, message: str, reply: Reply) -> None:
-        """Take a message and its reply as having happened.
+        """Add a message and its reply.
 
-        A refused turn is left out: providers keep refusing whatever still contains it. So are an empty reply,
-        which no provider accepts in a history, and a message that never fitted. Where the provider found a prompt
-        too long that should have fitted, the budget shrinks to what is known to be less.
+        A refused turn is left out: providers keep refusing any history that contains it. So are an empty reply, which
+        no provider accepts in a history, and a message that never fitted. If the provider rejects a prompt as too long
+        that should have fitted, the budget shrinks below it. A compacted reply stands
+        for everything before it, and is dropped only if a message needs its room.
         """
         fit = self._fit(message)
         if fit is None:
@@ -223,11 +228,16 @@ class Window:
             self._head, self._start, self._sent = fit
             answer = sendable(reply.text)
             tokens = size + self._count(answer) + MESSAGE_OVERHEAD
-            self._exchanges.append(Exchange(text, answer, tokens))
+            said: Sequence[Mapping[str, object]] = ()
+            if isinstance(reply, Compacted):
+                said, tokens = reply.said, size + reply.tokens + MESSAGE_OVERHEAD
+                # Always sent from now on; forks may still look at the old list.
+                self._exchanges, self._head, self._start, self._sent = [], 1, 1, 0
+            self._exchanges.append(Exchange(text, answer, tokens, said))
             self._sent += tokens
 
     def _fit(self, message: str) -> _Fit | None:
-        """Return what goes with this message; changes nothing."""
+        """Return the history that fits with this message; changes nothing."""
         room = self._budget - self._frame - self._sized(message)[1]
         if room < 0:
             return None
@@ -245,7 +255,7 @@ class Window:
             start = head
         if (
             sum(exchange.tokens for exchange in self._exchanges[:head]) > room
-        ):  # a long message needs their room
+        ):  # a long message needs that room
             head, sent = 0, sum(exchange.tokens for exchange in self._exchanges[start:])
         while start < len(self._exchanges) and sent > room:
             sent -= self._exchanges[start].tokens
@@ -253,8 +263,8 @@ class Window:
         return _Fit(head, start, sent)
 
     def _sized(self, message: str) -> tuple[str, int]:
-        """Return a message as it is sent, and its tokens."""
-        # The same message is asked for several times in a row: reserved, sent, sent again, taken.
+        """Return a message as sent, and its tokens."""
+        # The same message is sized several times in a row: reserved, sent, retried, taken.
         if self._newest[0] != message or not self._newest[2]:
             text = sendable(message)
             size = self._count(text) + MESSAGE_OVERHEAD
@@ -266,7 +276,7 @@ class Window:
         return self._newest[1:]
 
     def _cut(self, message: str, room: int) -> str:
-        """Take out the middle of a message; where the ends join, a token more can come of it."""
+        """Cut the middle out of a message; joining the ends can add a token."""
         while True:
             start, end = self._counter.ends(message, room // 2, room - room // 2)
             if self._count(start + end) <= room or not start:

@@ -1,6 +1,6 @@
-"""Finds passages by their words: BM25 over stems, held in memory, and the merging of two rankings.
+"""Finds passages by their words, with BM25 over stems in memory, and merges rankings.
 
-Nothing is ever taken out: a search sees the first so many passages, as they were at one moment.
+Nothing is ever removed: a search of the first `size` passages sees the index as it once was.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _SATURATION, _LENGTH = 1.2, 0.75
 """The usual k1 and b."""
 
 _GRAIN = 2**20
-"""Scores are rounded to its multiples, so that a logarithm's last bit does not decide a ranking."""
+"""Scores are rounded to multiples of it, so that a logarithm's last bit does not decide a ranking."""
 
 _FUSED = 60
-"""The usual constant of reciprocal rank fusion: how little the first places count above those behind them."""
+"""The usual constant of reciprocal rank fusion: larger values flatten the ranking."""
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 class WordIndex:
-    """Texts by their words, numbered in the order in which they came."""
+    """Texts by their words, numbered in order of arrival."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._places: dict[str, array[int]] = {}
@@ -41,7 +41,7 @@ class WordIndex:
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> None:
-        """Take up some more texts."""
+        """Add texts."""
         for text in texts:
             number, counts = len(self._lengths), Counter(content_words(text))
             for word, times in counts.items():
@@ -52,7 +52,7 @@ class WordIndex:
             self._sums.append(self._sums[-1] + length)
 
     def nearest(self, query: str, limit: int, size: int) -> list[tuple[int, float]]:
-        """Return numbers and scores of the first `size` texts that share a word with the query, the best first."""
+        """Return numbers and scores of those of the first `size` texts that share a word with the query, best first."""
         import numpy as np
 
         if not size or not self._sums[size]:
@@ -82,7 +82,7 @@ def _best(scores: NDArray[float64], limit: int) -> list[tuple[int, float]]:
 
 
 def fused(rankings: Sequence[Sequence[Key]], limit: int) -> list[tuple[Key, float]]:
-    """Merge rankings into one by the ranks alone (reciprocal rank fusion); equals in the order of their first rank."""
+    """Merge rankings by rank alone (reciprocal rank fusion); ties in the order of their first rank."""
     scores: dict[Key, float] = {}
     for ranking in rankings:
         for rank, key in enumerate(ranking, start=1):

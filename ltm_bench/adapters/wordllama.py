@@ -1,4 +1,4 @@
-"""WordLlama's static embeddings: a vector for every token, averaged. Its package has the weights (extra `local`)."""
+"""WordLlama's static embeddings: one vector per token, averaged. The package contains the weights (extra `local`)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from ltm_bench.core.extras import extra
 
 NAME = "wordllama-1"
-"""Stands for the weights: raise it when the same text gets another vector than before."""
+"""Version of the weights: raise it when the same text gets a different vector."""
 
 DIMENSIONS = 256
 
 
 def embed(texts: Sequence[str]) -> Any:
-    """Return one vector per text. Raises ConfigError where WordLlama is not installed."""
+    """Return one vector per text. Raises ConfigError if WordLlama is not installed."""
     return _model().embed(list(texts))
 
 
@@ -30,5 +30,5 @@ def _model() -> Any:
 
     root.handlers[:], root.level = handlers, level  # importing it sets up logging for everybody
     logging.getLogger("wordllama").setLevel(logging.WARNING)
-    # It looks for its tokenizer under another name than it has in the package, and would download it.
+    # It looks for its tokenizer under a different name than the packaged one's, and would download it.
     return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

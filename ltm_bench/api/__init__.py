@@ -120,42 +120,42 @@ async def arun(
     Args:
         agent: A preset, an adapter, a provider and its model such as `openai:gpt-6-luna`, a path to an adapter's file,
             or `python:MODULE:NAME`.
-        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's own if left out,
-            usually 32k.
-        suite: What is asked: the name of a suite, or `goodai:FOLDER`.
-        data: The file or folder of a public set, where the suite is one.
+        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's by default, usually
+            32k.
+        suite: The name of a suite, or `goodai:FOLDER`.
+        data: The file or folder of a public set, if the suite is one.
         scenarios: Only these scenarios, instead of all of the suite.
-        examples: Examples per scenario, instead of the suite's; of a public set, so many questions in all.
+        examples: Examples per scenario, instead of the suite's; for a public set, the total number of questions.
         seed: The same seed gives the same conversation.
-        isolated: Every example in a conversation of its own, without filler.
+        isolated: Run every example in its own conversation, without filler.
         filler: `scripted` (the agent observes it, or is asked it if it cannot), `live` (it is asked), `triviaqa:PATH`,
             or `live,triviaqa:PATH`.
-        questions: `in-line` (part of the conversation), or `forked` (each is asked beside it, all at once).
-        acknowledge: Who replies to needles: `live` (the agent), or `scripted` (a script; the agent observes them).
-        quick: Forked questions, scripted acknowledgements and scripted filler.
+        questions: `in-line` (part of the conversation), or `forked` (asked beside it, concurrently).
+        acknowledge: Who replies to needles: `live` (the agent), or `scripted` (a script, while the agent observes).
+        quick: Fork questions, and script acknowledgements and filler.
         tokenizer: The encoding that measures spans.
-        settings: Of the agent.
+        settings: The agent's settings.
         base_url: A compatible server for the agent's adapter.
-        parameters: Of scenarios, by name, instead of the suite's: `{"counting_stars": {"stars": 32}}`.
+        parameters: Scenario parameters by scenario, instead of the suite's: `{"counting_stars": {"stars": 32}}`.
         timeout: Seconds to wait for one reply, instead of the agent's own setting.
         max_retries: How often a failed request is sent again, instead of the agent's own setting.
-        name: Of the folder in `reports`; named after what the run is if left out.
-        fresh: Start beside a run of the same name.
-        reports: The folder in which runs land.
-        max_cost: US dollars that are never exceeded.
-        judges: Agents that decide where text alone cannot tell.
-        cache: Keep providers' answers in `reports`, and answer the same requests from there.
-        tags: Words of your own about the run, by name: kept beside its log, no part of what it is.
+        name: The folder's name in `reports`; derived from the run by default.
+        fresh: Start a new run beside one of the same name.
+        reports: The folder that holds the runs.
+        max_cost: Limit in US dollars; never exceeded.
+        judges: Agents that decide when text alone cannot tell.
+        cache: Keep providers' answers in `reports`, and reuse them for identical requests.
+        tags: Your own notes about the run, by name: kept beside its log, not part of its identity.
         progress: Called with a `Progress` after every turn.
 
     Returns:
-        The run, complete.
+        The complete run.
 
     Raises:
-        ConfigError: An argument cannot be used.
+        ConfigError: An argument is invalid.
         RunIncomplete: The run stopped early, and can be resumed; `AgentError` if the agent could not reply.
         BudgetReached: The next call could exceed `max_cost`.
-        LogError: The folder holds another run, a damaged one, or one that another process works on.
+        LogError: The folder holds another run, a damaged one, or one in use by another process.
     """
     request = Request(
         agent=agent,
@@ -202,14 +202,14 @@ async def aresume(
     cache: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """Continue a run that was interrupted, exactly where it stopped. No logged reply is asked for again.
+    """Resume an interrupted run exactly where it stopped. No logged reply is asked for again.
 
     Args:
         run: Its name or folder; the newest one in `reports` if left out.
         timeout: Seconds to wait for one reply, instead of the agent's own setting.
         max_retries: How often a failed request is sent again, instead of the agent's own setting.
         reports: The folder in which runs land.
-        max_cost: US dollars that are never exceeded, what the run has cost so far included.
+        max_cost: Limit in US dollars, including what the run has cost so far; never exceeded.
         judges: Agents that decide where text alone cannot tell.
         cache: Keep providers' answers in `reports`, and answer the same requests from there.
         progress: Called with a `Progress` after every turn.
@@ -230,7 +230,7 @@ resume = _blocking(aresume, "resume")
 
 
 def load_run(run: str | os.PathLike[str] | None = None, *, reports: str | os.PathLike[str] = REPORTS) -> Run:
-    """Return a run that exists, scored from its log as today's matchers score. Nothing is written.
+    """Load an existing run, scored from its log by today's matchers. Writes nothing.
 
     Args:
         run: Its name or folder; the newest one in `reports` if left out.
@@ -249,7 +249,7 @@ def load_run(run: str | os.PathLike[str] | None = None, *, reports: str | os.Pat
 
 
 def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str] = REPORTS) -> Comparison:
-    """Compare runs: scores over spans, differences by example, and what sets the runs apart. No agent is asked.
+    """Compare runs: scores over spans, differences by example, and how the runs differ. Calls no agent.
 
     Args:
         runs: Runs, their names, or their folders.
@@ -279,14 +279,15 @@ def plot(
     Args:
         runs: Runs, their names, or their folders.
         kind: The chart; `ltm-bench plot --help` lists them.
-        path: The file to write; its ending says the form: `.svg`, `.png` or `.pdf`.
-        scenarios: Only these, of the runs that have asked one of them; costs and latencies stay those of whole runs.
-        labels: What to call runs instead of their agents' names, by name of the run.
-        width: Of the plot, in pixels, without labels and legend.
+        path: The file to write, in the format of its suffix: `.svg`, `.png` or `.pdf`.
+        scenarios: Only these scenarios, of the runs that asked any of them; costs and latencies are still of whole
+            runs.
+        labels: Labels to use instead of agents' names, by name of the run.
+        width: Width of the plot in pixels, without labels and legend.
         reports: The folder in which names are looked up.
 
     Raises:
-        ConfigError: The chart or the form is unknown, the extra is not installed, or there is nothing to draw.
+        ConfigError: The chart or format is unknown, the extra is not installed, or there is nothing to draw.
     """
     from ltm_bench.report.charts import WIDTH, draw
     from ltm_bench.report.publishing import replace_file

@@ -1,4 +1,4 @@
-"""Audits a run: how often do its matchers err? A judge reads a sample of what they were sure of."""
+"""Audits a run: how often do its matchers err? A judge reads a sample of their confident verdicts."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ltm_bench.log.recorder import locked
 
 
 async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed: int) -> Run:
-    """Have a calibrated judge read a sample of a run's confident verdicts, and publish what came of it.
+    """Have a calibrated judge read a sample of a run's confident verdicts, and publish the result.
 
-    What the judge has said before is not asked again. The audit is the last of the run's `results.audits`.
+    Earlier answers of the judge are reused. The audit becomes the last of the run's `results.audits`.
 
     Args:
         folder: The run folder.
         judge: The judge's name.
-        options: Of these, `budget` and `notify` matter.
-        sample: How many verdicts are drawn.
-        seed: The same seed draws the same ones.
+        options: Only `budget` and `notify` matter.
+        sample: The number of verdicts to draw.
+        seed: The same seed draws the same verdicts.
 
     Raises:
         ConfigError: The judge was never calibrated, or there is nothing to audit.
-        BudgetReached: The next call could exceed the budget. The same call goes on from there.
+        BudgetReached: The next call could exceed the budget. Repeat the call to continue.
     """
     manifest = read_manifest(folder)
     [asked] = find_judges([judge])

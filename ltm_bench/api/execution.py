@@ -1,4 +1,4 @@
-"""Plans what is asked for, carries it out, scores it, has judges asked, and publishes what came of it."""
+"""Plans a request, runs it, scores it, asks judges, and publishes the results."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from ltm_bench.score.results import Results
 from ltm_bench.script.scenario import Example
 
 REFERENCES = ("goldfish", "perfect")
-"""The baseline and the oracle, whose scores stand beside every run's."""
+"""The baseline and the oracle, whose scores accompany every run's."""
 
 ON_DEMAND = ("reciter", "parrot")
-"""Agents that can stand there as well; their conversation is held for it, which takes as long as any without calls."""
+"""Optional further references; each needs a conversation of its own, which makes no calls."""
 
 CACHE = "answers.sqlite"
-"""Where providers' answers are kept, in the folder of reports, if they are."""
+"""The file in the reports folder that keeps providers' answers, if they are kept."""
 
 _log = logging.getLogger("ltm_bench")
 _log.addHandler(logging.NullHandler())
@@ -52,35 +52,35 @@ _log.addHandler(logging.NullHandler())
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is carried out. None of this is part of what it is."""
+    """How a run is carried out. None of this is part of its identity."""
 
     reports: Path = REPORTS
     budget: Budget = field(default_factory=Budget)
     judges: Sequence[str] = ()
     cache: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
-    """Kept in environment.json, and added to those that the run has."""
+    """Tags kept in environment.json, added to those the run already has."""
     connections: int = CONCURRENT
-    """Calls to the agent that may be under way at a time: of isolated examples, and of forked questions."""
+    """Maximum concurrent calls to the agent, for isolated examples and forked questions."""
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
-    """Told, in one line each, of what a person at a terminal should know."""
+    """Called with single lines that a person at a terminal should read."""
     foresee: Callable[[Plan, Estimate | None], None] | None = None
-    """Told, before a run starts, what it will use; None for one that is too long to tell in passing."""
+    """Called with a forecast before a run starts; None if the run is too long to forecast quickly."""
     watch: Callable[[Plan, Path], None] | None = None
-    """Told of the plan and the folder before the first turn of a run that is not finished."""
+    """Called with the plan and the folder before the first turn of an unfinished run."""
     stopped: Callable[[Run], None] | None = None
-    """Told of a run that had to stop, as far as it got, before the error is raised."""
+    """Called with the partial run when a run has to stop, before the error is raised."""
 
 
 async def start(request: Request, options: Options, *, name: str | None, fresh: bool) -> Run:
-    """Plan what was asked for, and carry it out in its folder.
+    """Plan a request, and carry it out in its folder.
 
     Args:
-        request: What was asked for.
+        request: The arguments of the run.
         options: How it is carried out.
-        name: Of the run's folder; named after what it is if left out.
-        fresh: Start beside a run of the same name.
+        name: The run folder's name; derived from the run by default.
+        fresh: Start a new run beside one of the same name.
     """
     plan = make_plan(request)
     folder = run_folder(plan.name if name is None else name, fresh=fresh, reports=options.reports)
@@ -88,9 +88,9 @@ async def start(request: Request, options: Options, *, name: str | None, fresh: 
 
 
 async def execute(plan: Plan, folder: Path, options: Options) -> Run:
-    """Carry out a plan in its folder, or find it finished; then score it, ask judges, and write what came of it.
+    """Carry out a plan in its folder unless it is finished; then score it, ask judges, and write the results.
 
-    A run that had to stop is published as far as it got before the error is raised.
+    If the run has to stop, what there is of it is published before the error is raised.
     """
     judges = find_judges(options.judges)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
@@ -141,7 +141,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
 
 
 def _caching(options: Options) -> AbstractContextManager[None]:
-    """Keep providers' answers within, if they are to be kept."""
+    """Keep providers' answers inside the block, if the options say so."""
     if not options.cache:
         return nullcontext()
     from ltm_bench.adapters.http import caching
@@ -160,7 +160,7 @@ async def _judged(run: Run, plan: Plan | None, judges: Sequence[Judge], options:
 
 
 async def rescore(folder: Path, options: Options) -> Run:
-    """Score a run again from its log, and publish it. Its agent is not asked; judges are, where some are named."""
+    """Re-score a run from its log, and publish it. Calls no agent; asks judges if any are named."""
     manifest = read_manifest(folder)
     judges = find_judges(options.judges)
     run = Run(folder, manifest, await published(folder, None, {}, manifest))
@@ -178,20 +178,20 @@ async def published(
 
     Args:
         folder: The run folder.
-        plan: Of the run, where it was just carried out.
-        verdicts: What the matchers said already, by example and turn.
-        manifest: Of the run, where there is no plan.
-        besides: Which of `ON_DEMAND` stand beside the score as well.
+        plan: The run's plan, if it was just carried out.
+        verdicts: Verdicts that the matchers have already given, by example and turn.
+        manifest: The run's manifest, if there is no plan.
+        besides: References from `ON_DEMAND` to show beside the score.
 
     Raises:
-        ConfigError: There is no such reference, or it cannot be played any more.
+        ConfigError: The reference is unknown, or can no longer be played.
     """
     from ltm_bench.report.publishing import publish
 
     if unknown := [name for name in besides if name not in ON_DEMAND]:
         name = unknown[0]
         raise ConfigError(
-            f"--reference {name}: there is none{nearest(name, ON_DEMAND)} ({', '.join(ON_DEMAND)})"
+            f"unknown reference {name!r}{nearest(name, ON_DEMAND)} (known: {', '.join(ON_DEMAND)})"
         )
 
     if plan is not None:
@@ -213,7 +213,7 @@ async def published(
 async def _held(
     manifest: Manifest, examples: Sequence[Example], make_agent: Callable[[], Agent]
 ) -> list[Played]:
-    """Hold a run's conversation with an agent that costs nothing."""
+    """Run the conversation with an agent that costs nothing."""
     if manifest.suite.isolated:
         return await play_alone(examples, make_agent, manifest.suite.start)
     return await play(
@@ -230,7 +230,7 @@ async def _held(
 
 
 def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
-    """Raise ConfigError if a limit cannot be guaranteed, because the price of an agent is unknown."""
+    """Raise ConfigError if an agent's price is unknown, so that a limit cannot be guaranteed."""
     if limit is None:
         return
     if agent.free:
@@ -248,7 +248,7 @@ def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
 
 
 def _check_records(run: Path) -> None:
-    """Read everything that a run rests on, before anything is added to it. Raises LogError for damage."""
+    """Read all records of a run before adding to them. Raises LogError if one is damaged."""
     first = run / "events.jsonl"
     if not first.is_file() or not first.stat().st_size:
         return

@@ -1,4 +1,4 @@
-"""A run as a value: its folder, what it is, and what it came to."""
+"""A run as a value: its folder, its manifest and its results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ltm_bench.score.statistics import Interval
 
 
 def stored_references(folder: Path, results: Results) -> dict[str, float]:
-    """Return what baseline and oracle scored, if that was published from the log that these results are of."""
+    """Return the scores of baseline and oracle, if they were published from the same log as these results."""
     try:
         stored = json_of(content_of(folder / "results.json"))
         if stored["log"] != results.log:
@@ -30,7 +30,7 @@ def stored_references(folder: Path, results: Results) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Run:
-    """A run: its folder, what it is, and what it came to."""
+    """A run: its folder, its manifest and its results."""
 
     folder: Path
     manifest: Manifest
@@ -38,7 +38,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The folder's name."""
         return self.folder.name
 
     @property
@@ -58,7 +58,7 @@ class Run:
 
     @property
     def interval(self) -> Interval | None:
-        """95 % interval of the score; None while the run is incomplete, or with one example a scenario."""
+        """95 % interval of the score; None while the run is incomplete, or with one example per scenario."""
         return self.results.interval
 
     @property
@@ -77,7 +77,7 @@ class Run:
         return self.results.examples
 
     def report(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Write the page of the run, and return where: into its folder unless another file is named."""
+        """Write the run's page, and return its path: in the run's folder by default."""
         target = self.folder / "report.html" if path is None else Path(path)
         from ltm_bench.report.publishing import replace_file
 
@@ -85,13 +85,13 @@ class Run:
         return target
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a flat row for every question, with everything that is known of it."""
+        """Return one flat row per question, with everything known about it."""
         from ltm_bench.export.rows import rows
 
         return [row._asdict() for row in rows(self.results)]
 
     def frame(self) -> Any:
-        """Return `rows()` as a data frame of pandas or, where that is not installed, of polars. Raises ConfigError."""
+        """Return `rows()` as a pandas data frame, or a polars one if pandas is not installed. Raises ConfigError."""
         try:
             import pandas
         except ImportError:

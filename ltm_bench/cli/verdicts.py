@@ -1,4 +1,4 @@
-"""The verdicts that were stored when a run was last scored."""
+"""The verdicts stored when a run was last scored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ltm_bench.core.limits import content_of, json_of
 
 
 def stored_verdicts(run: Path) -> dict[str, str]:
-    """Return outcome and score in words, by example and turn; empty where the file is missing or cannot be read."""
+    """Return outcome and score in words, by example and turn; empty if the file is missing or cannot be read."""
     path = run / "verdicts.jsonl"
     if not path.exists():
         return {}

@@ -1,1 +1,1 @@
-"""The words that all other rooms are written in: messages, agents, errors, clock, dice, tokens, prices, budget."""
+"""The vocabulary that every other room shares: messages, agents, errors, clock, dice, tokens, prices, budget."""

@@ -1,7 +1,8 @@
 """The system under test, as the benchmark sees it. An adapter subclasses `Agent` and writes `reply`.
 
-Everything else is optional. What an agent can do is said by attributes of the *instance*, since it often depends on
-the settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`, `connections`.
+Everything else is optional. Attributes of the *instance* declare what an agent can do, since that often depends
+on its settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`,
+`connections`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 Forks = Literal["no", "snapshot", "barrier"]
 """Whether an agent can answer a question on the side, outside the conversation (see `Agent.fork`).
 
-`snapshot`: the answer depends only on what `fork` froze. `barrier`: it must also be awaited before anything else is
-said to the agent.
+`snapshot`: the answer depends only on what `fork` froze. `barrier`: it must also be awaited before the agent
+gets another message.
 """
 
 
@@ -37,31 +38,35 @@ class Memory:
     id: str | None = None
     """What the agent's store calls it."""
     user: str | None = None
-    """Whose memory it is, for agents that keep users apart."""
+    """The user it belongs to, for agents that keep users apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that an agent found out about itself, for `ltm-bench doctor`."""
+    """One thing that `ltm-bench doctor` reports about an agent."""
 
     ok: bool
     text: str
     lacks: bool = False
-    """Whether something is missing that an agent can do without."""
+    """Whether an optional feature is missing."""
 
 
-def session_of(turn: Turn) -> tuple[str | None, str] | None:
-    """Return what the turns of one session have in common: example and session; None for a turn of no session."""
+SessionKey = tuple[str | None, str]
+"""The key that all turns of a session share: example and session."""
+
+
+def session_of(turn: Turn) -> SessionKey | None:
+    """Return the session key of a turn; None for a turn outside any session."""
     return None if turn.session is None else (turn.example, turn.session)
 
 
 @dataclass(frozen=True)
 class UsageModel:
-    """What the use of a chat model in a window depends on, so that `ltm-bench estimate` can simulate it."""
+    """What `ltm-bench estimate` needs to simulate the usage of a chat model in a window."""
 
     model: str | None
     provider: str | None
-    """Whose prices apply; None where nobody's are known."""
+    """Whose prices apply; None if unknown."""
     system: str
     window: int
     """The model's context window, in its own tokens."""
@@ -70,7 +75,7 @@ class UsageModel:
     writes_cost: bool = False
     """Whether writing to the prompt cache has a price of its own (Anthropic)."""
     ratio: float = 1.0
-    """How many of the model's tokens one of ours can become, as its adapter reckons when it fills the window."""
+    """The model's tokens per token of ours, at worst; the adapter fills its window by this ratio."""
     truncate: str = "step"
     """As in `ltm_bench.adapters.Window`."""
     keep: float = 0.75
@@ -88,38 +93,38 @@ class Agent:
     """True for agents that run on this machine and cost nothing; otherwise a missing usage is an unknown cost."""
 
     interactive: bool = False
-    """True for agents that talk to somebody at this terminal, so that no progress is drawn over it."""
+    """True for agents that talk to a person at this terminal: no progress bar is drawn over them."""
 
     told_ideal: bool = False
     """True for `perfect` alone: its messages carry the ideal reply."""
 
     observes: bool = False
-    """Whether a turn reaches the agent that it is not asked to answer. True for classes that override `observe` or
+    """Whether turns that the agent is not asked to answer reach it. True for classes that override `observe` or
     `observe_session`.
 
-    What the agent observes costs no call; an agent that does not observe is asked everything, filler included. An
-    adapter whose settings decide sets it on the instance, and one that remembers nothing may set it, too.
+    Observing costs no call; an agent that does not observe is asked everything, filler included. An adapter may
+    set it on the instance if its settings decide, or if it remembers nothing.
     """
 
     metered: bool = False
-    """Whether all its requests go through the toolkit's HTTP client, so that each is paid for by itself."""
+    """Whether all its requests go through the toolkit's HTTP client, so that each attempt is budgeted."""
 
     writes_in_reply: bool = False
-    """Whether it decides what to remember while it replies, with memory tools or a scratchpad, say.
+    """Whether it decides what to remember while replying, for example with memory tools or a scratchpad.
 
-    A message that such an agent only observes is not remembered as one that it answers.
+    Such an agent does not remember an observed message the way it remembers one that it answers.
     """
 
     forks: Forks = "no"
-    """Whether `fork` can be called, and what it promises."""
+    """Whether `fork` can be called, and what its answers depend on."""
 
     keeps_users: bool = False
-    """Whether the agent keeps the users apart that `Message.user` names."""
+    """Whether the agent keeps the users named in `Message.user` apart."""
 
     connections: str
-    """Whose connections its calls take: a server's URL or a vendor's host. By default, the adapter's own name.
+    """What its calls connect to: a server's URL or a vendor's host. Defaults to the adapter's name.
 
-    A sweep limits the calls that are under way at the same time, for all agents with the same connections together.
+    A sweep limits concurrent calls across all agents that share a connection.
     """
 
     def __init_subclass__(cls) -> None:
@@ -133,31 +138,31 @@ class Agent:
     # A conversation
 
     async def open(self, home: Path) -> None:
-        """Get ready; `home` is a folder of this agent's own inside the run. Called once, before all else."""
+        """Get ready; `home` is this agent's own folder inside the run. Called once, first."""
 
     async def reply(self, message: Message) -> Reply:
-        """Answer a message. The only method that must be written."""
+        """Answer a message. The only required method."""
         raise TypeError(f"the adapter {type(self).__name__} does not define reply()")
 
     async def observe(self, turn: Turn) -> None:
-        """Take a turn as having happened, without being asked (scripted filler, replay)."""
-        if self.takes_sessions:  # this one has a single turn
+        """Take in a turn without answering it (scripted filler, replay)."""
+        if self.takes_sessions:  # a session of a single turn
             await self.observe_session((turn,))
 
     async def observe_session(self, turns: Sequence[Turn]) -> None:
-        """Take a whole session at once, for memories that store sessions. The default observes turn by turn.
+        """Take in a whole session at once, for memories that store sessions. The default observes turn by turn.
 
-        Records such as the public sets' consist of sessions. The turns have the session's date; a long session
-        has several. Texts name who speaks, line by line. What belongs to no session goes to `observe`.
+        Public sets consist of sessions. Every turn carries the session's date; a long session has several
+        turns. Each line of a text names its speaker. Turns outside any session go to `observe`.
         """
         for turn in turns:
             await self.observe(turn)
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Return to the state after these turns; called once after `open` when a run is resumed.
+        """Return to the state after these turns. Called once, after `open`, when a run resumes.
 
-        The default observes each turn, and each session at once where the agent takes sessions. Agents with a durable
-        memory cut it back to these, or raise CannotResume.
+        The default observes each turn, or each session if the agent takes sessions. Agents with a durable
+        memory cut it back to these turns, or raise CannotResume.
         """
         for session, together in groupby(turns, key=session_of):
             if session is not None and self.takes_sessions:
@@ -173,27 +178,27 @@ class Agent:
         """Freeze the prompt for `message` and return a call that answers it outside the conversation.
 
         The first await settles, retrieves and freezes, and writes nothing; the returned call answers from the frozen
-        prompt and touches no state of the agent. Raises NotImplementedError where `forks` is `no`.
+        prompt and touches no state of the agent. Raises NotImplementedError if `forks` is `no`.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot be forked")
 
     async def close(self) -> None:
-        """Let go of connections and files. Called once, at the end."""
+        """Close connections and files. Called once, last."""
 
     # Its memory
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return what retrieval would give for `query`; raises NotImplementedError where there is none."""
+        """Return what retrieval gives for `query`. Raises NotImplementedError if the agent has no retrieval."""
         raise NotImplementedError(f"{type(self).__name__} has no retrieval to ask")
 
     def memories(self) -> AsyncIterator[Memory]:
-        """Iterate over everything that the store holds; raises NotImplementedError where it cannot be listed."""
+        """Iterate over everything in the store. Raises NotImplementedError if it cannot be listed."""
         raise NotImplementedError(f"{type(self).__name__} cannot list its memories")
 
     async def forget(self, query: str) -> int:
-        """Delete what the store holds on `query` and return how many memories that were.
+        """Delete what the store holds about `query`, and return the number of memories deleted.
 
-        Raises NotImplementedError where nothing can be deleted.
+        Raises NotImplementedError if the agent cannot delete.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 
@@ -201,22 +206,22 @@ class Agent:
 
     @property
     def takes_sessions(self) -> bool:
-        """Whether it has an `observe_session` of its own."""
+        """Whether it overrides `observe_session`."""
         return type(self).observe_session is not Agent.observe_session
 
     @property
     def can_be_told(self) -> bool:
-        """Whether a run that was interrupted can tell it what was said before."""
+        """Whether a resumed run can tell it what was said before."""
         return self.observes or type(self).restore is not Agent.restore
 
     def reserve(self, message: Message) -> Usage | None:
-        """Return the most that replying to `message` could use, for --max-cost; None where it is unknown."""
+        """Return an upper bound on the usage of a reply to `message`, for --max-cost; None if unknown."""
         return None
 
     def usage_model(self) -> UsageModel | None:
-        """Return what a simulation of its use needs, for `ltm-bench estimate`; None where none is possible."""
+        """Return what a simulation of its use needs, for `ltm-bench estimate`; None if there is none is possible."""
         return None
 
     async def examine(self) -> Sequence[Finding]:
-        """Find out, without talking, whether this agent can work: key, model, retirement. Makes no paid call."""
+        """Check that this agent can work (key, model, retirement) without a paid call."""
         return ()

@@ -1,8 +1,8 @@
 """The budget of a run or a sweep, in US dollars: the limit, what has been spent, what is reserved for pending calls.
 
-A call to an agent can be several attempts: providers' libraries send again what was cut off or came too late, and a
-provider may have billed all of them. So every attempt reserves before it is sent, and one that ended neither with an
-HTTP error nor with a usage is charged with all that it had reserved.
+A call to an agent can take several attempts: providers' libraries retry what was cut off or came too late, and
+the provider may bill each attempt. So every attempt reserves money before it is sent, and one that ends with
+neither an HTTP error nor a usage is charged everything it reserved.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ltm_bench.core.pricing import dollars
 NOTHING = Decimal()
 
 Mark = Literal["sending", "refused", "failed", "lost"]
-"""What is written down of an attempt while a call is under way: see `Payment`."""
+"""What is noted about an attempt while a call is in flight; see `Payment`."""
 
 Note = Callable[[Mark, Decimal], None]
-"""Told of marks, each with what was charged for it; `sending` with what is reserved."""
+"""Receives each mark with the amount charged; for `sending`, the amount reserved."""
 
 
 class Halted(BaseException):
-    """There is no money for another attempt. Libraries take it for no error that passes, and so do not try again."""
+    """There is no money for another attempt. Libraries do not see a transient error in it, so they do not retry."""
 
 
 def _nowhere(mark: Mark, charged: Decimal) -> None:
@@ -56,16 +56,17 @@ class Budget:
     def paying(
         self, agent: Agent, message: Message, note: Note = _nowhere, *, at_once: bool = True
     ) -> Iterator[Payment]:
-        """Pay for one call to an agent, which is made within: for every attempt that the toolkit's HTTP clients make.
+        """Pay for one call to an agent, made inside the block: for every attempt of the toolkit's HTTP clients.
 
-        Whoever calls says with `Payment.settle` what a reply used. A call that ends with an error is charged with what
-        it may have cost.
+        The caller reports the usage of a reply with `Payment.settle`. A call that ends with an error is charged
+        what it may have cost.
 
         Args:
-            agent: Who is called.
-            message: What it is told.
-            note: Told of every attempt; should the process die, the notes say what it may owe.
-            at_once: Reserve before anything is sent. False waits until something is, for calls that seldom do.
+            agent: The agent that is called.
+            message: The message it gets.
+            note: Called for every attempt; if the process dies, the notes say what it may owe.
+            at_once: Reserve before anything is sent. False waits for the first request, for calls that rarely
+                make one.
 
         Raises:
             BudgetReached: There is no money for the call, or for another attempt of it.
@@ -76,9 +77,7 @@ class Budget:
         token = _paying.set(payment)
         try:
             yield payment
-        except (
-            BaseException
-        ) as error:  # whatever it is: what it may have cost is charged, the rest is given back
+        except BaseException as error:  # any error: charge what the call may have cost, give back the rest
             payment.fail()
             if payment.stopped is not None:
                 raise payment.stopped from error
@@ -98,7 +97,7 @@ class Budget:
                 self.unknown = True
 
     def take(self, price: Decimal | None) -> Decimal:
-        """Reserve this price, and return it. Raises BudgetReached if that could exceed the limit, or is unknown."""
+        """Reserve this price, and return it. Raises BudgetReached if it is unknown or could exceed the limit."""
         with self.lock:
             if price is None or self.unknown:
                 raise BudgetReached(
@@ -119,13 +118,13 @@ class Budget:
             self.spent += price
 
     def charge(self, price: Decimal, held: Decimal = NOTHING) -> None:
-        """Count what may have been paid for, and of which no usage came back; release what was reserved for it."""
+        """Count what may have been billed although no usage came back; release its reservation."""
         with self.lock:
             self.spent += price
             self.held -= held
 
     def lose(self, price: Decimal) -> None:
-        """Count a call that may have been paid for, and whose reply was lost in a crash."""
+        """Count a call that may have been billed, and whose reply was lost in a crash."""
         with self.lock:
             self.spent += price
 
@@ -138,13 +137,13 @@ class Budget:
 class Payment:
     """What one call to an agent costs, attempt by attempt.
 
-    What an attempt reserves is what the agent reserves for a whole reply. All first attempts of a reply that takes
-    several requests fit in there; each attempt after a lost one reserves as much again.
+    An attempt reserves what the agent reserves for a whole reply. That covers the first attempt of every
+    request that a reply takes; each retry of a lost one reserves as much again.
     """
 
     def __init__(self, budget: Budget, agent: Agent, message: Message, note: Note) -> None:
         self.charged = NOTHING
-        """What was charged because no usage came back."""
+        """Charged because no usage came back."""
         self.stopped: BudgetReached | None = None
         """Why there was no money for another attempt."""
         self._budget, self._agent, self._message, self._note = budget, agent, message, note
@@ -154,12 +153,12 @@ class Payment:
 
     @cached_property
     def price(self) -> Decimal | None:
-        """The most that an attempt can cost; None where it is unknown."""
+        """The most that an attempt can cost; None if unknown."""
         most = None if self._agent.free else self._agent.reserve(self._message)
         return dollars(most) if most is not None else None
 
     def reserve(self) -> None:
-        """Set the money for an attempt aside, unless that is done. Raises BudgetReached."""
+        """Reserve the money for an attempt, unless that has been done. Raises BudgetReached."""
         with self._budget.lock:
             if self._held is None and self._budget.limit is not None and not self._agent.free:
                 self._held = self._budget.take(self.price)
@@ -175,22 +174,22 @@ class Payment:
             raise Halted(str(self.stopped)) from None
 
     def calling(self) -> None:
-        """Say that the agent is called now: of one whose attempts nobody sees, this is the only one."""
+        """Note that the agent is called now; if its attempts cannot be seen, the call counts as one."""
         if not self._agent.metered:
             self.sending()
 
     def sending(self) -> None:
-        """Note that the first byte of an attempt goes out now."""
+        """Note that an attempt's first byte is being sent."""
         self._sent = True
         self._note("sending", self._held or NOTHING)
 
     def end(self, *, refused: bool, answered: bool, heard: bool = False) -> None:
-        """Take note of how an attempt ended.
+        """Note how an attempt ended.
 
         Args:
-            refused: With an HTTP error, or before it was sent: it costs nothing.
-            answered: With an answer, whose usage the reply will say.
-            heard: Whether the agent may have heard the message all the same: a server failed while it worked on it.
+            refused: By an HTTP error, or before it was sent: it costs nothing.
+            answered: An answer came; the reply will report its usage.
+            heard: Whether the agent may have got the message anyway: the server failed while processing it.
         """
         self._sent = False
         if refused:
@@ -201,7 +200,7 @@ class Payment:
             self._note("lost", self._charge())
 
     def settle(self, usage: Usage | None) -> None:
-        """Count what a reply used; all that was reserved where it does not say."""
+        """Count what a reply used, or everything reserved if it does not say."""
         self._settled = True
         free, held = self._agent.free, self._held
         if held is not None and not free and (usage is None or dollars(usage) is None):
@@ -211,7 +210,7 @@ class Payment:
         self._budget.settle(usage, free=free, held=held or NOTHING)
 
     def fail(self) -> None:
-        """Charge a call that failed with what it may have cost, beside the attempts that were charged already."""
+        """Charge a failed call what it may have cost, besides the attempts already charged."""
         if not self._settled and (self._answered or self._sent):
             self._settled = True
             self._note("lost", self._charge())
@@ -237,5 +236,5 @@ _paying: ContextVar[Payment | None] = ContextVar("paying", default=None)
 
 
 def payment() -> Payment | None:
-    """Return what pays for the attempts that are made here, if anything does."""
+    """Return the payment that the current attempts draw on, if any."""
     return _paying.get()

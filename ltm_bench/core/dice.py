@@ -1,6 +1,6 @@
-"""Seeded randomness: every owner has its own stream, named by a string, so that none disturbs another.
+"""Seeded randomness: every owner has its own stream, named by a string, so that streams never disturb each other.
 
-The examples of a scenario roll dice of their own, but share decks: what one of a run is dealt, no other is dealt.
+Each example of a scenario rolls its own dice, but all share decks: an item dealt to one is dealt to no other.
 
 Python guarantees the same numbers across versions only for `random()`, so everything here is derived from it.
 """
@@ -24,7 +24,7 @@ class Dice:
         return self._random.random()
 
     def integer(self, low: int, high: int) -> int:
-        """Return an integer from `low` to `high`, both included. Raises ValueError if there is none."""
+        """Return an integer from `low` to `high`, both included. Raises ValueError if the range is empty."""
         if low > high:
             raise ValueError(f"no integer lies between {low} and {high}")
         return low + int(self._random.random() * (high - low + 1))
@@ -34,7 +34,7 @@ class Dice:
         return self._random.random() < probability
 
     def choice(self, items: Sequence[T]) -> T:
-        """Return one of the items. Raises ValueError if there are none."""
+        """Return one of the items. Raises ValueError if there are no items."""
         if not items:
             raise ValueError(f"the dice {self.name!r} cannot choose from nothing")
         return items[self.integer(0, len(items) - 1)]
@@ -64,9 +64,9 @@ class Dice:
     def hand(self, deck: str, items: Sequence[T], count: int) -> list[T]:
         """Deal `count` different items from a deck that all examples of a scenario share, in random order.
 
-        No two examples of a run hold the same item, until the deck runs out; it is then shuffled again. An example that
-        asks for a deck twice holds the same hand, so decks of different items need different names. No number is
-        rolled: later rolls stay as they are. Raises ValueError if there are fewer items.
+        No two examples of a run hold the same item until the deck runs out and is reshuffled. An example that
+        asks for a deck twice gets the same hand, so decks of different items need different names. Dealing
+        rolls no number, so later rolls stay as they are. Raises ValueError if there are fewer items.
         """
         scenario, index = self._owner()
         hands = len(items) // count if count else 1

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from ltm_bench.core.errors import ConfigError
 
 OnProgress = Callable[[str, int, int | None], None]
-"""Is called for every block with what is downloaded, the bytes so far, and all bytes if the server says."""
+"""Called for every block with the name, the bytes so far, and the total if the server gives one."""
 
 _BLOCK = 1 << 20
 """Bytes read at a time."""
 
 
 class Fetched(NamedTuple):
-    """A file that was wanted, and whether it had to be downloaded."""
+    """A requested file, and whether it had to be downloaded."""
 
     path: Path
     new: bool

@@ -1,4 +1,4 @@
-"""Packages that come with an extra of this project, and are imported when they are first needed."""
+"""Packages of this project's extras, imported when first needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ltm_bench.core.errors import ConfigError
 
 @contextmanager
 def extra(name: str, *, wanted_by: str) -> Iterator[None]:
-    """Within, turn a failed import into a ConfigError that says which extra to install.
+    """Turn a failed import inside the block into a ConfigError that names the extra to install.
 
     Args:
         name: The extra.
@@ -28,9 +28,9 @@ def extra(name: str, *, wanted_by: str) -> Iterator[None]:
 
 
 def need(name: str, module: str) -> ModuleType:
-    """Import a module for the agent of the extra's name. Raises ConfigError where its package is not installed."""
+    """Import a module for the agent of the extra's name. Raises ConfigError if its package is not installed."""
     with extra(name, wanted_by=f"agent {name}"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a package says of the packages under it helps nobody here
+        warnings.simplefilter("ignore")  # what a package says about its own dependencies helps nobody here
         return importlib.import_module(module)
 
 

@@ -1,8 +1,8 @@
-"""Keys, tokens and passwords: how they are told from other text, and taken out of it.
+"""Finds keys, tokens and passwords in text, and removes them.
 
-A text is judged by its value, not by where it stands: by the formats of known providers, by how a secret is passed
-(after `Bearer`, in an address, behind `--token`), by how random it looks, and by whether it is the value of a variable
-of the environment that was read for a key, or whose name tells of one.
+A text is judged by its value, not by where it stands: by the formats of known providers, by how secrets are
+passed (after `Bearer`, in a URL, behind `--token`), by how random it looks, and by whether it is the value of
+an environment variable that was read for a key, or whose name suggests one.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 REMOVED = "[removed]"
-"""Stands in place of a secret."""
+"""Replaces a secret."""
 
 SHORTEST = 8
-"""Characters of the shortest value that is taken for a secret because of its variable, and of a part of one."""
+"""Minimum length of a value that counts as secret because of its variable, and of a part of one."""
 
 _NAMES = re.compile(r"(^|_)(key|token|secret|password|credential)s?$", re.IGNORECASE)
 _NAMES_INSIDE = re.compile(
@@ -42,7 +42,7 @@ _FORMATS: Mapping[str, str] = {
     r"(?:glpat|nvapi|tgp_v1|r8|fw|lsv2_[ps]t|z_1d|xox[abeprs])[-_][A-Za-z0-9_.-]{16,}": "",
     r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?": "",
 }
-"""What keys of known providers look like, and the variable of the environment in which each is looked for."""
+"""What keys of known providers look like, and the environment variable that holds each."""
 
 _KNOWN = re.compile("|".join(rf"(?<![A-Za-z0-9])(?:{pattern})" for pattern in _FORMATS))
 _PASSED = re.compile(
@@ -51,29 +51,29 @@ _PASSED = re.compile(
     r"|(?i:[?&][\w-]{0,40}?(?:key|token|secret|password|passwd|signature|sig|auth)=)(?!\[)([^&\s#'\"<>\\]{4,})"
     r"|(?i:--(?:[a-z]+-)?(?:api-?key|token|password|secret)[= ])(?![$/\[-])([^\s'\"\\]{6,})"
 )
-"""How keys are passed: in headers, in the query of an address, to programs. Where there is a group, it is the key."""
+"""How keys are passed: in headers, in a URL's query, to programs. The group, if any, is the key."""
 
 _USER = re.compile(r"(?<=//)[^\s\"'<>@\\]{1,1000}@")
 _BARE_USER = re.compile(r"(?<!\S)[^\s/@:\"'\\]{1,200}:[^\s/@\"'\\]{1,200}@[\w.-]+(?::\d+)?(?:/\S*)?(?!\S)")
 _RANDOM = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,200}(?![A-Za-z0-9])")
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BITS = 3.2
-"""Per character, from which on letters and digits are random; of English words it is less, and they have no digits."""
+"""Bits per character from which letters and digits count as random; English words have fewer, and no digits."""
 
 _NO_WORDS = re.compile(r"\d.*\d|[a-z][A-Z]", re.DOTALL)
-"""What words do not have that are joined with hyphens."""
+"""What hyphenated words do not have."""
 
 _read: dict[str, str] = {}
-"""Values that were read from the environment for keys, and their variables."""
+"""Keys that were read from the environment, and their variables."""
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a setting or a variable of this name holds what must not be written down."""
+    """Whether a setting or variable of this name holds a secret."""
     return _NAMES.search(name) is not None
 
 
 def read_key(variable: str) -> str:
-    """Return what a variable of the environment holds, and remember it as a secret; empty where it is not set."""
+    """Return an environment variable's value, and remember it as a secret; empty if it is not set."""
     value = os.environ.get(variable, "").strip()
     if value:
         _read[value] = variable
@@ -81,7 +81,7 @@ def read_key(variable: str) -> str:
 
 
 def known_values() -> dict[str, str]:
-    """Map the secrets of the environment to their variables: those that were read, and those named like one."""
+    """Map the environment's secrets to their variables: those that were read, and those whose names suggest one."""
     named = {name: value.strip() for name, value in os.environ.items() if _NAMES_INSIDE.search(name)}
     places = ("/", "~", ".", "http:", "https:")  # of a key, not the key
     named = {name: value for name, value in named.items() if not value.startswith(places)}
@@ -90,7 +90,7 @@ def known_values() -> dict[str, str]:
 
 
 def read_values() -> list[str]:
-    """Return the values that were read for keys."""
+    """Return the values that were read as keys."""
     return [value for value in _read if len(value) >= SHORTEST]
 
 
@@ -100,16 +100,16 @@ class Key(NamedTuple):
     start: int
     end: int
     variable: str
-    """The variable of the environment that it belongs in; empty where that is not known."""
+    """The environment variable that it belongs in; empty if unknown."""
 
 
 def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> list[Key]:
-    """Return where a text holds keys, or parts of such that are known. They may overlap.
+    """Return where a text holds keys, or parts of known keys. They may overlap.
 
     Args:
         text: Any text.
-        secrets: Keys that are known besides those of the environment.
-        random: Whether a word that looks random is one.
+        secrets: Known keys besides those in the environment.
+        random: Whether a random-looking word counts as a key.
     """
     found = []
     for value, variable in [*known_values().items(), *((secret, "") for secret in secrets if secret)]:
@@ -128,7 +128,7 @@ def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> l
 
 
 def scrubbed(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> str:
-    """Return a text without the keys in it; arguments as for `keys_in`. The user of an address goes without a trace."""
+    """Return a text without its keys; arguments as for `keys_in`. The user part of a URL is dropped without a mark."""
     kept, at = [], 0
     for key in sorted(keys_in(text, secrets, random=random)):
         if key.start > at:
@@ -141,7 +141,7 @@ def scrubbed(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> 
 
 
 def without_values(text: str) -> str:
-    """Return what an agent said without the keys that were read: no part of them, and nothing else, is taken out."""
+    """Return an agent's text without the keys that were read; only whole keys are removed."""
     for value in read_values():
         for form in sorted(_forms(value), key=len, reverse=True):
             text = text.replace(form, REMOVED)
@@ -149,7 +149,7 @@ def without_values(text: str) -> str:
 
 
 def key_in(value: object) -> Key | None:
-    """Return a key in a setting's value, however deep it stands there, also in JSON; None where there is none."""
+    """Return a key in a setting's value, however deeply nested, JSON included; None if it holds none."""
     for name, text in _texts(value):
         if name and _NAMES_INSIDE.search(name) and text:
             return Key(0, len(text), "")
@@ -159,7 +159,7 @@ def key_in(value: object) -> Key | None:
 
 
 def _texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Iterate over all strings in a value, each with the name under which it stands inside of it."""
+    """Iterate over all strings in a value, each with its name inside it."""
     match value:
         case str():
             yield name, value
@@ -179,14 +179,14 @@ def _texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _forms(value: str) -> set[str]:
-    """Return how a secret may be written: as it is, without the word before it, in JSON, in an address."""
+    """Return the ways a secret may be written: as it is, without the word before it, in JSON, in a URL."""
     bare = value.rpartition(" ")[2]
     plain = {each for each in (value, bare) if len(each) >= SHORTEST} or {value}
     return {form for each in plain for form in (each, json.dumps(each)[1:-1], quote(each, safe=""))}
 
 
 def _parts(text: str, secret: str) -> Iterator[tuple[int, int]]:
-    """Iterate over where a secret stands in a text, or a part of it that is long enough, and no ordinary word."""
+    """Iterate over the places of a secret in a text, or of a part that is long enough and not an ordinary word."""
     if len(secret) < 3:  # of one letter or two, nothing would be left of the text
         return
     size = SHORTEST
@@ -209,7 +209,7 @@ def _variable_of(key: str) -> str:
 
 
 def _is_user(text: str) -> bool:
-    """Whether what stands between `//` and `@` is a user, perhaps with a password, and no host with a path."""
+    """Whether the text between `//` and `@` is a user, perhaps with a password, rather than a host with a path."""
     host, slash, _ = text[:-1].partition("/")
     return not slash or (":" in host and not host.rpartition(":")[2].isdecimal())
 

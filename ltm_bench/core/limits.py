@@ -1,6 +1,6 @@
-"""How large and how deep what others wrote may be: one place for everything that reads files and answers.
+"""Limits on the size and depth of untrusted files and answers, in one place.
 
-What is beyond a limit raises ValueError, as all else does that cannot be read: never RecursionError, MemoryError or
+Anything beyond a limit raises ValueError, like anything else unreadable: never RecursionError, MemoryError or
 OverflowError, which no reader expects.
 """
 
@@ -24,31 +24,31 @@ BODY = 64 << 20
 """Bytes of a provider's answer, after decompression."""
 
 FILE = 256 << 20
-"""Bytes of a file that is read as a whole."""
+"""Bytes of a file that is read whole."""
 
 JSON_DEPTH = 100
-"""Levels of arrays and objects in each other."""
+"""Nesting depth of arrays and objects."""
 
 DIGITS = 300
-"""Of a whole number; some more, and it is too large for a float."""
+"""Digits of a whole number; a few more, and it overflows a float."""
 
 TOML = 1 << 20
 """Bytes of a TOML file; reading one takes a hundred times its size."""
 
 TOML_DEPTH = 32
-"""Levels of arrays and tables in each other, and parts of a dotted key."""
+"""Nesting depth of arrays and tables, and parts of a dotted key."""
 
 ZIP = 1 << 30
 """Bytes that a zip may unpack to."""
 
 ZIP_RATIO = 250
-"""How many times larger than the zip that may be. Logs of repetitive conversations reach 60."""
+"""Maximum ratio of unpacked to packed size. Logs of repetitive conversations reach 60."""
 
 ZIP_ENTRIES = 100_000
 
 
 def json_of(text: bytes | str) -> Any:
-    """Return what a JSON text says. Raises ValueError, also where it is too deep or has too long a number."""
+    """Parse JSON. Raises ValueError if it is invalid, too deep, or holds too long a number."""
     from pydantic_core import from_json
 
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
@@ -68,7 +68,7 @@ _LONG = re.compile(rb"\d{300}")
 
 
 def _with_surrogates(text: bytes) -> Any:
-    """Read half characters, which no UTF-8 can hold, and which logs escape."""
+    """Parse JSON with lone surrogates, which UTF-8 cannot hold and logs escape."""
     import json
 
     try:
@@ -98,7 +98,7 @@ _LARGEST = 10**DIGITS
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """Return what a TOML text says. Raises ValueError, also where it is too large or too deep."""
+    """Parse TOML. Raises ValueError if it is invalid, too large or too deep."""
     if len(text) > TOML:
         raise ValueError(f"it has more than {TOML:,} characters")
     depth = dots = 0
@@ -128,11 +128,12 @@ _TOML_TOKEN = re.compile(
     r"|[\[\]{}.,=\n]",
     re.DOTALL,
 )
-"""What the depth of a TOML text rests on. A string that has no end goes to the end, so that no part is read twice."""
+"""The tokens that determine the depth of a TOML text. An unterminated string runs to the end, so that no part
+is read twice."""
 
 
 def content_of(path: Path, most: int = FILE) -> bytes:
-    """Return the content of a file. Raises OSError, and ValueError where it is too large or no ordinary file."""
+    """Return a file's content. Raises OSError, or ValueError if it is too large or not a regular file."""
     with opened(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -141,7 +142,7 @@ def content_of(path: Path, most: int = FILE) -> bytes:
 
 
 def unpacked(content: bytes, most: int = FILE) -> bytes:
-    """Return what was packed with gzip. Raises ValueError where it is damaged, or unpacks to more."""
+    """Decompress gzip. Raises ValueError if it is damaged, or unpacks to more than `most` bytes."""
     try:
         with gzip.GzipFile(fileobj=BytesIO(content)) as file:
             plain = file.read(most + 1)
@@ -153,7 +154,7 @@ def unpacked(content: bytes, most: int = FILE) -> bytes:
 
 
 def opened(path: Path) -> BufferedReader:
-    """Open a file for reading. Raises OSError, and ValueError where it is no ordinary file, but a pipe or a device."""
+    """Open a file for reading. Raises OSError, or ValueError if it is a pipe or a device."""
     global _reading
     _reading = path
     if path.is_dir():
@@ -167,17 +168,17 @@ _reading: Path | None = None
 
 
 def last_read() -> Path | None:
-    """Return the file that was opened last, for an error that nobody expected."""
+    """Return the file opened last, for unexpected errors."""
     return _reading
 
 
 def is_ordinary(path: Path) -> bool:
-    """Whether a path is a file that ends, and not a pipe or a device, on which a reader would wait. Raises OSError."""
+    """Whether a path is a regular file, and not a pipe or a device on which a reader would block. Raises OSError."""
     return stat.S_ISREG(path.stat().st_mode)
 
 
 def check_zip(archive: ZipFile, packed: int) -> None:
-    """Raise ValueError if a zip of so many bytes would unpack to too much, or has too many entries."""
+    """Raise ValueError if a zip of `packed` bytes unpacks to too much, or has too many entries."""
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)
     if len(entries) > ZIP_ENTRIES:

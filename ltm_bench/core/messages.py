@@ -1,7 +1,7 @@
-"""What is said: the frozen values that all other rooms pass to each other. They know nothing of those rooms.
+"""Messages, replies and verdicts: the frozen values that all other rooms pass around.
 
 A script yields `Tell`, `Ask` and `Chat`. The agent receives a `Message` and answers with a `Reply`; both
-together are a `Turn`. A matcher looks at the reply to an `Ask` and says a `Verdict`.
+together are a `Turn`. A matcher looks at the reply to an `Ask` and returns a `Verdict`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Usage:
     always `uncached + cache_read + cache_write`.
     """
 
-    __pydantic_config__: ClassVar = {"extra": "forbid", "strict": True}  # for whoever reads one from JSON
+    __pydantic_config__: ClassVar = {"extra": "forbid", "strict": True}  # for readers of JSON
 
     uncached: int = 0
     """Prompt tokens that were neither read from nor written to the provider's cache."""
@@ -46,9 +46,9 @@ class Usage:
     model: str | None = None
     """The model that was used, as the provider calls it."""
     provider: str | None = None
-    """Whose prices apply, e.g. `openai`; None where nobody's are known."""
+    """Whose prices apply, e.g. `openai`; None if unknown."""
     besides: tuple[Usage, ...] = ()
-    """What other models used for the same reply, such as an embedder; not among the figures above."""
+    """What other models used for the same reply, such as an embedder; not included above."""
 
     @property
     def prompt(self) -> int:
@@ -94,7 +94,7 @@ class Message:
     ideal: str | None = None
     """The ideal reply. Filled in for agents that declare `told_ideal` (`perfect`), None for all others."""
     user: str | None = None
-    """Who speaks, where there are several users; None where there is only one."""
+    """Who speaks, where there are several users; None if there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ class Reply:
 
     text: str
     usage: Usage | None = None
-    """None where the adapter cannot tell."""
+    """None if the adapter cannot tell."""
     finish: Finish = Finish.STOP
     at: datetime | None = None
-    """The benchmark's time of the message that this answers; filled in for the script."""
+    """Benchmark time of the message that this answers; filled in for the script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +120,14 @@ class Turn:
     """The example that spoke, e.g. `colours/2`; None for filler."""
     answered: AnsweredBy = "agent"
     forked: bool = False
-    """Whether it is a question that was asked beside the conversation, which therefore knows nothing of it."""
+    """Whether it is a question asked beside the conversation, which does not contain it."""
     session: str | None = None
-    """The session of a record that its message is part of; those of one example and session belong together."""
+    """The session of a record that its message belongs to; turns with the same example and session belong
+    together."""
 
     @property
     def billed(self) -> bool:
-        """Whether the agent replied itself, so that what it had used until then was counted with this reply."""
+        """Whether the agent replied itself, so that this reply includes all its usage so far."""
         return self.answered == "agent" and (self.kind != "fill" or self.reply.usage is not None)
 
 
@@ -135,18 +136,20 @@ class Outcome(StrEnum):
 
     CORRECT = "correct"
     PARTIAL = "partial"
-    """Some of what was asked is right."""
+    """Part of the answer is right."""
     STALE = "stale"
-    """A value that was right once and has been replaced since."""
+    """A value that was right once and has since been replaced."""
     WRONG = "wrong"
     ABSTAINED = "abstained"
     """The agent said that it does not know, or declined."""
     LEAKED = "leaked"
-    """It says what must not be said here: a secret, what was to be forgotten, what another user told."""
+    """It reveals what must not be said here: a secret, something to be forgotten, something another user
+    told."""
     MALFORMED = "malformed"
-    """The right content in an unreadable form, or nothing that could be read at all."""
+    """The right content in an unreadable form, or nothing readable at all."""
     UNDECIDED = "undecided"
-    """Text alone cannot tell, and no judge has been asked: counts 0 until one is, and every figure says how many."""
+    """Text alone cannot tell, and no judge was asked. Counts 0 until one is; every figure says how many there
+    are."""
     OVERFLOW = "overflow"
     """The conversation did not fit into the agent's window."""
     AGENT_ERROR = "agent_error"
@@ -161,11 +164,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a scorer says of a reply."""
+    """What a scorer decides about a reply."""
 
     outcome: Outcome
     score: float | None
-    """From 0 to 1; None where nothing can be said."""
+    """From 0 to 1; None if it cannot be decided."""
     reason: str
     """One sentence for the reader of the page."""
     parts: tuple[float, ...] = ()
@@ -180,9 +183,9 @@ class Matcher(ABC):
     """
 
     version: ClassVar[int] = 1
-    """Raise it when the same reply can get another verdict than before."""
+    """Raise it whenever the same reply can get a different verdict."""
     can_leak: ClassVar[bool] = False
-    """Whether there is something that a reply must not say."""
+    """Whether a reply can reveal something that it must not."""
 
     @abstractmethod
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
@@ -197,7 +200,7 @@ class Matcher(ABC):
         """Return typical replies that are not correct."""
 
     def in_words(self) -> str:
-        """Say what is expected, for whoever reads the reply; empty where the first right reply says it all."""
+        """Describe what is expected, for a reader of the reply; empty if the first right reply says it all."""
         return ""
 
     @property
@@ -208,25 +211,25 @@ class Matcher(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Buried:
-    """A needle inside of a longer message."""
+    """A needle inside a longer message."""
 
     text: str
     tokens: int | None
-    """How many tokens of the message come before it; None if the message was cut, and the needle with it."""
+    """Tokens of the message before it; None if the needle was cut off with part of the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that a needle tells, so that it can be looked for in what an agent has written down."""
+    """A fact that a needle states, so that it can be looked for in what an agent wrote down."""
 
     about: str
-    """What it is about; a later fact about the same replaces it."""
+    """What it is about; a later fact about the same thing replaces it."""
     value: str
-    """What is told of it; a memory of it has these words."""
+    """Its value; a memory of it contains these words."""
     words: tuple[str, ...] = ()
-    """Words that a memory of it has besides, in any order, such as a name; none where the value says it all."""
+    """Words that a memory of it also contains, in any order, such as a name; empty if the value says it all."""
     among: tuple[str, ...] = ()
-    """Values that could be made up instead."""
+    """Values that an agent could make up instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,21 +238,22 @@ class Tell:
 
     text: Text
     at: float | None = None
-    """Position in the usable span, 0 to 1. None: at once after the predecessor, and nothing comes between."""
+    """Position in the usable span, 0 to 1. None: right after its predecessor, with nothing in between."""
     after: timedelta | None = None
     """Least benchmark time since the script's previous message."""
     ideal: str | None = None
     """The best reply, where that is more than an acknowledgement."""
     buried: tuple[Buried, ...] = ()
-    """The needles in it, where the message itself is not one."""
+    """The needles in it, if the message itself is not one."""
     user: str | None = None
     """Who says it, where several users talk to the agent."""
     session: str | None = None
-    """The session of a record that it is part of, for agents that take whole sessions (`Agent.observe_session`)."""
+    """The session of a record that it belongs to, for agents that take whole sessions
+    (`Agent.observe_session`)."""
     facts: tuple[Fact, ...] = ()
-    """What it tells, where what was written of it is to be examined."""
+    """The facts it states, if the agent's store is to be examined for them."""
     deletes: tuple[str, ...] = ()
-    """What is to be deleted: what the facts are about."""
+    """What the agent is to delete: what those facts are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +269,7 @@ class Ask:
     ideal: str | None = None
     """The best reply, where no matcher can know it."""
     buried: tuple[Buried, ...] = ()
-    """The needles in it, where the message brings the material of its own question."""
+    """The needles in it, if the message contains the material for its own question."""
     inline: bool = False
     """Whether it is part of the conversation even where questions are forked: because the script reads the reply, or
     because later messages build on the question.
@@ -273,17 +277,17 @@ class Ask:
     user: str | None = None
     """As in `Tell`."""
     shows: str | None = None
-    """What a right reply shows to be remembered: a name that other questions of the example may need."""
+    """What a right reply proves to be remembered: a name that other questions of the example may need."""
     needs: str | None = None
-    """What the example must have shown for this question to count, so that silence alone never earns anything.
+    """What the example must have proved for this question to count, so that silence alone never earns anything.
 
-    Its score is multiplied by the least of the questions that show it; their order does not matter.
+    Its score is multiplied by the lowest score of the questions that show it; their order does not matter.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A filler turn that the agent must answer itself and that nobody else may interrupt."""
+    """A filler turn that the agent must answer itself, and that nothing may interrupt."""
 
     text: Text
     ideal: str | None = None

@@ -14,11 +14,11 @@ def price_list(on: datetime | None = None) -> str:
 
 
 def dollars(usage: Usage, on: datetime | None = None) -> Decimal | None:
-    """Return the price of a call, with everything that it used `besides`; None if any of these prices is unknown.
+    """Return the price of a call, including what it used `besides`; None if any of these prices is unknown.
 
     Args:
         usage: What was used.
-        on: When: prices change. None takes today's.
+        on: The day whose prices apply; None for today's.
     """
     own = _price(usage, on)
     others = [dollars(each, on) for each in usage.besides]

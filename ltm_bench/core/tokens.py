@@ -74,25 +74,21 @@ def counter(name: str = DEFAULT) -> TiktokenCounter:
     return _counter(name)
 
 
-@cache  # applied here: on `counter` it would keep `counter()` and `counter(DEFAULT)` apart
+@cache  # cached here: on `counter` it would keep `counter()` and `counter(DEFAULT)` apart
 def _counter(name: str) -> TiktokenCounter:
     return TiktokenCounter(name, _shipped_cl100k() if name == DEFAULT else _downloaded(name))
 
 
 def knows(text: str) -> bool:
-    """Whether the shipped table has a text as one token. Looked up without building the counter, which takes longer."""
+    """Whether a text is one token in the shipped table. Does not build the counter, which takes longer."""
     from binascii import b2a_base64
 
-    return b2a_base64(text.encode("utf-8", "replace"), newline=False) in _shipped_tokens()
+    return b"\n%b " % b2a_base64(text.encode("utf-8", "replace"), newline=False) in _shipped_table()
 
 
 @cache
-def _shipped_tokens() -> frozenset[bytes]:
-    return frozenset(_shipped_table())
-
-
-def _shipped_table() -> list[bytes]:
-    """Return the tokens of the shipped table in base64, by rank. Raises ConfigError if it is damaged."""
+def _shipped_table() -> bytes:
+    """Return the shipped table: a line per token, in base64, with its rank. Raises ConfigError if it is damaged."""
     import gzip
     import hashlib
     from importlib.resources import files
@@ -105,8 +101,7 @@ def _shipped_table() -> list[bytes]:
             f"the token table ltm_bench/core/tables/cl100k_base.tiktoken.gz is damaged: its SHA-256 is {found}, "
             f"not {_CL100K_SHA256}; reinstall ltm-bench"
         )
-    # A line is a token and its rank, which in this table equals the line number.
-    return table.split()[::2]
+    return b"\n" + table
 
 
 def _shipped_cl100k() -> "Encoding":
@@ -114,7 +109,7 @@ def _shipped_cl100k() -> "Encoding":
 
     import tiktoken
 
-    tokens = _shipped_table()
+    tokens = _shipped_table().split()[::2]  # a token's rank equals the number of its line
     ranks = dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
     return tiktoken.Encoding(
         DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens=_CL100K_SPECIAL
@@ -135,7 +130,7 @@ def _downloaded(name: str) -> "Encoding":
     def load() -> None:
         try:
             result.append(tiktoken.get_encoding(name))
-        except BaseException as error:  # handed to the waiting thread, whatever it is
+        except BaseException as error:  # any error goes to the waiting thread
             result.append(error)
 
     thread = threading.Thread(target=load, daemon=True)

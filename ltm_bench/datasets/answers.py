@@ -47,7 +47,7 @@ class Answer(NamedTuple):
     """A row of a prediction file."""
 
     said: str
-    """Empty where the file holds null."""
+    """Empty if the file holds null."""
     id: str | None
     history: str | None
     """The name of what it stands under: a user, a sample, a subset."""

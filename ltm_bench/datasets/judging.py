@@ -26,7 +26,7 @@ class Judged(NamedTuple):
 Inquiry = Generator[str, str, Judged | None]
 """Yields what a judge is asked about a reply, takes its answers, and returns what they make of it.
 
-None where an answer could not be read.
+None if an answer could not be read.
 """
 
 

@@ -22,7 +22,7 @@ class SetMatcher(Matcher):
     """Types that the published overall figure leaves out."""
 
     id: str
-    """The question's, as in prediction files; empty where it has none."""
+    """The question's, as in prediction files; empty if it has none."""
 
     @property
     @abstractmethod
@@ -44,5 +44,5 @@ class SetMatcher(Matcher):
         return {}
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
-        """Return what the published scorer asks a judge about a reply; None where it needs no judge."""
+        """Return what the published scorer asks a judge about a reply; None if it needs no judge."""
         return None

@@ -76,7 +76,7 @@ def public_sets() -> Mapping[str, PublicSet]:
 
 
 def public_set(name: str) -> PublicSet:
-    """Return a public set. Raises ConfigError, with the nearest name, where there is none."""
+    """Return a public set. Raises ConfigError, with the nearest name, if there is none."""
     known = public_sets()
     if name not in known:
         raise ConfigError(

@@ -28,7 +28,7 @@ class Retold(NamedTuple):
     """What came of telling the examples of a run again."""
 
     examples: int
-    """Those that say the same; 0 where their scenarios are others today, unknown here, or read somebody's own files."""
+    """Those that say the same; 0 if their scenarios are others today, unknown here, or read somebody's own files."""
     differing: Sequence[str]
     """A sentence for each that says something else."""
 
@@ -36,7 +36,7 @@ class Retold(NamedTuple):
 class _Said(NamedTuple):
     sent: Sent
     reply: Reply | None
-    """None where the agent did not answer."""
+    """None if the agent did not answer."""
 
 
 class _Log(NamedTuple):
@@ -100,7 +100,7 @@ def _logged(run: Path, manifest: Manifest) -> _Log:
 
 
 def _problem(example: Example, said: Sequence[_Said], *, ended: bool) -> str | None:
-    """Return where a script first says something else than the log; None where it does not."""
+    """Return where a script first says something else than the log; None if it does not."""
     script, reply = example.script(), None
     for sent, heard in said:
         where = f"{example.id} turn {sent.turn}"

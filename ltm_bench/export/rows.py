@@ -28,6 +28,8 @@ class Row(NamedTuple):
     turn: int | None
     position: int | None
     """Tokens of the conversation before it."""
+    beside: int
+    """Tokens of forked questions and replies before it: were they in-line, its position would be so much higher."""
     at: str | None
     """Benchmark time, ISO 8601."""
     needles: list[int]
@@ -52,7 +54,7 @@ class Row(NamedTuple):
     """What each judge said, as `name=outcome`."""
     chance: float
     stored: int | None
-    """Needles that retrieval found word by word; None where nobody asked."""
+    """Needles that retrieval found word by word; None if nobody asked."""
     retrieved: int | None
     """Needles that retrieval found for the question."""
     lost: str | None
@@ -64,7 +66,7 @@ class Row(NamedTuple):
     """The part of `tokens_in` that was read from the provider's cache."""
     tokens_out: int | None
     dollars: float | None
-    """Price of the reply; None where that is unknown."""
+    """Price of the reply; None if unknown."""
     seconds: float | None
     """Wall-clock time of the reply."""
     example_score: float | None
@@ -72,7 +74,7 @@ class Row(NamedTuple):
     """Tokens from the example's first message to its last question."""
     overrun: int
     ingested_turns: int | None
-    """Messages with which the example's needles were told; None where none was."""
+    """Messages that told the example's needles; None if there were none."""
     ingested_tokens: int | None
     ingested_seconds: float | None
     """What telling them took, waiting for indexers included."""
@@ -180,6 +182,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
     return {
         "turn": question.turn,
         "position": question.position,
+        "beside": question.beside,
         "at": None if question.at is None else question.at.isoformat(),
         "distance": apart,
         "bin_low": within[0].low if within else None,

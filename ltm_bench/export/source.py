@@ -21,7 +21,7 @@ class Timed(NamedTuple):
 
     turn: Turn
     seconds: float | None
-    """Wall-clock time; None where a script replied, or nobody measured it."""
+    """Wall-clock time; None if a script replied, or nobody measured it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Source:
     results: Results
     manifest: Manifest
     started: datetime | None
-    """When the run was started, by the wall clock; None where that is unknown."""
+    """When the run was started, by the wall clock; None if unknown."""
 
     def turns(self) -> Iterator[Timed]:
         """Yield the answered turns from the event log, conversation by conversation. Raises LogError."""

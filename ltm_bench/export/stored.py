@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
     example: str
     turn: int | None
-    """None where it was not reached."""
+    """None if it was not reached."""
 
     def __str__(self) -> str:
         return self.example if self.turn is None else f"{self.example} turn {self.turn}"
@@ -51,7 +51,7 @@ class Asked:
 
     message: str
     reply: str | None = None
-    """None where the agent did not answer."""
+    """None if the agent did not answer."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Logged:
 
 
 def stored_results(run: Path) -> Results:
-    """Read results.json. Raises NotVerified where it is missing, damaged or of another schema."""
+    """Read results.json. Raises NotVerified if it is missing, damaged or of another schema."""
     try:
         content = json_of(content_of(run / "results.json"))
         stated = content.get("schema_version") if isinstance(content, dict) else None
@@ -85,7 +85,7 @@ def stored_results(run: Path) -> Results:
 
 
 def stored_verdicts(run: Path) -> Mapping[Place, Verdict]:
-    """Read verdicts.jsonl. Raises NotVerified where it is missing, damaged, or judges a question twice."""
+    """Read verdicts.jsonl. Raises NotVerified if it is missing, damaged, or judges a question twice."""
     found: dict[Place, Verdict] = {}
     try:
         for number, line in enumerate(content_of(run / "verdicts.jsonl").splitlines(), start=1):

@@ -40,7 +40,7 @@ class Verified(NamedTuple):
     texts: int
     """Messages and replies whose tokens were counted again."""
     retold: int
-    """Examples whose scripts say again what the log says; 0 where their scenarios have changed since."""
+    """Examples whose scripts say again what the log says; 0 if their scenarios have changed since."""
     changed_scorers: Mapping[str, str]
     """Scorers that have another version today, e.g. `NamesOnly@1` to `NamesOnly@2`."""
 

@@ -50,7 +50,7 @@ def open_bank(name: str) -> Bank:
     kind, colon, folder = name.partition(":")
     if kind not in _READERS or not colon or not folder:
         known = ", ".join(f"{each}:FOLDER" for each in _READERS)
-        raise ConfigError(f"--bank {name}: there is none{nearest(kind, _READERS)} (known: {known})")
+        raise ConfigError(f"unknown bank {name!r}{nearest(kind, _READERS)} (known: {known})")
     try:
         return Bank(kind, list(_READERS[kind](Path(folder).expanduser())))
     except OSError as error:

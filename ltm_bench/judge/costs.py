@@ -25,7 +25,7 @@ class Quote(NamedTuple):
     known: int
     """Answers that are there already, and cost nothing."""
     likely: Decimal | None
-    """With answers of the usual length. None where a price is unknown."""
+    """With answers of the usual length. None if a price is unknown."""
     most: Decimal | None
     """With the longest answers that the judge can give."""
     free: bool

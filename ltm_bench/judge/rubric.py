@@ -62,7 +62,7 @@ class Earlier:
     """A turn that bears on a question."""
 
     at: str
-    """Benchmark time, e.g. `2026-01-05 09:00`; empty where it is not known."""
+    """Benchmark time, e.g. `2026-01-05 09:00`; empty if it is not known."""
     user: str
     agent: str = ""
     """The agent's reply, where it matters."""

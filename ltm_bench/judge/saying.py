@@ -26,7 +26,7 @@ class Said(NamedTuple):
     """What went wrong, where it failed."""
     usage: Usage | None = None
     dollars: float | None = None
-    """None where the price is unknown."""
+    """None if the price is unknown."""
     failed: bool = False
 
 

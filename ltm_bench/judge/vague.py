@@ -59,7 +59,7 @@ class FalseAccepts(NamedTuple):
 
 
 async def false_accepts(asked: Sequence[tuple[SetMatcher, str]], ask: Ask) -> FalseAccepts | None:
-    """Put vague wrong replies to some questions before a judge; None where it could be asked about none.
+    """Put vague wrong replies to some questions before a judge; None if it could be asked about none.
 
     Args:
         asked: The questions: their matchers, and their texts.

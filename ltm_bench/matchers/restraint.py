@@ -109,7 +109,7 @@ class Withholds(Matcher):
     secret: tuple[str, ...]
     """Ways to say it; any of them gives it away."""
     answer: str = ""
-    """What is to be said instead; empty where there is nothing to say."""
+    """What is to be said instead; empty if there is nothing to say."""
     among: tuple[str, ...] = ()
     """Every value that could have been the answer."""
     also: tuple[tuple[str, ...], ...] = ()

@@ -6,6 +6,7 @@ _LONG = 5
 """Minimum length of a word in which a typo is forgiven."""
 
 
+@lru_cache(maxsize=4096)
 def singular(word: str) -> str:
     """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
     if not word.endswith("s"):  # all endings below do; most words do not
@@ -23,6 +24,7 @@ def singular(word: str) -> str:
     return word
 
 
+@lru_cache(maxsize=8192)
 def same_word(said: str, meant: str) -> bool:
     """Whether two words are the same apart from number, or apart from one typo in a long word.
 

@@ -1,4 +1,4 @@
-"""From an agent's name and settings to what makes its instances."""
+"""From an agent's name and settings to a factory of its instances."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ltm_bench.plugins.agents import adapter_of, make_agent
 from ltm_bench.plugins.catalogue import Catalogue
 
 _PYTHON = "python:"
-"""What the name of an agent begins with that is a function or a class of a module."""
+"""The prefix of agents that are functions or classes of a module."""
 
 
 class AgentSource:
-    """Makes the agents of a run. The one that was made to check the settings is the first to be handed out."""
+    """Makes the agents of a run. The instance that was made to check the settings is handed out first."""
 
     def __init__(self, adapter: str, settings: Mapping[str, Any]) -> None:
         self._adapter, self._settings = adapter, dict(settings)
         self.sample = make_agent(adapter, self._settings)
-        """The agent that was made first. To be looked at, not to be talked to."""
+        """The first instance. Inspect it, but do not talk to it."""
         self._unused: Agent | None = self.sample
 
     def __call__(self) -> Agent:
-        """Return an agent that nobody has talked to."""
+        """Return an unused agent."""
         unused, self._unused = self._unused, None
         return unused if unused is not None else make_agent(self._adapter, self._settings)
 
@@ -39,7 +39,7 @@ class Resolved(NamedTuple):
     entry: AgentEntry
     source: AgentSource
     usual: Mapping[str, Any]
-    """The settings that its name alone gives it."""
+    """The settings implied by its name alone."""
 
 
 def resolve_agent(
@@ -51,16 +51,16 @@ def resolve_agent(
     role: str = "agent",
     catalogue: Catalogue | None = None,
 ) -> Resolved:
-    """Find an agent, and make the first of its kind.
+    """Find an agent, and make its first instance.
 
     Args:
         name: A preset, an adapter, a provider and its model (`openai:gpt-6-luna`, or an adapter in place of the
-            provider), a path to an adapter's file, or `python:MODULE:NAME`. What a preset knows of that model holds.
+            provider), a path to an adapter's file, or `python:MODULE:NAME`. A preset's settings for that model apply.
         settings: Added to those of a preset.
         base_url: A compatible server for the adapter.
         calls: How calls are made; not recorded.
-        role: What the agent is to be, for errors: `agent`, `judge`.
-        catalogue: Of adapters, where it has been read already.
+        role: The role to name in errors: `agent`, `judge`.
+        catalogue: The catalogue of adapters, if it has been read.
 
     Raises:
         ConfigError: There is no such agent, or a setting cannot be used.
@@ -85,7 +85,7 @@ def resolve_agent(
     else:
         known = [*known_presets, *adapters]
         raise ConfigError(
-            f"--{role} {name}: there is none{nearest(name, known)} (known: {', '.join(known)}; "
+            f"unknown {role} {name!r}{nearest(name, known)} (known: {', '.join(known)}; "
             "a provider and its model, such as openai:gpt-6-luna; or your own, as a file in ./agents/)"
         )
     usual = dict(values)
@@ -93,7 +93,7 @@ def resolve_agent(
     if base_url is not None:
         values["base_url"] = base_url
     source = AgentSource(adapter, values | calls.settings)
-    if calls.settings:  # the settings that are recorded have to be good by themselves
+    if calls.settings:  # the recorded settings must be valid by themselves
         make_agent(adapter, values)
     entry = AgentEntry(
         name=name,
@@ -107,7 +107,7 @@ def resolve_agent(
 
 
 def _of_model(adapter: str, model: str, known: Mapping[str, Preset]) -> dict[str, Any]:
-    """Return the settings of a model: those of the preset for it, where there is one."""
+    """Return the settings of a model, from its preset if there is one."""
     for preset in known.values():
         if preset.adapter == adapter and preset.settings.get("model") == model:
             return preset.settings
@@ -115,5 +115,5 @@ def _of_model(adapter: str, model: str, known: Mapping[str, Preset]) -> dict[str
 
 
 def source_of(entry: AgentEntry, calls: CallSettings = PLAIN) -> AgentSource:
-    """Return what makes the agents that a manifest names. Raises ConfigError."""
+    """Return the factory of the agents that a manifest names. Raises ConfigError."""
     return AgentSource(entry.adapter, {**entry.settings, **calls.settings})

@@ -13,14 +13,14 @@ from ltm_bench.datasets.public import Chosen, choose, public_set, public_sets
 from ltm_bench.plan.suites import Suite
 
 WOVEN = "-woven"
-"""What the name of a suite ends with in which the sessions come between filler."""
+"""The suffix of suites that interleave sessions with filler."""
 
 _START = datetime(2020, 1, 1, 9, tzinfo=UTC)
-"""Before the earliest session of any set, so that the clock can show their dates."""
+"""Earlier than any session of any set, so that the clock can show their dates."""
 
 
 def dialogue_suites() -> Mapping[str, str]:
-    """Return the names of these suites, each with a line about it."""
+    """Return the names of these suites, each with a one-line description."""
     return {
         name + mode: f"{each.about}{how}"
         for name, each in public_sets().items()
@@ -33,12 +33,12 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: int) -> 
 
     Args:
         name: The suite's.
-        data: The set's file or folder; None to look where `datasets fetch` puts it.
+        data: The set's file or folder; None for where `datasets fetch` puts it.
         most: Number of questions; None for all.
-        seed: Decides which ones.
+        seed: Selects the questions.
 
     Raises:
-        ConfigError: If the data is not there, or cannot be read.
+        ConfigError: The data is missing or cannot be read.
     """
     if name not in dialogue_suites():
         return None

@@ -1,4 +1,4 @@
-"""Where runs land: one folder each, in a folder of reports."""
+"""Run folders: one per run, in a reports folder."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError, nearest
 
 REPORTS = Path("reports")
-"""Where runs land unless another folder is named."""
+"""The default reports folder."""
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
 
 _DEVICE = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
-"""What Windows takes for a device, with any ending."""
+"""Names that Windows reserves for devices, with any suffix."""
 
 
 def run_folder(name: str, *, fresh: bool, reports: Path = REPORTS) -> Path:
@@ -28,7 +28,7 @@ def run_folder(name: str, *, fresh: bool, reports: Path = REPORTS) -> Path:
 
 
 def checked_name(name: str) -> str:
-    """Return a run's name. Raises ConfigError for one that no folder can have."""
+    """Return a valid run name. Raises ConfigError if no folder can have it."""
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"--name {name}: use letters, digits, '.', '_' and '-', at most 100 of them, and no '.' at the end"

@@ -12,16 +12,16 @@ Filler = Literal["scripted", "live"]
 
 
 class Mode(NamedTuple):
-    """What of a conversation the agent answers, and where."""
+    """Which parts of a conversation the agent answers, and where."""
 
     questions: Questions
     acknowledge: Acknowledge
 
 
 def mode_of(questions: str, acknowledge: str, *, quick: bool, filler: str) -> Mode:
-    """Read what somebody asked for. `quick` means forked questions, scripted acknowledgements and scripted filler.
+    """Return the requested mode. `quick` means forked questions, scripted acknowledgements and scripted filler.
 
-    Raises ConfigError for a word that is none, and for `quick` with filler that the agent answers.
+    Raises ConfigError for an unknown word, and for `quick` with live filler.
     """
     if quick:
         if filler != "scripted":
@@ -40,7 +40,7 @@ def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
 
 
 def check_mode(mode: Mode, name: str, agent: Agent) -> None:
-    """Raise ConfigError where an agent cannot be asked in this mode, before anything is asked."""
+    """Raise ConfigError, before anything is asked, if the agent does not support this mode."""
     if mode.acknowledge == "scripted":
         if not agent.observes:
             raise ConfigError(

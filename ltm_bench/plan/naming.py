@@ -1,8 +1,8 @@
-"""The name of a run that was given none: short, readable, and another one for every other run.
+"""Default names of runs: short, readable, and unique.
 
-It says what is asked, how often, the span, the agent and its model, and the seed. Whatever else sets the run apart from
-the usual one with the same words follows: spelt out where that is short, else as a few digits of its hash. What changes
-with the content of files is left out, so that a run whose scenario was edited is found, and refused, under its name.
+A name says what is asked, how often, the span, the agent and its model, and the seed. Any further option follows, spelt
+out if short, else as a few digits of a hash. Content hashes of files are left out, so that a run whose scenario was
+edited is found, and refused, under its name.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import spell_span
 
 _SPELT = 24
-"""Characters that options may take in a name; beyond that, they are hashed."""
+"""Characters that options may take in a name; longer ones are hashed."""
 
 _AGENT = 40
 """Characters that an agent may take."""
 
 _WORDS = ("questions", "acknowledge", "mode")
-"""What differs from the usual run by a word that says enough: `forked`, `scripted` needles, `live` filler."""
+"""Differences that one word describes: `forked`, `scripted` needles, `live` filler."""
 
 _BY_FILES = ("digest", "unvalidated")
 """Parameters that follow from the content of files."""
@@ -35,9 +35,9 @@ def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
     """Return the name of a run.
 
     Args:
-        manifest: Of the run.
-        usual: What it would be without further options: the same agent, suite, scenarios, span and seed.
-        whole: All scenarios that the suite has at this span.
+        manifest: The run's manifest.
+        usual: Its manifest without further options: the same agent, suite, scenarios, span and seed.
+        whole: All scenarios of the suite at this span.
     """
     names = [entry.name for entry in manifest.suite.scenarios]
     apart = dict(_apart(manifest, usual))
@@ -71,7 +71,7 @@ def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
 
 
 def _apart(manifest: Manifest, usual: Manifest) -> Iterator[tuple[str, Any]]:
-    """Yield what sets a manifest apart from the usual one."""
+    """Yield how a manifest differs from the usual one."""
     ours, theirs = manifest.identity(), usual.identity()
     entries = list(zip(manifest.suite.scenarios, usual.suite.scenarios, strict=True))
     if any(a.examples != b.examples for a, b in entries):
@@ -84,7 +84,7 @@ def _apart(manifest: Manifest, usual: Manifest) -> Iterator[tuple[str, Any]]:
         value = manifest.agent.settings.get(key)
         if value != usual.agent.settings.get(key):
             yield key, value
-    for room in (ours, theirs):  # said above, or part of the name anyway
+    for room in (ours, theirs):  # covered above, or part of the name anyway
         room.pop("agent")
         room["suite"].pop("scenarios")
         room["filler"].pop("digest")

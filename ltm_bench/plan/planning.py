@@ -1,4 +1,4 @@
-"""From a request to a plan: every name is resolved once, into a manifest, its examples and what makes the agent."""
+"""From a request to a plan: every name is resolved once, into a manifest, its examples and an agent factory."""
 
 from __future__ import annotations
 
@@ -43,31 +43,31 @@ from ltm_bench.script.scenario import Example
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a run needs but its folder."""
+    """Everything that a run needs except its folder."""
 
     manifest: Manifest
     examples: Sequence[Example]
     counter: Counter
     bank: filler.Bank
     agents: AgentSource
-    """What makes the agent of each conversation."""
+    """Makes the agent of each conversation."""
     about: Mapping[str, About]
-    """What there is to say of each scenario."""
+    """Descriptions of the scenarios."""
     rehearsals: Rehearsals | None = None
-    """Of all examples, where they have been rehearsed for one conversation."""
+    """Rehearsals of all examples, if they were rehearsed for one conversation."""
     name: str = ""
-    """Of the run, unless somebody gives it another one; empty for the plan of a run that exists."""
+    """The run's default name; empty for the plan of an existing run."""
     notes: Sequence[str] = ()
-    """What a person should know before it begins, in one line each."""
+    """Single lines that a person should read before it begins."""
 
 
 def make_plan(request: Request) -> Plan:
-    """Resolve everything that was asked for. Raises ConfigError."""
+    """Resolve a request. Raises ConfigError."""
     _check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
     suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
     if request.data is not None and not suite.public:
         raise ConfigError(
-            f"--data {request.data}: the suite {request.suite} is none of a public set (see datasets list); where a "
+            f"--data {request.data}: the suite {request.suite} is not a public set (see datasets list); if a "
             "scenario of it reads data, say so with -P SCENARIO.data=PATH"
         )
     span = parse_span(str(suite.span if request.span is None else request.span))
@@ -113,7 +113,7 @@ def make_plan(request: Request) -> Plan:
 
 
 def _check_keys(given: Mapping[str, object]) -> None:
-    """Raise ConfigError where something that would stand in the log for ever holds a key."""
+    """Raise ConfigError if anything that would be logged for good holds a key."""
     for option, value in given.items():
         if key_in(value) is not None:
             raise ConfigError(
@@ -127,12 +127,12 @@ class _Resolved(NamedTuple):
     suite: Suite
     scenarios: Scenarios
     chosen: Sequence[str]
-    """The scenarios that are asked."""
+    """The selected scenarios."""
     span: int
     filler: str
-    """The digest of the filler's questions."""
+    """Digest of the filler's questions."""
     observed: bool
-    """Whether what is told is observed, unless something else is asked for."""
+    """Whether needles are observed by default."""
 
 
 def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manifest:
@@ -141,7 +141,7 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
     how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
     isolated = request.isolated or suite.isolated
     if not agent.observes and not isolated:
-        mode = "live"  # of filler that it is not asked to answer it would never hear
+        mode = "live"  # it would never get filler that it is not asked to answer
     return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -165,7 +165,7 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
 
 
 def _notes(request: Request, suite: Suite, span: int) -> Iterator[str]:
-    """Yield what a person should know of a plan: the scenarios that are left out, another span than the suite's."""
+    """Yield notes on a plan: scenarios that are left out, a span that differs from the suite's."""
     if not request.scenarios:
         chosen = suite.fitting(span)
         for row in suite.scenarios:
@@ -198,7 +198,7 @@ def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span
 
 
 def read_bank(source: str) -> filler.Bank:
-    """Return a bank of filler by its name in the manifest: `shipped`, or `triviaqa:PATH`. Raises ConfigError."""
+    """Return a filler bank by its name in the manifest: `shipped`, or `triviaqa:PATH`. Raises ConfigError."""
     if source == "shipped":
         return filler.shipped()
     kind, _, path = source.partition(":")
@@ -208,7 +208,7 @@ def read_bank(source: str) -> filler.Bank:
 
 
 def _parse_filler(text: str) -> tuple[str, str]:
-    """Read `--filler`: who answers, and where the trivia comes from."""
+    """Parse `--filler`: who answers, and where the trivia comes from."""
     mode, source = "scripted", "shipped"
     for part in text.split(","):
         if part in ("scripted", "live"):
@@ -233,7 +233,7 @@ def _abouts(manifest: Manifest, scenarios: Scenarios) -> dict[str, About]:
 
 
 def _rehearsed(plan: Plan) -> Rehearsals:
-    """Rehearse all examples. Raises PluginError for a script that fails, or asks nothing."""
+    """Rehearse all examples. Raises PluginError if a script fails or asks nothing."""
     forked = plan.manifest.questions == "forked"
     if plan.manifest.suite.isolated:  # one by one: all of them at once may be large
         for example in plan.examples:
@@ -244,7 +244,7 @@ def _rehearsed(plan: Plan) -> Rehearsals:
         rehearsals = rehearse_all(plan.examples, plan.counter, span=span, forked=forked)
     except LtmBenchError:
         raise
-    except Exception:  # a script is anybody's code: find the example, and blame its file
+    except Exception:  # a script can raise anything: find the example, and blame its file
         for example in plan.examples:
             rehearsal(example, plan.counter, forked=forked)
         raise
@@ -262,14 +262,14 @@ def _check_asks(example: Example, steps: Sequence[Step]) -> None:
 
 
 def rehearsal(example: Example, count: Counter, *, forked: bool = False) -> list[Step]:
-    """Rehearse one example. Raises PluginError, with the file's line, where its script fails."""
+    """Rehearse one example. Raises PluginError, with file and line, if its script fails."""
     try:
         return rehearse(example, count, forked=forked)
     except LtmBenchError:
         raise
-    except Exception as error:  # a script is anybody's code
+    except Exception as error:  # a script can raise anything
         blamed = plugins.blame(error)
-        if blamed is None:  # the script is fine, but not what it yields
+        if blamed is None:  # the script works, but yields something invalid
             blamed = PluginError(
                 f"{_file_of(example.scenario.name)}: {type(error).__name__}: {error}; "
                 "a script yields Tell, Ask or Chat, and an Ask expects a matcher"
@@ -278,7 +278,7 @@ def rehearsal(example: Example, count: Counter, *, forked: bool = False) -> list
 
 
 def _file_of(scenario: str) -> str:
-    """Return where a scenario is written, for an error about it."""
+    """Return the file of a scenario, for an error about it."""
     try:
         return str(plugins.find("scenarios", scenario))
     except PluginError:
@@ -286,7 +286,7 @@ def _file_of(scenario: str) -> str:
 
 
 def plan_of(run: Path, calls: CallSettings = PLAIN) -> Plan:
-    """Return the plan of an existing run. Raises ManifestDiffers if its files have changed since."""
+    """Return the plan of an existing run. Raises ManifestDiffers if its files have changed."""
     manifest = read_manifest(run)
     if manifest.agent.adapter == IMPORTED:
         raise ConfigError(f"{run} was imported: its agent cannot be asked again; rescore and report work")
@@ -320,7 +320,7 @@ def plan_of(run: Path, calls: CallSettings = PLAIN) -> Plan:
 
 
 def _today(scenarios: Scenarios, entry: ScenarioEntry) -> ScenarioEntry:
-    """Return an entry as it would be if the run began today."""
+    """Return an entry as a run started today would have it."""
     found = scenarios.of(entry)
     parameters = {key: value for key, value in entry.parameters.items() if key != "digest"}
     today = filled(found.scenario, parameters, entry.parameters.get("span", 0))
@@ -334,7 +334,7 @@ def _today(scenarios: Scenarios, entry: ScenarioEntry) -> ScenarioEntry:
 
 
 def reference_examples(manifest: Manifest) -> list[Example]:
-    """Return a run's examples, for floor and ceiling; none if a scenario has changed since."""
+    """Return a run's examples, for baseline and oracle; empty if a scenario has changed."""
     scenarios = Scenarios(manifest.suite.name)
     for entry in manifest.suite.scenarios:
         if not plugins.may_read(entry.scenario or entry.name):

@@ -22,12 +22,12 @@ class Preset(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return everything that goes to the adapter."""
+        """Return all settings for the adapter."""
         return dict(self.model_extra or {})
 
 
 def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
-    """Map the short name of every agent to its preset. Raises ConfigError where two different ones share a name."""
+    """Map each short name to its preset. Raises ConfigError if two different presets share a name."""
     found: dict[str, Preset] = {}
     for path in config_files(folders):
         if path.stem != PRESETS:

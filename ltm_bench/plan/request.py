@@ -1,4 +1,4 @@
-"""What somebody asks for: the arguments of a run, before anything is looked up."""
+"""The arguments of a run, before anything is looked up."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from ltm_bench.core.tokens import DEFAULT
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A run that is asked for."""
+    """A request for a run."""
 
     agent: str = "vector_memory"
     """A preset, an adapter, `PROVIDER:MODEL`, a path to an adapter's file, or `python:MODULE:NAME`."""
     span: str | int | None = None
-    """In tokens: `120k`, `1M`, or a number; None: the suite's own, usually 32k."""
+    """Tokens, as `120k`, `1M` or a number; None for the suite's own, usually 32k."""
     suite: str = "standard"
     """Its name, or `goodai:FOLDER`."""
     data: str | None = None
-    """The file or folder of a public set, where the suite is one; None to look where `datasets fetch` puts it."""
+    """The file or folder of a public set, if the suite is one; None for where `datasets fetch` puts it."""
     scenarios: Sequence[str] = ()
-    """Only these, instead of all of the suite."""
+    """Only these scenarios, instead of all of the suite."""
     examples: int | None = None
     """Examples per scenario, instead of the suite's; for public sets, questions in all."""
     seed: int = 0
     isolated: bool = False
-    """Every example in a conversation of its own, without filler."""
+    """Run every example in its own conversation, without filler."""
     filler: str = "scripted"
     """`scripted`, `live`, `triviaqa:PATH`, or `live,triviaqa:PATH`."""
     questions: str = "in-line"
-    """`in-line`: they are part of the conversation; `forked`: each is asked beside it."""
+    """`in-line`: part of the conversation; `forked`: each is asked beside it."""
     acknowledge: str = "live"
-    """Who replies to needles: `live`, the agent; `scripted`, a script, and the agent only observes them."""
+    """Who replies to needles: `live`, the agent; `scripted`, a script, while the agent observes."""
     quick: bool = False
     """Forked questions, scripted acknowledgements and scripted filler."""
     tokenizer: str = DEFAULT
     """The encoding that measures spans."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Of the agent."""
+    """The agent's settings."""
     base_url: str | None = None
     """A compatible server for the agent's adapter."""
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Of scenarios, by name, instead of the suite's."""
+    """Scenario parameters by scenario, instead of the suite's."""
     timeout: float | None = None
-    """Seconds to wait for one reply, instead of the agent's own setting. Not part of what a run is."""
+    """Seconds to wait for one reply, instead of the agent's own setting. Not part of a run's identity."""
     max_retries: int | None = None
-    """How often a failed request is sent again, instead of the agent's own setting. Not part of what a run is."""
+    """Retries of a failed request, instead of the agent's own setting. Not part of a run's identity."""
 
     @property
     def plain(self) -> Request:
@@ -69,19 +69,19 @@ class Request:
 
 @dataclass(frozen=True)
 class CallSettings:
-    """How calls are made. Not part of what a run is: it can be resumed with others."""
+    """How calls are made. Not part of a run's identity: it can be resumed with others."""
 
     timeout: float | None = None
-    """Seconds to wait for one reply; None: the agent's own setting."""
+    """Seconds to wait for one reply; None for the agent's own setting."""
     max_retries: int | None = None
-    """How often a failed request is sent again; None: the agent's own setting."""
+    """Retries of a failed request; None for the agent's own setting."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What replaces settings of the agent."""
+        """The agent settings that these override."""
         given = {"timeout": self.timeout, "max_retries": self.max_retries}
         return {name: value for name, value in given.items() if value is not None}
 
 
 PLAIN = CallSettings()
-"""Every call as the agent's own settings have it."""
+"""Calls as the agent's own settings say."""

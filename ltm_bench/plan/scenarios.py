@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.goodai import suite as goodai
 
 GOODAI = "goodai:"
-"""What the name of a suite begins with that is a folder of GoodAI's definitions."""
+"""The prefix of suites that are a folder of GoodAI's definitions."""
 
 
 class Found(NamedTuple):
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
     scenario: Scenario
     hash: str
-    """Of the content of its file."""
+    """Hash of its file's content."""
 
 
 class Scenarios:
@@ -45,9 +45,9 @@ class Scenarios:
         self._found: dict[str, Found] = {}
 
     def find(self, name: str, row: str | None = None) -> Found:
-        """Return a scenario, under the name of its row in the suite where that is another one.
+        """Return a scenario, under the name of its row in the suite if the row has its own.
 
-        Raises ConfigError, with the nearest name, where there is none.
+        Raises ConfigError, with the nearest name, if it is unknown.
         """
         if name not in self._found:
             self._found[name] = self._look_up(name)
@@ -57,7 +57,7 @@ class Scenarios:
         return found._replace(scenario=replace(found.scenario, name=str(row)))
 
     def of(self, entry: ScenarioEntry) -> Found:
-        """Return the scenario of an entry of a manifest, under the name of its row."""
+        """Return the scenario of a manifest's entry, under the name of its row."""
         return self.find(entry.scenario or entry.name, entry.name)
 
     def _look_up(self, name: str) -> Found:
@@ -65,7 +65,7 @@ class Scenarios:
             known = _definitions(self._suite.removeprefix(GOODAI))
             if name not in known:
                 raise ConfigError(
-                    f"--scenario {name}: {self._suite} has none{nearest(name, known)} (known: {', '.join(known)})"
+                    f"{self._suite} has no scenario {name!r}{nearest(name, known)} (known: {', '.join(known)})"
                 )
             return Found(known[name].scenario, known[name].hash)
         return Found(self._catalogue.scenario(name), self._catalogue.hash(name))
@@ -82,7 +82,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
         raise ConfigError(f"--suite {GOODAI}{folder}: there is no such folder")
     found = goodai.recipes(Path(folder), complain)
     if examples := goodai.plays(Path(folder)):
-        # The one scenario of theirs that has no script: ours is played.
+        # The only scenario of theirs without a script: ours is played instead.
         ours = plugins.find("scenarios", "restaurant")
         found["restaurant"] = goodai.Recipe(
             scenario_named("restaurant"), examples, plugins.content_hash(ours)
@@ -91,7 +91,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
 
 
 def _span_of(folder: str) -> dict[str, Any]:
-    """Return the span for which definitions were made, as a suite has it; nothing where they do not name one."""
+    """Return the span that definitions were made for, as a suite's setting; empty if they name none."""
     from ltm_bench.datasets.goodai import suite as goodai
 
     spans = [spell_span(tokens) for tokens in goodai.spans(Path(folder))]
@@ -109,9 +109,9 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
 
     Args:
         name: The suite's.
-        data: For suites of public sets, their file; None to look where `datasets fetch` puts it.
+        data: For suites of public sets, their file; None for where `datasets fetch` puts it.
         most: For those, the number of questions; None for all.
-        seed: For those, decides which questions.
+        seed: For those, selects the questions.
     """
     if name.startswith(GOODAI):
         theirs = _definitions(name.removeprefix(GOODAI))
@@ -126,21 +126,19 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
         if (public := dialogue_suite(name, data, most, seed)) is not None:
             return public
         near = nearest(name, [*known, *dialogue_suites()])
-        raise ConfigError(
-            f"--suite {name}: there is none{near} (known: {', '.join(known)}; see also datasets list)"
-        )
+        raise ConfigError(f"unknown suite {name!r}{near} (known: {', '.join(known)}; see also datasets list)")
     return read_suite(known[name])
 
 
 class About(NamedTuple):
-    """What results say of a scenario beside its figures."""
+    """What results say about a scenario besides its figures."""
 
     summary: str
     skills: Sequence[str]
 
 
 def abouts(manifest: Manifest) -> dict[str, About]:
-    """Return what there is to say of a run's scenarios; one whose file is gone is left out."""
+    """Describe a run's scenarios; those whose files are gone are left out."""
     scenarios = Scenarios(manifest.suite.name)
     found = {}
     for entry in manifest.suite.scenarios:
@@ -155,7 +153,7 @@ def abouts(manifest: Manifest) -> dict[str, About]:
 
 
 def filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict[str, Any]:
-    """Add what only a run can know, where a scenario has a parameter for it and the suite is silent.
+    """Fill in parameters that only a run can know, if the scenario has them and the suite does not set them.
 
     That is `span`; for a scenario that reads files of a user's own (`data`, `tasks`), the `digest` of them; and how
     many of those tasks are still `unvalidated`.
@@ -179,7 +177,7 @@ def filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict
 
 
 def _digest(scenario: str, places: Sequence[Path]) -> str:
-    """Return the first 16 hex digits of the SHA-256 of files, and of all files in folders with their names."""
+    """Return the first 16 hex digits of the SHA-256 of files, and of all files in folders, names included."""
     digest = hashlib.sha256()
     for place in places:
         paths = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else [place]

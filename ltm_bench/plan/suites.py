@@ -15,7 +15,7 @@ from ltm_bench.plan.tables import PRESETS, config_files, explain, read_toml
 from ltm_bench.plan.values import parse_span
 
 SPAN = "32k"
-"""The span of a run for which neither the suite nor anybody else names one."""
+"""The default span, for suites that set none."""
 
 _RESERVED = ("examples", "least_span", "scenario")
 
@@ -31,24 +31,24 @@ class Suite(BaseModel):
     about: str = ""
     examples: int = Field(default=3, ge=1, strict=True)
     stagger: float = Field(default=0.01, ge=0.0, le=1.0)
-    """Least distance between the starts of two examples, as a fraction of the span."""
+    """Minimum distance between the starts of two examples, as a fraction of the span."""
     start: datetime = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
-    """The benchmark's time of the first message."""
+    """Benchmark time of the first message."""
     isolated: bool = False
     public: bool = False
-    """Whether its examples are histories of a public set: `--examples` counts their questions, and agents that can
-    observe are not asked to answer what is told.
+    """Whether its examples are histories of a public set: `--examples` counts their questions, and agents that observe
+    are not asked to answer needles.
     """
     span: str = SPAN
-    """The span of its runs, unless another one is asked for."""
+    """Default span of its runs."""
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
     """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out.
 
-    A row may have a name of its own, with the scenario that it plays under `scenario`.
+    A row may have its own name, and name the scenario that it plays under `scenario`.
     """
 
     def count(self, scenario: str) -> int:
-        """Return how many examples of a scenario there are."""
+        """Return the number of examples of a scenario."""
         return int(self.scenarios[scenario].get("examples", self.examples))
 
     def plays(self, row: str) -> str:
@@ -56,21 +56,21 @@ class Suite(BaseModel):
         return str(self.scenarios.get(row, {}).get("scenario", row))
 
     def least_span(self, scenario: str) -> int:
-        """Return the span in tokens below which a scenario is left out; 0 where it never is."""
+        """Return the span in tokens below which a scenario is left out; 0 if it never is."""
         least = self.scenarios[scenario].get("least_span")
         return 0 if least is None else parse_span(str(least))
 
     def fitting(self, span: int) -> list[str]:
-        """Return the scenarios that are not left out at a span."""
+        """Return the scenarios asked at a span."""
         return [name for name in self.scenarios if self.isolated or span >= self.least_span(name)]
 
     def parameters(self, scenario: str) -> dict[str, Any]:
-        """Return what the suite sets of a scenario."""
+        """Return the parameters that the suite sets for a scenario."""
         return {k: v for k, v in self.scenarios[scenario].items() if k not in _RESERVED}
 
 
 def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
-    """Map the name of every suite to its file. Raises ConfigError where two different ones have the same name."""
+    """Map each suite's name to its file. Raises ConfigError if two different suites share a name."""
     found: dict[str, Path] = {}
     for path in config_files(folders):
         if path.stem == PRESETS:

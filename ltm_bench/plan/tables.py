@@ -1,4 +1,4 @@
-"""TOML files in, tables out. Every mistake is named with file, key and value."""
+"""Reads TOML files. Every error names file, key and value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def config_folders() -> list[Path]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the content of a TOML file. Raises ConfigError with file and line."""
+    """Read a TOML file. Raises ConfigError with file and line."""
     try:
         return toml_of(content_of(path, TOML).decode("utf-8"))
     except OSError as error:
@@ -32,7 +32,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def explain(path: Path, error: ValidationError, known: Iterable[str], table: str = "") -> ConfigError:
-    """Return the error that names the first mistake in a file: key, value, and what is expected."""
+    """Return an error for the first mistake in a file: its key, its value, and what is expected."""
     problem = error.errors()[0]
     where = ".".join(map(str, (*filter(None, [table]), *problem["loc"])))
     if problem["type"] == "extra_forbidden":

@@ -1,4 +1,4 @@
-"""How people write spans and settings, and how they are read."""
+"""Parses and formats spans and settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPAN = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)", re.ASCII)
 
 
 def parse_span(text: str) -> int:
-    """Read a span in tokens: `2k`, `120k`, `1M`, `1.5M` or a plain number. Raises ConfigError."""
+    """Parse a span in tokens: `2k`, `120k`, `1M`, `1.5M` or a plain number. Raises ConfigError."""
     match = _SPAN.fullmatch(text.strip().replace("_", ""))
     if match is None:
         raise ConfigError(f"--span {text}: write a number of tokens such as 2k, 120k, 1M or 32000")
@@ -25,7 +25,7 @@ def parse_span(text: str) -> int:
 
 
 def spell_span(tokens: int) -> str:
-    """Write a span as people do: `120k`, `1M`, or the plain number."""
+    """Format a span as people write it: `120k`, `1M`, or the plain number."""
     for size, unit in ((1_000_000, "M"), (1000, "k")):
         if tokens >= size and tokens % (size // 10) == 0:
             return f"{tokens / size:g}{unit}"
@@ -33,7 +33,7 @@ def spell_span(tokens: int) -> str:
 
 
 def parse_value(text: str) -> Any:
-    """Read the value of `-A key=value`: TOML where that gives what a log can hold (no dates), else the text itself."""
+    """Parse the value of `-A key=value`: as TOML if a log can hold the result (no dates), else as text."""
     try:
         content = toml_of(f"value = {text}")
         json.dumps(content, allow_nan=False)
@@ -43,7 +43,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_settings(given: Sequence[str]) -> dict[str, Any]:
-    """Read the settings of an agent as they are typed, `KEY=VALUE` each. Raises ConfigError."""
+    """Parse agent settings, `KEY=VALUE` each. Raises ConfigError."""
     found: dict[str, Any] = {}
     for each in given:
         key, equals, value = each.partition("=")
@@ -54,7 +54,7 @@ def parse_settings(given: Sequence[str]) -> dict[str, Any]:
 
 
 def parse_parameters(given: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Read parameters of scenarios as they are typed, `SCENARIO.KEY=VALUE` each. Raises ConfigError."""
+    """Parse scenario parameters, `SCENARIO.KEY=VALUE` each. Raises ConfigError."""
     found: dict[str, dict[str, Any]] = {}
     for each in given:
         place, equals, value = each.partition("=")

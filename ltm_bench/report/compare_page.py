@@ -95,7 +95,7 @@ class Dot(NamedTuple):
 def costs(comparison: Comparison, span: int) -> list[Dot]:
     """Place the entrants of a span by cost (logarithmic, free ones at the left edge) and score.
 
-    Returns nothing where all runs are free or their costs are unknown.
+    Returns nothing if all runs are free or their costs are unknown.
     """
     cells = [(n, c) for n, c in enumerate(comparison.at(span), 1) if c.complete and c.dollars is not None]
     paid = [math.log(cell.dollars) for _, cell in cells if cell.dollars]

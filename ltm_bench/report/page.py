@@ -58,7 +58,7 @@ class Mark(NamedTuple):
     label: str
     note: str
     value: float | None
-    """None where it is unknown."""
+    """None if unknown."""
     look: str
 
 
@@ -105,7 +105,7 @@ def render_page(results: Results, manifest: Manifest) -> str:
 
 
 def extremes(results: Results) -> tuple[ScenarioResult, ScenarioResult] | None:
-    """Return the scenarios with the highest and the lowest score, None where no two differ."""
+    """Return the scenarios with the highest and the lowest score, None if no two differ."""
     ordered = sorted((s for s in results.scenarios if s.score is not None), key=lambda s: -(s.score or 0.0))
     apart = len(ordered) > 1 and ordered[0].score != ordered[-1].score
     return (ordered[0], ordered[-1]) if apart and results.complete else None
@@ -172,7 +172,7 @@ def _bytes(text: str) -> int:
 
 
 def started_on(environment: Mapping[str, Any]) -> str | None:
-    """Return the day, in UTC, on which a run was started, or None where that is unknown."""
+    """Return the day, in UTC, on which a run was started, or None if unknown."""
     started = environment.get("started")
     first = started[0] if isinstance(started, list) and started else None
     try:

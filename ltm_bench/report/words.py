@@ -73,7 +73,7 @@ def cost(dollars: float | None, free: bool) -> str:
     """Write a cost in US dollars.
 
     Args:
-        dollars: None where the price is unknown, which is never shown as 0.
+        dollars: None if the price is unknown, which is never shown as 0.
         free: Whether 0 means that the agent has no price, rather than that nothing was spent yet.
     """
     if dollars is None:

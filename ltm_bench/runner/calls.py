@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.adapters.operations import Done, noting
-from ltm_bench.core.agent import Agent, Memory, session_of
+from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.keys import scrubbed, without_values
@@ -51,7 +51,7 @@ class Answer:
     seconds: float
     traffic: Traffic
     recalled: Sequence[Memory] | None
-    """What retrieval gave for a question, before it was asked; None where nobody can tell."""
+    """What retrieval gave for a question, before it was asked; None if nobody can tell."""
     charged: Decimal = NOTHING
     """What was charged because the reply does not say what it used."""
     operations: Sequence[Done] = ()
@@ -159,12 +159,13 @@ class Calls:
         with self._budget.paying(self.agent, message, mark, at_once=False):
             await self._guard(call, message.turn)
 
-    async def catch_up(self, turn: int, turns: int) -> None:
+    async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and bring it to where the log ends, unless it is there already.
 
         Args:
             turn: The number of the next turn; all before it are in the log.
             turns: How many these are: turns and forks are numbered together.
+            going_on: The session of the next turn; what the log has of it is told once it is over.
         """
         self._turn = turn
         if self.live:
@@ -172,28 +173,27 @@ class Calls:
         self.live = True
         untold = {} if self.agent.can_be_told or not turn else {"untold": True}
         self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True} | untold)
-        await self.stand_after(turns)
+        await self.stand_after(turns, going_on)
 
-    async def stand_after(self, turns: int) -> None:
+    async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and restore it from the first turns of the log, unless it is open: then it has heard them."""
         if not self.opened:
             await self.open()
             if turns:
                 logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
-                if self.agent.takes_sessions:
-                    logged = self._but_the_last_session(logged)
+                if self.agent.takes_sessions and going_on is not None:
+                    logged = self._but_for(going_on, logged)
                 await self._guard(self.agent.restore(logged), self._turn)
 
-    def _but_the_last_session(self, turns: Iterator[Turn]) -> Iterator[Turn]:
-        """Yield turns; those of a session at their end, which may go on, are told once it is over."""
+    def _but_for(self, going_on: SessionKey, turns: Iterator[Turn]) -> Iterator[Turn]:
+        """Yield turns, but for those of this session at their end."""
         for turn in turns:
-            if self._session and session_of(turn) != session_of(self._session[0]):
+            if session_of(turn) == going_on:
+                self._session.append(turn)
+            else:
                 yield from self._session
                 self._session = []
-            if turn.session is None:
                 yield turn
-            else:
-                self._session.append(turn)
 
     async def ask(
         self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
@@ -383,7 +383,7 @@ class Calls:
         self._trace.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
 
     async def _recalled(self, message: Message) -> Sequence[Memory] | None:
-        """Return what retrieval gives for a question; None where there is none, or where it might cost money."""
+        """Return what retrieval gives for a question; None if there is none, or where it might cost money."""
         if type(self.agent).recall is Agent.recall:
             return None
         if self._budget.limit is not None and not self.agent.free:  # nothing was set aside for it
@@ -394,7 +394,7 @@ class Calls:
             return None
 
     def _most(self, message: Message) -> Decimal:
-        """Return the upper bound for a call whose reply was lost; nothing where the price is unknown."""
+        """Return the upper bound for a call whose reply was lost; nothing if the price is unknown."""
         most = None if self.agent.free else self.agent.reserve(message)
         return (dollars(most) if most is not None else None) or NOTHING
 
@@ -484,7 +484,7 @@ def _charged(price: Decimal) -> dict[str, float]:
 
 
 def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
-    """Return the place of a needle among memories, 1 being the first; None where it is not among them."""
+    """Return the place of a needle among memories, 1 being the first; None if it is not among them."""
     places = (rank for rank, memory in enumerate(memories, start=1) if _is_of(needle, memory))
     return next(places, None)
 

@@ -39,7 +39,7 @@ _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield the findings about a scenario or an adapter. Raises PluginError where the file cannot be read.
+    """Yield the findings about a scenario or an adapter. Raises PluginError if the file cannot be read.
 
     Args:
         path: Of the file; it is executed, and no other.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
-from ltm_bench.core.agent import Memory
+from ltm_bench.core.agent import Memory, SessionKey
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import BudgetReached, RunIncomplete
 from ltm_bench.core.messages import AnsweredBy, Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
@@ -166,8 +166,10 @@ class Conversation:
 
     async def _send(self, send: Send) -> None:
         calls, line = self._calls, send.line
+        session = line.session if isinstance(line, Tell) else None
+        going_on = None if session is None else (send.example.id, session)
         if self._recorder.logged is None:
-            await self._catch_up()
+            await self._catch_up(going_on)
         kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
         ideal = ideal_reply(line) if calls.agent.told_ideal else None
         message = Message(send.text, self._scheduler.clock.now, self._turn, ideal, line.user)
@@ -177,10 +179,9 @@ class Conversation:
         if self._plan.manifest.acknowledge == "scripted" and needs_no_agent(line):
             answered = "script"
             reply = Reply(acknowledgement(send.example, len(heard)))
-            exchange = await self._scripted(record, reply, answered=answered)
+            exchange = await self._scripted(record, reply, answered=answered, going_on=going_on)
         else:
             exchange = await self._exchange(message, record, question=kind == "ask")
-        session = line.session if isinstance(line, Tell) else None
         turn = Turn(message, exchange.reply, kind, send.example.id, answered, session=session)
         heard.append(turn)
         replayed = not calls.live
@@ -255,8 +256,8 @@ class Conversation:
             self._recorder.put(events.Ended(example=each.example.id, span=each.span, overrun=each.overrun))
             self._observer.ended(each)
 
-    async def _catch_up(self) -> None:
-        await self._calls.catch_up(self._turn, self._turns)
+    async def _catch_up(self, going_on: SessionKey | None = None) -> None:
+        await self._calls.catch_up(self._turn, self._turns, going_on)
 
     async def _fill(self, fill: Fill) -> None:
         calls = self._calls
@@ -284,7 +285,7 @@ class Conversation:
         self._observer.turn(turn, tokens, self._scheduler.position, replayed=not calls.live)
 
     def _pass_over(self) -> Turn | None:
-        """Take a filler turn from the log as it stands there, without composing it; None where it has to be composed.
+        """Take a filler turn from the log as it stands there, without composing it; None if it has to be composed.
 
         It has to stand where the scheduler wants filler, with its reply, and begin as the dice say. The last one of a
         log is composed: it is the same only if all before it were as long as they should be.
@@ -356,11 +357,12 @@ class Conversation:
         known: Callable[[], int | None] = lambda: None,
         *,
         answered: Literal["script"] | None = None,
+        going_on: SessionKey | None = None,
     ) -> _Exchange:
         """Record a message that a script answers in the agent's place, and that answer."""
         sent = record()
         if self._recorder.logged is None:  # killed between message and answer
-            await self._catch_up()
+            await self._catch_up(going_on)
         return _Exchange(sent, reply, self._replied(reply, known, answered))
 
     def _sent(

@@ -83,7 +83,7 @@ class Owed(NamedTuple):
     """What a run's side file says of money that its log does not show."""
 
     dollars: Decimal
-    """The upper bound, as far as it is known, for the attempts whose usage never came."""
+    """The upper bound, if known, for the attempts whose usage never came."""
     replies: Set[Place]
     """Logged replies that are among them."""
 
@@ -111,7 +111,7 @@ def owed(timings: Path, replied: Container[Place]) -> Owed:
 
 
 def _price(record: Mapping[str, Any], name: str) -> Decimal | None:
-    """Return what a record says in dollars; None where it says nothing that makes sense."""
+    """Return what a record says in dollars; None if it says nothing that makes sense."""
     price = record.get(name)
     if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
         return None

@@ -64,7 +64,7 @@ class Estimate:
     """Calls of these that ask the agent filler."""
     turns: int = 0
     prompt: int = 0
-    """Tokens of all prompts; 0 where the agent is no chat model in a window."""
+    """Tokens of all prompts; 0 if the agent is no chat model in a window."""
     cached: int = 0
     output: int = 0
     tokens: int = 0
@@ -73,7 +73,7 @@ class Estimate:
     overruns: int = 0
     """Examples whose last question would come after their span."""
     dollars: Decimal | None = Decimal()
-    """With the provider's prompt cache; None where a price, or the agent's use, is unknown."""
+    """With the provider's prompt cache; None if a price, or the agent's use, is unknown."""
     dollars_uncached: Decimal | None = Decimal()
     """Without the cache; for an agent that is no chat model in a window, the same as `dollars`."""
     bounded: bool = False
@@ -83,7 +83,7 @@ class Estimate:
     """Calls for forked questions, which nobody waits for."""
     output_beside: int = 0
     seconds: float | None = None
-    """How long the calls take; None where nothing tells how long one takes."""
+    """How long the calls take; None if nothing tells how long one takes."""
 
     @property
     def minutes(self) -> float | None:

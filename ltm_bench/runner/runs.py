@@ -146,7 +146,7 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
 
 
 def cost_before(plan: Plan, folder: Path) -> Cost:
-    """Return what an unfinished run has cost; nothing where its log cannot be read, so that it cannot go on."""
+    """Return what an unfinished run has cost; nothing if its log cannot be read, so that it cannot go on."""
     if finished(plan, folder):
         return Cost()
     try:

@@ -49,7 +49,7 @@ class Bookkeeping:
         self._accounts: dict[tuple[str, str | None], _Sum] = {}
 
     def add(self, usage: Usage | None) -> Decimal | None:
-        """Add one call; return its price, None where that is unknown."""
+        """Add one call; return its price, None if unknown."""
         price = self.price(usage)
         counted = Decimal() if price is None and self._free else price
         self._all.add(usage, counted)
@@ -60,7 +60,7 @@ class Bookkeeping:
         return price
 
     def price(self, usage: Usage | None) -> Decimal | None:
-        """Return the price of one call; None where that is unknown."""
+        """Return the price of one call; None if unknown."""
         return None if usage is None else dollars(usage, self._on)
 
     def _account(self, purpose: str, usage: Usage | None, model: str | None) -> None:

@@ -203,7 +203,7 @@ def _share(read: Sequence[_Read], some: Sequence[_Read]) -> float:
 
 
 def _kappa(read: Sequence[_Read]) -> float | None:
-    """Return Cohen's kappa; None where both say the same of everything, or nothing was read."""
+    """Return Cohen's kappa; None if both say the same of everything, or nothing was read."""
     if not read:
         return None
     ours = _share(read, [each for each in read if each.verdict.accepted])

@@ -76,7 +76,7 @@ class Rate(BaseModel):
     contradicted: int
     """Those of the read ones that the auditor contradicts."""
     agreement: float | None
-    """Share of the verdicts that the auditor agrees with, weighted as in the run. None where nothing was read."""
+    """Share of the verdicts that the auditor agrees with, weighted as in the run. None if nothing was read."""
     error: float | None
     """Share of wrong verdicts, corrected for the auditor's own error."""
     interval: Interval | None
@@ -111,7 +111,7 @@ class Audit(BaseModel):
     measured: Measured | None
     total: Rate
     kappa: float | None
-    """Cohen's kappa between scorer and auditor, on whether a reply is right; None where it is not defined."""
+    """Cohen's kappa between scorer and auditor, on whether a reply is right; None if it is not defined."""
     scenarios: dict[str, Rate]
     contradictions: list[Contradiction]
 
@@ -140,7 +140,7 @@ class Audit(BaseModel):
 
     @property
     def caution(self) -> str:
-        """What a sample without a fault still allows; empty where there was one."""
+        """What a sample without a fault still allows; empty if there was one."""
         total = self.total
         if total.contradicted or total.interval is None:
             return ""

@@ -52,7 +52,7 @@ class Operated(BaseModel):
     name: str
     calls: float
     p50: float | None
-    """Seconds; None where they are not measured."""
+    """Seconds; None if they are not measured."""
     p95: float | None
     tokens: float
     dollars: float | None
@@ -135,7 +135,7 @@ class Pair(BaseModel):
     size: Size | None = None
     """Of the comparison; None without an example in common."""
     noise: Noise | None = None
-    """How much the differences vary; None where a scenario has a single example in common."""
+    """How much the differences vary; None if a scenario has a single example in common."""
     only_first: list[str]
     """Examples that only the first got entirely right."""
     only_second: list[str]
@@ -160,7 +160,7 @@ class Pair(BaseModel):
     def seeds_needed(self) -> int | None:
         """How many seeds, with as many examples each, would probably show a difference as large as the one found.
 
-        None where a difference is shown already, where there is none, and where it would take more than `MOST`.
+        None if a difference is shown already, where there is none, and where it would take more than `MOST`.
         """
         if self.paired.shown or self.size is None or self.noise is None or not self.paired.difference:
             return None
@@ -170,7 +170,7 @@ class Pair(BaseModel):
 
     @property
     def needed(self) -> str:
-        """What it would take to tell the two apart, in words; empty where they are, or where nothing is known."""
+        """What it would take to tell the two apart, in words; empty if they are, or where nothing is known."""
         if self.paired.shown or self.size is None or self.noise is None:
             return ""
         if not self.paired.difference:
@@ -191,7 +191,7 @@ class Mark(BaseModel):
     outcome: Outcome
     """Outcome of the question that cost most."""
     reply: str | None = None
-    """The reply to that question, where the entrants disagree; None where there was none."""
+    """The reply to that question, where the entrants disagree; None if there was none."""
 
 
 class Row(BaseModel):
@@ -201,7 +201,7 @@ class Row(BaseModel):
     seed: int
     example: str
     question: str = ""
-    """The question that cost most, of the entrant that it cost most; empty where the entrants agree."""
+    """The question that cost most, of the entrant that it cost most; empty if the entrants agree."""
     expected: str = ""
     marks: dict[str, Mark]
 

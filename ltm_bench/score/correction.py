@@ -74,7 +74,7 @@ class ScorerError(NamedTuple):
 
 
 def scorer_error(seen: Seen, judge: Measured | None, confidence: float = CONFIDENCE) -> ScorerError | None:
-    """Return the share of wrong verdicts among all that the sample was drawn from; None where nothing was read.
+    """Return the share of wrong verdicts among all that the sample was drawn from; None if nothing was read.
 
     The estimate is Rogan & Gladen's (1978): the disagreements that a judge of this sensitivity and specificity causes
     by itself are taken off, and the rest is scaled up for what it misses. The interval holds every error that the

@@ -19,7 +19,7 @@ PERCENTILES = (50, 75, 90, 95, 99, 100)
 
 
 def latency(path: Path) -> Latency | None:
-    """Return the latency of a run's replies; None where nothing is known of it."""
+    """Return the latency of a run's replies; None if nothing is known of it."""
     if not path.exists():
         return None
     taken: list[float] = []
@@ -51,7 +51,7 @@ Timings = Mapping[str | None, Mapping[int, float]]
 
 
 def timings(path: Path) -> Timings:
-    """Return how long each reply took, as far as that is known."""
+    """Return how long each reply took, if known."""
     found: dict[str | None, dict[int, float]] = {}
     for record in records(path):
         conversation, turn, seconds = (record.get(key) for key in ("conversation", "turn", "seconds"))

@@ -58,7 +58,7 @@ def matched_parts(example: ExampleResult) -> Sequence[float]:
 
 
 def distance(example: ExampleResult, question: Question) -> int | None:
-    """Return the tokens between a question and the last needle before it; None where there was none."""
+    """Return the tokens between a question and the last needle before it; None if there was none."""
     if question.position is None:
         return None
     told = [n.position for n in example.needles if n.position < question.position]

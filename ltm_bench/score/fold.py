@@ -84,7 +84,7 @@ class Listener(Protocol):
         """Hear that a conversation begins: that of an isolated example, or (None) the only one."""
 
     def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Hear a turn; `replied` is None where the agent never answered, `question` where none was asked."""
+        """Hear a turn; `replied` is None if the agent never answered, `question` where none was asked."""
 
     def forked(self, sent: Sent, replied: Replied | None, question: Question) -> None:
         """Hear a question that was asked beside the conversation, where it stood."""
@@ -230,7 +230,7 @@ class _Fold:
 
     @property
     def heard(self) -> Heard | None:
-        """What reached the agent; None where the log does not say so."""
+        """What reached the agent; None if the log does not say so."""
         if self.scripted_tokens and self._observes is None:
             return None
         observed = self.scripted_tokens if self._observes else 0

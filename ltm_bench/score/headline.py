@@ -20,7 +20,7 @@ from ltm_bench.score.statistics import wilson
 
 
 def mean(scores: Iterable[float | None]) -> float | None:
-    """Return the mean of the scores that are known; None where none is."""
+    """Return the mean of the scores that are known; None if there is none is."""
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if known else None
 
@@ -183,7 +183,7 @@ def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:
 
 
 def leaks(examples: Iterable[ExampleResult]) -> Leaks | None:
-    """Return how often something was said that must not be said; None where nothing had to be kept back."""
+    """Return how often something was said that must not be said; None if nothing had to be kept back."""
     asked = [q for e in examples for q in e.questions if q.can_leak and q.reply is not None]
     if not asked:
         return None

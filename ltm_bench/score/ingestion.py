@@ -24,15 +24,15 @@ class Ingestion(BaseModel):
 
     turns: int
     sessions: int
-    """Of a record; 0 where the needles belong to none."""
+    """Of a record; 0 if the needles belong to none."""
     tokens: int
     """Of the messages."""
     calls: int
     """Replies that the agent gave to them itself."""
     seconds: float | None
-    """Wall-clock time; None where it was not measured."""
+    """Wall-clock time; None if it was not measured."""
     dollars: float | None
-    """None where a price is unknown."""
+    """None if a price is unknown."""
 
 
 class Spent(NamedTuple):
@@ -100,7 +100,7 @@ class Taking:
 
     @property
     def ingestion(self) -> Ingestion | None:
-        """The sums; None where nothing was told."""
+        """The sums; None if nothing was told."""
         if not self.turns:
             return None
         price = Decimal() if self.free else self.dollars

@@ -55,13 +55,13 @@ class Opinion(_Frozen):
     """From 0 to 1 by the columns of a published scorer, where that put the questions."""
     reason: str
     dollars: float | None = None
-    """None where the price is unknown."""
+    """None if the price is unknown."""
     usage: dict[str, int] = Field(default_factory=dict)
-    """The token figures of `Usage`; empty where they are not known."""
+    """The token figures of `Usage`; empty if they are not known."""
 
     @property
     def used(self) -> Usage | None:
-        """What it used, or None where that is not known."""
+        """What it used, or None if unknown."""
         known = self.usage.get
         return (
             Usage(
@@ -163,7 +163,7 @@ def overrides(run: Path) -> Mapping[Place, Override]:
 
 
 def settle(said: Sequence[Override]) -> Override | None:
-    """Return the verdict of most reviewers of a reply; None where as many call it right as do not.
+    """Return the verdict of most reviewers of a reply; None if as many call it right as do not.
 
     Of those on the same side, the newest counts. What was said of an earlier reply has no voice.
     """

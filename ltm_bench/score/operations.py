@@ -49,7 +49,7 @@ class Operation(BaseModel):
     name: str
     calls: int
     p50: float | None = None
-    """Seconds; None where they are not measured (judges)."""
+    """Seconds; None if they are not measured (judges)."""
     p50_interval: Interval | None = None
     """Of the median, free of any assumption on the distribution."""
     p95: float | None = None
@@ -58,7 +58,7 @@ class Operation(BaseModel):
     tokens: int = 0
     """Of prompts and of what was written, where that is known."""
     dollars: float | None = 0.0
-    """In all; None where a price is unknown."""
+    """In all; None if a price is unknown."""
     dollars_interval: Interval | None = None
     """Of what as many calls like these cost; None for fewer than two, or if all cost the same."""
     along: tuple[Stretch, ...] = ()

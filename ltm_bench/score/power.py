@@ -66,7 +66,7 @@ def size_of(clusters: Clusters) -> Size:
 
 
 def noise_of(clusters: Clusters) -> Noise | None:
-    """Estimate the noise from differences that were observed; None where a scenario has a single one.
+    """Estimate the noise from differences that were observed; None if a scenario has a single one.
 
     Few examples that agree say little, so one more that disagrees is counted. Runs that are few count for less, as in
     the test.

@@ -32,7 +32,7 @@ class Agreement(BaseModel):
     alike: int
     """Of these, how many both call right, or both do not."""
     kappa: float | None
-    """Cohen's kappa; None where both call everything right, or nothing."""
+    """Cohen's kappa; None if both call everything right, or nothing."""
     interval: Interval | None
     """Of kappa: Wilson's interval for the share of `alike`, with the raters' habits as they were observed."""
     apart: tuple[tuple[str, int], ...]
@@ -93,7 +93,7 @@ def agreement(of: Literal["review", "audit"], one: tuple[str, Read], other: tupl
 
 
 def kappa(alike: float, first: float, second: float) -> float | None:
-    """Return Cohen's kappa; None where chance alone would make both say the same of everything.
+    """Return Cohen's kappa; None if chance alone would make both say the same of everything.
 
     Args:
         alike: The share of replies of which both say the same.

@@ -79,6 +79,7 @@ def judges(examples: Sequence[ExampleResult], vague: Sequence[VagueTrial]) -> li
             ),
             vague=len(passed.get(key, ())),
             false_accepts=mean(passed[key]) if key in passed else None,
+            published=key in passed or any(o.scores for o in said if o.key == key),
         )
         for name, key in dict.fromkeys((o.judge, o.key) for o in said)
     ]

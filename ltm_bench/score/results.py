@@ -88,11 +88,11 @@ class Question(Frozen):
     retrieval: Retrieval | None = None
     """What the agent's memory had of the needles, where the agent can tell."""
     usage: dict[str, int] | None = None
-    """Tokens of its reply, by the normalised figures; None where the adapter does not say."""
+    """Tokens of its reply, by the normalised figures; None if the adapter does not say."""
     dollars: float | None = None
-    """Price of its reply; None where that is unknown."""
+    """Price of its reply; None if unknown."""
     seconds: float | None = None
-    """Wall-clock time of its reply; None where it was not measured."""
+    """Wall-clock time of its reply; None if it was not measured."""
     published: SetQuestion | None = None
     """Which question of a public set it is, and what that set's scorers give; None for all others."""
 
@@ -120,7 +120,7 @@ class ExampleResult(Frozen):
     written: Written | None = None
     """What the agent's store held of its facts after its last question, where that can be read."""
     ingestion: Ingestion | None = None
-    """What telling its needles took; None where none was told."""
+    """What telling its needles took; None if nothing was told."""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -136,7 +136,7 @@ class ExampleResult(Frozen):
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def along(self) -> list[float]:
-        """How far along its span each needle stood, 1 being the last question; empty where that is not known."""
+        """How far along its span each needle stood, 1 being the last question; empty if that is not known."""
         asked = [question.position for question in self.questions if question.position is not None]
         if not asked or not self.reached:
             return []
@@ -162,7 +162,7 @@ class ScenarioResult(Frozen):
     lost: dict[str, int] = Field(default_factory=dict)
     """How many answers retrieval lost at which place, as far as the agent can tell."""
     ranking: Ranking | None = None
-    """How well retrieval finds needles; None where the agent cannot tell."""
+    """How well retrieval finds needles; None if the agent cannot tell."""
 
 
 class Leaks(Frozen):
@@ -190,7 +190,7 @@ class Skill(Frozen):
     """Examples that have a score."""
     scenarios: list[str]
     chance: float | None = None
-    """What guessing would score; None where nobody worked it out."""
+    """What guessing would score; None if unknown."""
 
 
 class Bin(Frozen):
@@ -202,7 +202,7 @@ class Bin(Frozen):
     interval: Interval
     n: int
     chance: float | None = None
-    """What guessing would score; None where nobody worked it out."""
+    """What guessing would score; None if unknown."""
 
 
 class NeedleRecall(Frozen):
@@ -221,7 +221,7 @@ class Account(Frozen):
     purpose: str
     """`agent`, `beside the agent` (an embedder, say), or `judge` and its name."""
     model: str | None
-    """None where the adapter does not say."""
+    """None if the adapter does not say."""
     calls: int = 0
     unknown: int = 0
     """Those of which no usage is known."""
@@ -232,14 +232,14 @@ class Account(Frozen):
     reasoning: int = 0
     """The part of `output` that nobody sees."""
     dollars: float | None = 0.0
-    """None where a price is unknown."""
+    """None if a price is unknown."""
 
 
 FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
 
 
 def tokens_in(usage: Mapping[str, int] | None) -> int | None:
-    """Return the tokens that a model read, from the cache or not; None where that is unknown."""
+    """Return the tokens that a model read, from the cache or not; None if unknown."""
     return sum(usage.get(name, 0) for name in FIGURES[:3]) if usage else None
 
 
@@ -251,9 +251,9 @@ class Costs(Frozen):
     usage: dict[str, int] = Field(default_factory=dict)
     """Sums of the normalised token figures."""
     dollars: float | None = 0.0
-    """None where a price is unknown."""
+    """None if a price is unknown."""
     judge_dollars: float | None = 0.0
-    """What the judges cost, not among `dollars`; None where a price is unknown."""
+    """What the judges cost, not among `dollars`; None if a price is unknown."""
     price_list: str = ""
     """Name and date of the list that prices were taken from."""
     accounts: list[Account] = Field(default_factory=list)
@@ -262,7 +262,7 @@ class Costs(Frozen):
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def tokens_in(self) -> int | None:
-        """Tokens that the agent's model read, from the cache or not; None where that is unknown."""
+        """Tokens that the agent's model read, from the cache or not; None if unknown."""
         return tokens_in(self.usage)
 
 
@@ -315,14 +315,16 @@ class JudgeNote(Frozen):
     """How many replies it judged."""
     unreadable: int
     sensitivity: float | None = None
-    """None where it was never checked."""
+    """None if it was never checked."""
     specificity: float | None = None
     believed: bool = False
     """Whether it was checked, and is good enough."""
     vague: int = 0
     """Replies made to be vague and wrong that it was shown."""
     false_accepts: float | None = None
-    """What it gave for those on average, from 0 to 1; None where it was shown none."""
+    """What it gave for those on average, from 0 to 1; None if it was shown none."""
+    published: bool = False
+    """Whether it was asked what a set's published program asks, and not by the rubric that `judge check` calibrates."""
 
 
 class Results(Frozen):
@@ -374,7 +376,7 @@ class Results(Frozen):
     fork_tokens: int = 0
     """Of these and their replies: they are not part of the conversation."""
     heard: Heard | None = None
-    """None where a log of version 0.1.0 does not say whether scripted filler reached the agent."""
+    """None if a log of version 0.1.0 does not say whether scripted filler reached the agent."""
     filler_heard: str = "not recorded"
     """How filler reached the agent: `asked`, `observed`, `not heard`, `no filler`, `not recorded`."""
     seconds: float
@@ -386,11 +388,11 @@ class Results(Frozen):
     lost: dict[str, int] = Field(default_factory=dict)
     """How many answers retrieval lost at which place, as far as the agent can tell."""
     ranking: Ranking | None = None
-    """How well retrieval finds needles; None where the agent cannot tell."""
+    """How well retrieval finds needles; None if the agent cannot tell."""
     writing: Writing | None = None
-    """What the agent wrote down of what it was told; None where its store cannot be read."""
+    """What the agent wrote down of what it was told; None if its store cannot be read."""
     leaks: Leaks | None = None
-    """None where nothing had to be kept back."""
+    """None if nothing had to be kept back."""
     scenarios: list[ScenarioResult]
     skills: list[Skill] = Field(default_factory=list)
     distances: list[Bin] = Field(default_factory=list)

@@ -18,13 +18,13 @@ class NeedleTrace(BaseModel):
     model_config = ConfigDict(frozen=True)
     turn: int
     stored: bool | None
-    """Whether it was found when asked for word by word; None where the reply was right, so that nobody asked."""
+    """Whether it was found when asked for word by word; None if the reply was right, so that nobody asked."""
     rank: int | None
-    """Its place among what was found for the question, 1 being the first; None where it was not among it."""
+    """Its place among what was found for the question, 1 being the first; None if it was not among it."""
 
     @property
     def lost(self) -> bool:
-        """Whether it did not reach the model, as far as that is known."""
+        """Whether it did not reach the model, if known."""
         return self.stored is False or self.rank is None
 
 
@@ -35,9 +35,9 @@ class Retrieved(BaseModel):
     rank: int
     text: str
     turn: int | None = None
-    """The turn that it came from; None where the agent does not say."""
+    """The turn that it came from; None if the agent does not say."""
     relevance: float | None = None
-    """Higher is nearer, on the agent's own scale; None where it does not say."""
+    """Higher is nearer, on the agent's own scale; None if it does not say."""
 
 
 class Retrieval(BaseModel):
@@ -48,7 +48,7 @@ class Retrieval(BaseModel):
     needles: int
     """Of the example."""
     stored: int | None
-    """Those that were found when asked for word by word; None where the reply was right, so that nobody asked."""
+    """Those that were found when asked for word by word; None if the reply was right, so that nobody asked."""
     retrieved: int
     """Those that were among what was found for the question."""
     traces: tuple[NeedleTrace, ...] = ()
@@ -60,7 +60,7 @@ class Retrieval(BaseModel):
     def lost(self) -> str | None:
         """Say it in a few words; not every question needs every needle, so this is where to look, not a verdict.
 
-        None where the reply was right.
+        None if the reply was right.
         """
         if self.stored is None:
             return None
@@ -80,7 +80,7 @@ class Ranking(BaseModel):
     recall: dict[int, float]
     """For each k, the mean share of a question's needles that are among the first k memories."""
     mrr: float
-    """Mean reciprocal rank of a question's first needle; 0 where none was found."""
+    """Mean reciprocal rank of a question's first needle; 0 if none was found."""
 
 
 def lost(found: Sequence[Retrieval]) -> dict[str, int]:
@@ -90,7 +90,7 @@ def lost(found: Sequence[Retrieval]) -> dict[str, int]:
 
 
 def ranking(found: Sequence[Retrieval]) -> Ranking | None:
-    """Return how well needles are ranked; None where no ranks are known."""
+    """Return how well needles are ranked; None if no ranks are known."""
     ranks = [[trace.rank for trace in each.traces] for each in found if each.traces]
     if not ranks:
         return None

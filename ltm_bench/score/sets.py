@@ -26,7 +26,7 @@ class SetQuestion(BaseModel):
     apart: bool = False
     """Whether the published overall figure leaves it out."""
     wrong_key: str = ""
-    """Why its key is known to be wrong; empty where it is not."""
+    """Why its key is known to be wrong; empty if it is not."""
     scores: dict[str, float] = {}
     """From 0 to 1, the published scorer first; without those that would need a judge, where nobody was asked."""
 

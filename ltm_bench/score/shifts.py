@@ -21,7 +21,7 @@ class Placed(BaseModel):
     position: int
     """Tokens of the conversation before it."""
     distance: int | None
-    """Tokens between it and the last needle before it; None where there was none."""
+    """Tokens between it and the last needle before it; None if there was none."""
 
 
 class Shift(BaseModel):
@@ -45,7 +45,7 @@ class Shift(BaseModel):
 
     @property
     def nearer(self) -> int | None:
-        """By how many tokens its distance from the last needle differs; None where it has none."""
+        """By how many tokens its distance from the last needle differs; None if it has none."""
         apart = [each.distance for each in self.placed.values() if each.distance is not None]
         return max(apart) - min(apart) if len(apart) == len(self.placed) else None
 

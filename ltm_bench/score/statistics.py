@@ -134,7 +134,7 @@ class Paired(BaseModel):
     p: float | None
     """Two-sided p-value of the same test as the interval's: below 0.05 where the interval does not contain 0.
 
-    None where there is no interval.
+    None if there is no interval.
     """
     n: int
     """Number of pairs of examples."""

@@ -204,7 +204,7 @@ class Examined(NamedTuple):
 
 
 def summed(examined: Sequence[Examined]) -> Writing | None:
-    """Sum over examples; None where no store was read, or nothing was told that can be looked for."""
+    """Sum over examples; None if no store was read, or nothing was told that can be looked for."""
     found = [each.written for each in examined]
     if not any(each.facts for each in found):
         return None

@@ -49,7 +49,7 @@ class Look(NamedTuple):
     """So far: over the questions that were answered."""
     out_of: int
     dollars: float | None
-    """None where a price is unknown."""
+    """None if a price is unknown."""
     questions: int
     """That were answered."""
     tokens: int

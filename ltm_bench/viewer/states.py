@@ -42,14 +42,14 @@ class RunState:
     so_far: float | None = None
     """The score of a running run, up to now; it is no result."""
     out_of: int | None = None
-    """None where there are no results yet."""
+    """None if there are no results yet."""
     interval: tuple[float, float] | None = None
     """95 %, of the score."""
     verdict: str = ""
     dollars: float | None = None
     free: bool = False
     started: str = ""
-    """When it was first started: ISO 8601, with its zone; empty where nobody wrote it down."""
+    """When it was first started: ISO 8601, with its zone; empty if not recorded."""
     tags: Mapping[str, str] = field(default_factory=dict)
     report: bool = False
     """Whether it has a page."""
@@ -85,7 +85,7 @@ class Watch:
             return [self._state(run, runs[run]) for run in sorted(runs, key=runs.__getitem__, reverse=True)]
 
     def live(self, run: Path) -> tuple[RunState, Look | None]:
-        """Return a run's state, and how its conversation stands; None where that cannot be read."""
+        """Return a run's state, and how its conversation stands; None if that cannot be read."""
         changed = _changed(run)
         with self._lock:
             state = self._state(run, changed)

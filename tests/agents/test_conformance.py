@@ -1,5 +1,6 @@
 """Every adapter that ships keeps the rules that the toolkit has for everybody's."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,23 @@ else:
 
 ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
 
+TRIED = {"restore": "restore", "forget": "forget", "two users": "users", "fork": "fork"}
+"""What the table of adapters says of each, and the rule that tries it."""
+
 
 @pytest.mark.parametrize("name", ADAPTERS)
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # of what products import
 def test_an_adapter_that_ships_keeps_the_rules(
-    name: str, tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    tmp_path: Path,
+    key: str,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
 ) -> None:
     with staged(name, Place(tmp_path, monkeypatch)) as stage:
         found = conformance(stage.make, server=stage.server, within=20)
     assert len(found.kept) >= 5
+    # For the table of adapters at the end of continuous integration (scripts/groups.py).
+    record_property(name, f"conformance: {len(found.kept)} rules")
+    for column, rule in TRIED.items():
+        record_property(name, f"{column}: {'yes' if rule in found.kept else 'no'}")

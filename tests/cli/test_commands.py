@@ -67,8 +67,8 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["run", "--agent", "gpt-4p"], "--agent gpt-4p: there is none; did you mean 'gpt-4o'?"),
-        (["run", "--suite", "standart"], "--suite standart: there is none; did you mean 'standard'?"),
+        (["run", "--agent", "gpt-4p"], "unknown agent 'gpt-4p'; did you mean 'gpt-4o'?"),
+        (["run", "--suite", "standart"], "unknown suite 'standart'; did you mean 'standard'?"),
         (["run", "--scenario", "colors"], "no scenario is called 'colors'; did you mean 'colours'?"),
         (["run", "--span", "32x"], "32x"),
         (["run", "--span", "0"], "0"),

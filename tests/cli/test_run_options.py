@@ -105,7 +105,7 @@ def test_quiet_leaves_the_result_and_the_errors(command: "Command") -> None:
     done = command("run", *SMALL, "--agent", "perfect", "--quiet")
     assert done.err == ""
     assert "above chance" in done.out
-    assert "there is none" in command("run", *SMALL, "--agent", "nobody", "--quiet").err
+    assert "unknown agent 'nobody'" in command("run", *SMALL, "--agent", "nobody", "--quiet").err
     assert "is finished already" in command("run", *SMALL, "--agent", "perfect").err
 
 

@@ -76,6 +76,9 @@ def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     table = gzip.decompress(packed).replace(b"IQ== 0\n", b"IQ== 1\n")
     (tmp_path / "tables/cl100k_base.tiktoken.gz").write_bytes(gzip.compress(table, compresslevel=1))
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr(
+        tokens, "_shipped_table", tokens._shipped_table.__wrapped__
+    )  # not what was read before
     with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.gz is damaged.*reinstall ltm-bench"):
         tokens._shipped_cl100k()
 

@@ -176,7 +176,7 @@ def test_a_set_that_is_not_here_is_named_with_what_to_do(command: "Command", tmp
     for words, complaint in (
         (("--suite", "locomo"), "name its data with --data"),
         (("--suite", "locomo", "--data", str(tmp_path / "gone.json")), "there is no"),
-        (("--suite", "smoke", "--data", "x.json"), "the suite smoke is none of a public set"),
+        (("--suite", "smoke", "--data", "x.json"), "the suite smoke is not a public set"),
     ):
         refused = command("run", *words, "--agent", "goldfish")
         assert refused.exit_code == 1

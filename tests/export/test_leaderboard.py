@@ -303,6 +303,16 @@ def test_who_judged_and_how_often_the_scorers_err_stands_beside_the_score(made: 
             believed=True,
         ),
         JudgeNote(name="rash", model="m", key="2", replies=1, unreadable=0),
+        JudgeNote(
+            name="lax",
+            model="m",
+            key="3",
+            replies=2,
+            unreadable=0,
+            vague=4,
+            false_accepts=0.5,
+            published=True,
+        ),
     ]
     changed = {"judges": notes, "audits": [audit], "overridden": 2, "undecided": 4}
     [cell] = compare([made.run("a")]).cells
@@ -310,6 +320,7 @@ def test_who_judged_and_how_often_the_scorers_err_stands_beside_the_score(made: 
     assert row.judged_by == [
         "wise: 3 replies, sensitivity 0.99, specificity 0.98",
         "rash: 1 reply, never calibrated",
+        "lax: 2 replies, asked the set's own questions, passes 0.50 of 4 vague wrong answers",
         "2 verdicts by hand",
         "4 undecided, which count 0",
     ]

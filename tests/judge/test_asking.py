@@ -135,7 +135,8 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     )
     assert found["judges"] == [
         {"name": "yes", "model": None, "key": opinion["key"], "replies": 2, "unreadable": 0,
-         "sensitivity": None, "specificity": None, "believed": False, "vague": 0, "false_accepts": None},
+         "sensitivity": None, "specificity": None, "believed": False, "vague": 0, "false_accepts": None,
+         "published": False},
     ]  # fmt: skip
 
 
@@ -192,7 +193,7 @@ def test_a_judge_that_cannot_be_read_or_had_is_never_a_wrong_answer(
 def test_an_unknown_judge_is_refused_before_the_conversation(place: Path, command: "Command") -> None:
     done = command(*RUN, "--judge", "yess")
     assert done.exit_code == 1
-    assert "--judge yess: there is none; did you mean 'yes'?" in done.err
+    assert "unknown judge 'yess'; did you mean 'yes'?" in done.err
     assert not (place / "reports" / "r").exists()
 
 

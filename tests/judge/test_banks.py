@@ -80,7 +80,7 @@ def test_files_in_another_form_are_refused(folder: Path) -> None:
     (folder / "errors.json").unlink()
     with pytest.raises(ConfigError, match=r"errors\.json: No such file"):
         open_bank(f"locomo-audit:{folder}")
-    with pytest.raises(ConfigError, match="there is none"):
+    with pytest.raises(ConfigError, match="unknown bank"):
         open_bank("locomo-audit:")
 
 

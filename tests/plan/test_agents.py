@@ -46,8 +46,8 @@ def test_a_setting_says_more_than_the_name(key: str) -> None:
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("openai_chat:", "--judge openai_chat:: there is none"),
-        ("openai_chatt:gpt-4o", "--judge openai_chatt:gpt-4o: there is none"),
+        ("openai_chat:", "unknown judge 'openai_chat:'"),
+        ("openai_chatt:gpt-4o", "unknown judge 'openai_chatt:gpt-4o'"),
         ("parrot:gpt-4o", "agent parrot: no setting 'model'"),
     ],
 )

@@ -220,6 +220,35 @@ def test_a_lost_call_that_the_next_attempt_counts_is_not_carried_over_as_well() 
     assert server.spent() == 5
 
 
+def test_a_call_that_was_reserved_and_never_made_is_not_counted_where_the_files_say_so() -> None:
+    server = BudgetServer(Decimal(10), [Cost()] * 1)
+    server.open(0, "first", Decimal(), already=False, owed=Decimal())
+    assert server.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
+    server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
+    assert (
+        server.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3
+    )  # killed before the call went out
+    server.open(0, "second", Decimal(2), already=False, owed=Decimal())
+    assert server.spent() == 2
+    assert server.take(0, "second", Decimal(3), Decimal(2), unknown=False) == 3  # killed in the call
+    server.open(0, "third", Decimal(2), already=False, owed=Decimal(3))
+    assert server.spent() == 5
+    server.lose(0, "third", Decimal(3))
+    assert server.spent() == 5
+
+
+def test_files_that_have_lost_what_was_paid_are_not_believed_about_the_last_call() -> None:
+    server = BudgetServer(Decimal(10), [Cost()] * 1)
+    server.open(0, "first", Decimal(), already=False, owed=Decimal())
+    server.take(0, "first", Decimal(2), Decimal(), unknown=False)
+    server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
+    server.take(0, "first", Decimal(3), Decimal(2), unknown=False)
+    server.open(
+        0, "second", Decimal(), already=False, owed=Decimal()
+    )  # the node went down with what it had not written
+    assert server.spent() == 5
+
+
 def test_what_all_runs_had_cost_before_is_known_before_the_first_of_them_spends_more() -> None:
     server = BudgetServer(Decimal(10), [Cost(Decimal(4), Decimal(1)), Cost(Decimal(2), Decimal(1))])
     server.open(0, "first", Decimal(4), already=False)
@@ -517,6 +546,24 @@ def test_the_budget_is_one_for_all_workers_and_never_exceeded(tmp_path: Path, cl
     # The call that was killed may have been paid for: it stays counted.
     assert made == 100, said
     assert "$1.0000" in said or "$0.9900" in said
+
+
+@needs_ray
+def test_once_the_money_is_gone_no_worker_starts(tmp_path: Path, cluster: str) -> None:
+    place = door(tmp_path / "place", usage="Usage(output=1000, model='gpt-4o', provider='openai')")
+    calls = tmp_path / "calls"
+    seeds = [word for seed in range(6) for word in ("--seed", str(seed))]
+    words = ("--agent", "diary", "-A", f"calls={calls}", *seeds, "--max-cost", "0.10")
+    code, said = finish(sweep(place, *words, address=cluster))
+    assert code == 4, said
+    made = wait_for(calls, 10)
+    assert len(made) == 10
+    begun = len(list((place / "reports").glob("*/events.jsonl")))
+    assert len({pid for pid, _ in made}) <= begun <= 3, (
+        "two at a time, and one that was handed over meanwhile"
+    )
+    assert said.count("not started: $0.1000 of --max-cost 0.10 is spent") == 6 - begun
+    assert said.count("not begun") == 6 - begun
 
 
 @needs_ray

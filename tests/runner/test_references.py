@@ -44,7 +44,7 @@ def test_a_reference_that_is_none_is_named(place: Path, command: "Command") -> N
     command(*RUN, "r", "--agent", "goldfish")
     done = command("report", "r", "--reference", "recitr")
     assert done.exit_code == 1
-    assert "--reference recitr: there is none; did you mean 'reciter'?" in " ".join(done.err.split())
+    assert "unknown reference 'recitr'; did you mean 'reciter'?" in " ".join(done.err.split())
 
 
 HEAPED = '''"""Heaped: a word, told three times."""

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,22 +205,137 @@ def test_of_long_histories_results_hold_the_ends_of_messages_and_the_log_all(com
     assert "My boat is called Heron" in Path("reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
 
 
-@pytest.mark.slow
-def test_a_history_that_was_being_taken_in_when_the_run_was_killed_is_taken_in_once(place: Path) -> None:
-    sets.locomo(place / "locomo10.json", histories=1)
-    words = [sys.executable, "-m", "ltm_bench", *RUN, "-A", "slow=0.6"]
+def killed(words: list[str], reached: Callable[[], bool]) -> None:
+    """Begin a run, and kill it as soon as it has got somewhere."""
     running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    calls = place / "reports/r/agent/locomo-0/calls.jsonl"
     until = time.monotonic() + 60
-    while time.monotonic() < until and not (calls.exists() and "session" in calls.read_text()):
+    while time.monotonic() < until and not reached():
         time.sleep(0.02)
+    assert running.poll() is None, "it ended before"
     running.kill()
     running.wait()
+
+
+COMMAND = [sys.executable, "-m", "ltm_bench"]
+FORKED = ("--questions", "forked")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [(), FORKED], ids=["in-line", "forked"])
+def test_a_history_that_was_being_taken_in_when_the_run_was_killed_is_taken_in_once(
+    place: Path, more: tuple[str, ...]
+) -> None:
+    sets.locomo(place / "locomo10.json", histories=1)
+    words = [*COMMAND, *RUN, *more]
+    calls = place / "reports/r/agent/locomo-0/calls.jsonl"
+    killed([*words, "-A", "slow=0.6"], lambda: calls.exists() and "session" in calls.read_text())
     calls.unlink()  # what it had heard is lost with its process: it keeps nothing on disk
-    subprocess.run(words, check=True, capture_output=True)
+    subprocess.run([*words, "-A", "slow=0.6"], check=True, capture_output=True)
     told = [texts for call, texts, _ in heard(calls.parent) if call == "session"]
     assert len(told) == 3, "every session once, from the log or from the file"
     assert len({texts[0] for texts in told}) == 3
     log = (place / "reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
-    subprocess.run([*words[:-3], "fresh", "-A", "slow=0"], check=True, capture_output=True)
+    words[words.index("r")] = "fresh"
+    subprocess.run(words, check=True, capture_output=True)
+    assert log == (place / "reports/fresh/isolated/locomo-0.jsonl").read_text("utf-8")
+
+
+DURABLE = '''
+"""Durable: writes each session to disk as it hears it, and never one twice; after that, it waits for its indexer."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Durable(Agent):
+    free = True
+    forks = "snapshot"
+
+    def __init__(self, *, slow: float = 0.0, index: float = 0.0, answer: float = 0.0) -> None:
+        self.slow, self.index, self.wait = slow, index, answer
+
+    async def open(self, home: Path) -> None:
+        self.home = home
+
+    def held(self) -> list[list[str]]:
+        path = self.home / "store.json"
+        return json.loads(path.read_text()) if path.exists() else []
+
+    def note(self, what: str) -> None:
+        with (self.home / "done.txt").open("a") as file:
+            file.write(what + "|")
+
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        (self.home / "store.json").write_text(json.dumps([*self.held(), [turn.message.text for turn in turns]]))
+        self.note("wrote")
+        await asyncio.sleep(self.slow)
+
+    async def observe(self, turn: Turn) -> None:
+        if turn.kind == "tell":
+            await self.observe_session((turn,))
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        turns = list(turns)
+        logged = [turn.message.text for turn in turns]
+        kept = [session for session in self.held() if set(session) <= set(logged)]
+        (self.home / "store.json").write_text(json.dumps(kept))
+        await super().restore(turn for turn in turns if [turn.message.text] not in kept)
+
+    async def settle(self) -> None:
+        self.note("settling")
+        await asyncio.sleep(self.index)
+
+    async def reply(self, message: Message) -> Reply:
+        return await (await self.fork(message))()
+
+    async def fork(self, message: Message):
+        known = f"{len(self.held())} sessions"
+
+        async def answer() -> Reply:
+            await asyncio.sleep(self.wait)
+            self.note("answered " + message.text.splitlines()[-1])
+            return Reply(known)
+
+        return answer
+'''
+
+
+WRITING = ("slow=0.4", "wrote|wrote|wrote|")
+INDEXING = ("index=0.6", "settling|")
+ANSWERING = ("answer=0.3", "answered")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("more", "slow", "moment"),
+    [((), *INDEXING), (FORKED, *WRITING), (FORKED, *INDEXING), (FORKED, *ANSWERING)],
+    ids=["indexing, in-line", "writing, forked", "indexing, forked", "answering, forked"],
+)
+def test_a_memory_on_disk_is_written_no_session_twice_by_a_run_that_was_killed(
+    place: Path, more: tuple[str, ...], slow: str, moment: str
+) -> None:
+    (place / "agents" / "durable.py").write_text(DURABLE, "utf-8")
+    sets.locomo(place / "locomo10.json", histories=1)
+    words = [*COMMAND, *RUN, *more]
+    words[words.index("archive")] = "durable"
+    home = place / "reports/r/agent/locomo-0"
+    killed(
+        [*words, "-A", slow],
+        lambda: (home / "done.txt").exists() and moment in (home / "done.txt").read_text(),
+    )
+    subprocess.run([*words, "-A", slow], check=True, capture_output=True)
+    done = (home / "done.txt").read_text().split("|")
+    assert done.count("wrote") == 4, "the introduction, and three sessions"
+    assert len(json.loads((home / "store.json").read_text())) == 4
+    questions = [each for each in done if each.startswith("answered")]
+    assert len(questions) - len(set(questions)) <= 1, (
+        "at most the reply that was under way is asked for again"
+    )
+    log = (place / "reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
+    words[words.index("r")] = "fresh"
+    subprocess.run(words, check=True, capture_output=True)
     assert log == (place / "reports/fresh/isolated/locomo-0.jsonl").read_text("utf-8")

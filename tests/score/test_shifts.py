@@ -34,6 +34,8 @@ def test_what_stood_before_a_question_in_line_is_missing_before_it_beside_the_co
     assert counted[0] == 0
     assert 0 < counted[-1] < forked.results.fork_tokens
     assert {question.beside for example in within.examples for question in example.questions} == {0}
+    assert sorted(row["beside"] for row in forked.rows()) == counted
+    assert {row["beside"] for row in within.rows()} == {0}
     assert "more, were the questions before it in-line" in forked.report().read_text("utf-8")
 
 

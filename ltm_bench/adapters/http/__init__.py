@@ -1,10 +1,10 @@
-"""HTTP for adapters: a shared client, the attempts that it makes, answers that are kept, retries.
+"""HTTP for adapters: a shared client, its attempts, a cache of answers, retries.
 
-- `client` returns an HTTP client for an SDK; `attempt` sends one request, paid for and bounded;
+- `client` returns an HTTP client for an SDK; `attempt` sends one request, budgeted and bounded;
   `read` reads a streamed response up to a limit.
 - `Attempt`, `Traffic`, `listening`, `begin`, `tell`: what went over the wire for one reply.
-- `Answers`, `caching`: answers that are kept and given again.
-- `retrying`, `Again`, `passing`: calls again what may succeed another time.
+- `Answers`, `caching`: a cache of answers.
+- `retrying`, `Again`, `passing`: retry what may succeed next time.
 """
 
 from ltm_bench.adapters.http.answers import Answers, caching

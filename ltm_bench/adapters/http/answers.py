@@ -1,6 +1,6 @@
-"""Answers of providers, kept in a file and given again to the same request (`--cache`).
+"""Caches providers' answers in a file, by request (`--cache`).
 
-The run decides whether answers are kept; the decision applies to everything that is called from there.
+The run decides whether to cache; that applies to everything called from there.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _VERSIONS = ("anthropic-version", "anthropic-beta", "openai-beta", "openai-organ
 class Answers:
     """Answers of providers in an SQLite file, by everything that went into the request.
 
-    That is the method, the address, the headers that name a version of the API, and the whole body but for
-    `prompt_cache_key`, which says where a prompt is cached and is different in every run. Keys are not part of it, and
-    nothing that was sent is kept, but for a hash. Only whole answers with status 200 are kept.
+    That is the method, the URL, the headers that name an API version, and the whole body except `prompt_cache_key`,
+    which differs in every run. API keys are not part of it, and requests are stored only as hashes. Only complete
+    answers with status 200 are kept.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +41,7 @@ class Answers:
             raise ConfigError(f"{path}: not a cache of answers ({error}); move it away") from error
 
     def get(self, request: str) -> bytes | None:
-        """Return the body of a known answer. A file that can no longer be read knows none."""
+        """Return a cached answer's body. An unreadable file has none."""
         try:
             row = self._database.execute("SELECT body FROM answers WHERE request = ?", (request,)).fetchone()
         except sqlite3.Error:
@@ -49,7 +49,7 @@ class Answers:
         return None if row is None else bytes(row[0])
 
     def keep(self, bodies: Mapping[str, bytes]) -> None:
-        """Keep answers. If the disk is full the reply still counts, since it was paid for."""
+        """Store answers. If the disk is full the reply still counts, since it was paid for."""
         with suppress(sqlite3.Error):
             self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", bodies.items())
 
@@ -63,7 +63,7 @@ _answers: ContextVar[Answers | None] = ContextVar("answers", default=None)
 
 @contextmanager
 def caching(path: Path | None) -> Iterator[None]:
-    """Within, keep answers in a file and give those that it has; None keeps nothing. Raises ConfigError."""
+    """Cache answers in a file inside the block; None caches nothing. Raises ConfigError."""
     if path is None:
         yield
         return
@@ -77,18 +77,18 @@ def caching(path: Path | None) -> Iterator[None]:
 
 
 def kept() -> Answers | None:
-    """Return the cache that is in use here, if any."""
+    """Return the cache in use here, if any."""
     return _answers.get()
 
 
 def keep(bodies: Mapping[str, bytes]) -> None:
-    """Keep answers in the cache that is in use here, if any."""
+    """Store answers in the cache in use here, if any."""
     if (answers := kept()) is not None:
         answers.keep(bodies)
 
 
 def identity(request: httpx2.Request) -> str | None:
-    """Return what tells a request from every other one; None where its answer cannot be kept."""
+    """Return a request's identity; None if its answer cannot be cached."""
     try:
         body = json.loads(request.content)
     except ValueError:

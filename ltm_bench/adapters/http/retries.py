@@ -1,4 +1,4 @@
-"""Calls again what may succeed another time, with growing pauses. For adapters whose SDK does not do so itself."""
+"""Retries with growing pauses, for adapters whose SDK does not."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 LONGEST_PAUSE = 60.0
-"""Seconds between two attempts at most, whatever the server asks for: a run can be resumed later."""
+"""Maximum seconds between attempts, whatever the server asks for: a run can be resumed later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A failed call may be made again."""
+    """A failed call may be retried."""
 
     after: float | None = None
-    """In how many seconds, where the server says so."""
+    """Seconds to wait, if the server says so."""
 
 
 async def retrying(
@@ -29,19 +29,19 @@ async def retrying(
     again: Callable[[Exception], Again | None],
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> T:
-    """Return what `call` returns; where it fails, call again.
+    """Return what `call` returns; retry it if it fails.
 
     Args:
         call: The call. Its last error is raised.
-        retries: How often it is made again at most.
-        pause: Seconds before the first retry; twice as many before each following one.
-        again: Says of an error whether the call may be made again; None raises it.
-        before: Awaited after each pause, before the call is made again. What it raises is raised.
+        retries: Maximum number of retries.
+        pause: Seconds before the first retry; doubled before each further one.
+        again: Decides whether an error may be retried; None raises it.
+        before: Awaited after each pause, before the retry. Its exceptions propagate.
     """
     for attempt in range(retries):
         try:
             return await call()
-        except Exception as error:  # `again` knows which ones pass; all others are raised
+        except Exception as error:  # `again` knows which ones are transient; all others are raised
             verdict = again(error)
             if verdict is None:
                 raise
@@ -53,5 +53,5 @@ async def retrying(
 
 
 def passing(status: int) -> bool:
-    """Whether an HTTP status may be another one when the request is sent again."""
+    """Whether an HTTP status is transient."""
     return status in (408, 409, 429) or status >= 500

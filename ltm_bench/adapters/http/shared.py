@@ -1,4 +1,4 @@
-"""An HTTP client whose attempts are timed and whose answers are bounded, in time and in size, and may be kept."""
+"""An HTTP client that times its attempts, bounds answers in time and size, and may cache them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ _shared: WeakKeyDictionary[AbstractEventLoop, dict[tuple[Any, ...], Any]] = Weak
 
 
 def client(kind: type[httpx2.AsyncClient], **settings: Any) -> httpx2.AsyncClient:
-    """Return an HTTP client of an SDK's own kind whose every attempt is reported and may be answered from the cache.
+    """Return an HTTP client of an SDK's kind that reports every attempt and may answer from the cache.
 
-    It is for adapters whose requests are whole: everything that the answer depends on is in the request. All who ask
-    for one with the same settings on the same event loop share it, and with it its connections: a new client takes
-    25 ms of processor time, and a new connection to a provider far more. Everyone closes it once; the last one really
-    does.
+    It is for adapters with stateless requests: everything that the answer depends on is in the request. Callers with
+    the same settings on the same event loop share a client and its connections: a new client takes 25 ms of CPU time,
+    and a new connection far more. Everyone closes it once; the last close takes effect.
     """
     known = _shared.setdefault(asyncio.get_running_loop(), {})
     which = (kind, repr(sorted(settings.items())))
@@ -42,9 +41,9 @@ def client(kind: type[httpx2.AsyncClient], **settings: Any) -> httpx2.AsyncClien
 
 
 async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Response:
-    """Return a streamed response with its whole body. Raises httpx2.DecodingError beyond `most` bytes.
+    """Read a streamed response to its end. Raises httpx2.DecodingError beyond `most` bytes.
 
-    The limit is on what comes out of the decompression: a small body can unpack to any size.
+    The limit applies after decompression: a small body can unpack to any size.
     """
     import httpx2
 
@@ -77,16 +76,16 @@ async def attempt(
     seconds: float | None,
     streams: bool = False,
 ) -> httpx2.Response:
-    """Make one attempt: with money reserved, timed, bounded and reported. Return the answer, read to its end.
+    """Make one attempt: budgeted, timed, bounded and reported. Return the answer, read to its end.
 
     Args:
-        send: Sends the request, and returns the answer as a stream.
-        request: What is sent.
-        seconds: How long the whole of it may take; None waits for ever.
-        streams: Leave the answer to be read by the caller, in its own time.
+        send: Sends the request and returns the streamed answer.
+        request: The request.
+        seconds: Deadline for the whole attempt; None for no deadline.
+        streams: Leave reading the answer to the caller.
 
     Raises:
-        httpx2.HTTPError: No answer came, or it was too late, too large or damaged.
+        httpx2.HTTPError: There was no answer, or it was too late, too large or damaged.
     """
     import httpx2
 
@@ -110,7 +109,7 @@ async def attempt(
             response = await send(request)
             if not streams:
                 response = await read(response, MOST_BYTES)
-    except BaseException as error:  # whatever it is, a cancellation too, it ends this attempt
+    except BaseException as error:  # any exception, cancellation included, ends this attempt
         late = httpx2.ReadTimeout("the answer was not whole in time", request=request)
         shown = late if whole.expired() else error
         tell(Attempt(time.perf_counter() - begun, error=type(shown).__name__, unsent=not sent))
@@ -125,7 +124,7 @@ async def attempt(
 
 
 def _hurry(response: httpx2.Response, most: float) -> None:
-    """Have a server not ask for a longer pause than an attempt may take: libraries wait for as long as it says."""
+    """Cap the pause that a server asks for at an attempt's deadline: libraries wait as long as it says."""
     for name, unit in (("retry-after", 1.0), ("retry-after-ms", 1000.0)):
         said = response.headers.get(name)
         if said is None:
@@ -142,7 +141,7 @@ def _hurry(response: httpx2.Response, most: float) -> None:
 
 
 _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
-"""Headers that say how a body was sent; they do not hold for a body that has been read."""
+"""Headers about a body's transfer; they do not apply to a body that has been read."""
 
 
 def _watched(kind: type[Any]) -> type[Any]:
@@ -158,8 +157,8 @@ def _watched(kind: type[Any]) -> type[Any]:
                 tell(Attempt(0.0, 200, cached=True))
                 headers = {"content-type": "application/json"}
                 return httpx2.Response(200, headers=headers, content=body, request=request)
-            # The SDK's time-out is for each piece of an answer. Here it is for all of them together as well: some
-            # servers send white space for as long as they are busy.
+            # The SDK's timeout is per chunk. Here it also covers the whole answer: some servers send white space for as
+            # long as they are busy.
             seconds = request.extensions.get("timeout", {}).get("read")
             response = await attempt(
                 partial(super().send, stream=True, **how), request, seconds=seconds, streams=streams

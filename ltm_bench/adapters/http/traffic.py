@@ -1,6 +1,6 @@
-"""Every attempt to reach a provider is timed and reported to the run that the reply belongs to.
+"""Times every attempt to reach a provider, and reports it to the run that waits for the reply.
 
-A listener hears everything that is called within it: in the same task, in its threads, in tasks that it starts.
+A listener gets everything called inside its block: in the same task, its threads, and tasks that it starts.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _log = logging.getLogger("ltm_bench")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request, or one that was answered from the cache."""
+    """One request, sent or answered from the cache."""
 
     seconds: float
     status: int | None = None
-    """Of HTTP; None where no answer came."""
+    """The HTTP status; None if no answer came."""
     error: str = ""
-    """What kind of error kept the answer from coming."""
+    """The type of error that prevented an answer."""
     retry_after: str = ""
-    """When the provider said to come again, in its own words."""
+    """When the provider said to retry, verbatim."""
     cached: bool = False
     unsent: bool = False
-    """Whether nothing of it left this machine: no connection was made."""
+    """Whether nothing was sent, because no connection was made."""
 
     def record(self) -> dict[str, Any]:
         """Return its JSON form."""
@@ -48,7 +48,7 @@ class Traffic:
 
     attempts: list[Attempt] = field(default_factory=list)
     answers: dict[str, bytes] = field(default_factory=dict)
-    """Bodies of answers by the request's identity, to be kept if the reply turns out well."""
+    """Answer bodies by the request's identity, to be cached if the reply is usable."""
 
     @property
     def cached(self) -> bool:
@@ -61,9 +61,9 @@ _listening: ContextVar[Traffic | None] = ContextVar("listening", default=None)
 
 @contextmanager
 def listening() -> Iterator[Traffic]:
-    """Collect the attempts that are made within; their answers are kept if it ends without an error.
+    """Collect the attempts made inside the block; their answers are cached if it ends without an error.
 
-    So an answer that the adapter could not use is asked for again when the run is resumed.
+    So a resumed run asks again for an answer that the adapter could not use.
     """
     heard = Traffic()
     token = _listening.set(heard)
@@ -75,19 +75,19 @@ def listening() -> Iterator[Traffic]:
 
 
 def heard() -> Traffic | None:
-    """Return what is being collected here, if anybody listens."""
+    """Return the traffic being collected here, if any."""
     return _listening.get()
 
 
 def begin() -> None:
-    """Reserve for an attempt of somebody else's HTTP client, which `tell` must report. Raises Halted."""
+    """Reserve money for an attempt of another HTTP client, which `tell` must report. Raises Halted."""
     if (paying := payment()) is not None:
         paying.begin()
         paying.sending()
 
 
 def tell(attempt: Attempt) -> None:
-    """Report an attempt to the listener, to what pays for it, if there are any, and to the log."""
+    """Report an attempt to the listener and its payment, if any, and to the log."""
     said = "no answer" if attempt.status is None else f"HTTP {attempt.status}"
     what = "answered from the cache" if attempt.cached else f"{said} {attempt.error}".strip()
     _log.debug("request: %s after %.3f s", what, attempt.seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -44,12 +45,32 @@ class Request(NamedTuple):
     def messages(self) -> list[Said]:
         """Its messages, the system message first wherever the protocol puts it, and their blocks joined.
 
-        A call of tools is the assistant's message, as JSON (see `Calls`); what came of it has the role `tool`.
+        A call of tools is the assistant's message, as JSON (see `Calls`); what came of it has the role `tool`. What the
+        provider once put in place of older messages has the role `compaction`.
         """
         system = self.body.get("system") or self.body.get("instructions")
         said = self.body.get("messages") or self.body["input"]
         first = [{"role": "system", "content": system}] if system else []
-        return [_said(one) for one in (*first, *said)]
+        return [*map(_said, first), *(part for one in said for part in _parts(one))]
+
+    @property
+    def seen(self) -> list[Said]:
+        """What of its messages the model sees: the system message, and what was not compacted."""
+        said = self.messages
+        at = [n for n, one in enumerate(said) if one["role"] == "compaction"]
+        return said if not at else [*(one for one in said[:1] if one["role"] == "system"), *said[at[-1] :]]
+
+    @property
+    def compact_at(self) -> int | None:
+        """Tokens from which on it is to be compacted; None: it is not."""
+        asked = self.body.get("context_management") or ()
+        edits = asked["edits"] if isinstance(asked, dict) else asked
+        for edit in edits:
+            if edit["type"] == "compaction":
+                return int(edit["compact_threshold"])
+            if edit["type"].startswith("compact_"):
+                return int((edit.get("trigger") or {"value": 150_000})["value"])
+        return None
 
     @property
     def tools(self) -> list[str]:
@@ -66,6 +87,17 @@ class Request(NamedTuple):
         return any("cache_control" in each for each in (self.body, *blocks))
 
 
+def _parts(one: Mapping[str, Any]) -> list[Said]:
+    """Return a message as it is, or in two if Anthropic has put a summary in front of it."""
+    content = one.get("content")
+    if isinstance(content, str) or content is None:
+        return [_said(one)]
+    summaries = [block for block in content if block["type"] == "compaction"]
+    left = [block for block in content if block["type"] != "compaction"]
+    found = [{"role": "compaction", "content": block["content"]} for block in summaries]
+    return [*found, _said({**one, "content": left})]
+
+
 def _said(one: Mapping[str, Any]) -> Said:
     """Return a message of any of the protocols as a role and a text."""
     if one.get("type") == "function_call":  # OpenAI's Responses
@@ -73,7 +105,7 @@ def _said(one: Mapping[str, Any]) -> Said:
     if one.get("type") == "function_call_output":
         return {"role": "tool", "content": one["output"]}
     if one.get("type") == "compaction":
-        return {"role": "assistant", "content": one.get("encrypted_content") or ""}
+        return {"role": "compaction", "content": b64decode(one["encrypted_content"]).decode()}
     if made := one.get("tool_calls"):
         called = [(each["function"]["name"], json.loads(each["function"]["arguments"])) for each in made]
         return {"role": one["role"], "content": _calls(called)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any, NamedTuple
 
 from ltm_bench.adapters.testing.faults import Fault
@@ -25,6 +26,13 @@ class Tokens(NamedTuple):
     output: int
 
 
+class Summary(NamedTuple):
+    """What is put in place of a conversation, and what writing it cost."""
+
+    text: str
+    tokens: Tokens
+
+
 class OpenAIProtocol:
     """The shapes of OpenAI's Chat Completions."""
 
@@ -40,7 +48,13 @@ class OpenAIProtocol:
         return {"error": {"message": fault.message, "type": "error", "param": None, "code": fault.code}}
 
     def answer(
-        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+        self,
+        body: dict[str, Any],
+        text: str,
+        finish: str,
+        tokens: Tokens,
+        least: int | None = None,
+        summary: Summary | None = None,
     ) -> dict[str, Any]:
         """Return the body of an answer.
 
@@ -49,7 +63,8 @@ class OpenAIProtocol:
             text: The reply.
             finish: Why the model stopped, in the protocol's own words; `refusal` where it declined.
             tokens: What the request and its answer cost.
-            least: Tokens from which this request is cached; None where it is not.
+            least: Tokens from which this request is cached; None if it is not.
+            summary: What was put in place of the conversation before it was answered.
         """
         refused = finish == "refusal"
         calls = [
@@ -93,7 +108,13 @@ class ResponsesProtocol(OpenAIProtocol):
     stop = "completed"
 
     def answer(
-        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+        self,
+        body: dict[str, Any],
+        text: str,
+        finish: str,
+        tokens: Tokens,
+        least: int | None = None,
+        summary: Summary | None = None,
     ) -> dict[str, Any]:
         """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
         refused, cut = finish == "refusal", finish == "max_output_tokens"
@@ -120,6 +141,11 @@ class ResponsesProtocol(OpenAIProtocol):
             "status": "completed",
             "content": [part],
         }
+        first: list[dict[str, Any]] = []
+        if summary is not None:  # one sum of tokens is told for both
+            sealed = b64encode(summary.text.encode()).decode()
+            first = [{"type": "compaction", "id": "cmp_1", "encrypted_content": sealed}]
+            tokens = Tokens(*map(sum, zip(tokens, summary.tokens, strict=True)))
         return {
             "id": "resp_1",
             "object": "response",
@@ -128,7 +154,7 @@ class ResponsesProtocol(OpenAIProtocol):
             "status": "incomplete" if cut else "completed",
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
             "error": None,
-            "output": calls or ([message] if text else []),
+            "output": [*first, *(calls or ([message] if text else []))],
             "parallel_tool_calls": False,
             "tool_choice": "auto",
             "tools": [],
@@ -154,7 +180,13 @@ class AnthropicProtocol:
         return {"type": "error", "error": {"type": kind, "message": fault.message}, "request_id": "req_1"}
 
     def answer(
-        self, body: dict[str, Any], text: str, finish: str, tokens: Tokens, least: int | None = None
+        self,
+        body: dict[str, Any],
+        text: str,
+        finish: str,
+        tokens: Tokens,
+        least: int | None = None,
+        summary: Summary | None = None,
     ) -> dict[str, Any]:
         """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
         fresh = tokens.prompt - tokens.cached
@@ -163,12 +195,17 @@ class AnthropicProtocol:
             {"type": "tool_use", "id": f"toolu_{n}", "name": call["name"], "input": call["arguments"]}
             for n, call in enumerate(_called(text))
         ]
+        first: list[dict[str, Any]] = []
+        passes: dict[str, Any] = {}
+        if summary is not None:
+            first = [{"type": "compaction", "content": summary.text, "encrypted_content": "sealed"}]
+            passes = {"iterations": [_spent("compaction", summary.tokens), _spent("message", tokens)]}
         return {
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
             "model": body["model"],
-            "content": calls or ([{"type": "text", "text": text}] if text else []),
+            "content": [*first, *(calls or ([{"type": "text", "text": text}] if text else []))],
             "stop_reason": "tool_use" if calls else finish,
             "stop_sequence": None,
             "usage": {
@@ -176,8 +213,19 @@ class AnthropicProtocol:
                 "cache_read_input_tokens": tokens.cached,
                 "cache_creation_input_tokens": written,
                 "output_tokens": tokens.output,
+                **passes,
             },
         }
+
+
+def _spent(kind: str, tokens: Tokens) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "input_tokens": tokens.prompt - tokens.cached,
+        "cache_read_input_tokens": tokens.cached,
+        "cache_creation_input_tokens": 0,
+        "output_tokens": tokens.output,
+    }
 
 
 PROTOCOLS: dict[str, OpenAIProtocol | AnthropicProtocol] = {

@@ -14,7 +14,7 @@ from typing import Any
 
 from ltm_bench.adapters.hashing import embed
 from ltm_bench.adapters.testing.faults import Fault, FaultKind, Request, Said
-from ltm_bench.adapters.testing.protocols import PROTOCOLS, Tokens
+from ltm_bench.adapters.testing.protocols import PROTOCOLS, Summary, Tokens
 from ltm_bench.core.tokens import counter
 
 CACHE_MINIMUM = 1024
@@ -26,6 +26,8 @@ CACHE_MINIMA = {
     4096: ("claude-haiku-4-5", "claude-opus-4-5", "claude-opus-4-6"),
 }
 """As Anthropic's documentation has them, November 2026; a shorter prompt is silently not cached."""
+
+CONVERSATIONS = "/v1/conversations"
 
 OVERHEAD = 4
 """Tokens that are counted for each message beside its text."""
@@ -39,11 +41,18 @@ def quote(messages: Sequence[Said]) -> str:
     wanted = _words(messages[-1]["content"])
     best, shared = "", 0
     for message in messages[:-1]:
-        if message["role"] == "user":
-            for sentence in re.split(r"(?<=[.!?])\s+|\n", message["content"]):
+        if message["role"] in ("user", "compaction"):
+            for sentence in _sentences(message["content"]):
+                if message["role"] == "compaction" and sentence in messages[-1]["content"]:
+                    continue  # the newest message is in it, too
                 if len(both := _words(sentence) & wanted) >= max(shared, 1):
                     best, shared = sentence, len(both)
     return f"You said: {best}" if best else "I do not know."
+
+
+def _sentences(text: str) -> list[str]:
+    undated = re.sub(r"^\[.*?\]\n", "", text)
+    return [each for each in re.split(r"(?<=[.!?])\s+|\n", undated) if each]
 
 
 def _words(text: str) -> set[str]:
@@ -70,6 +79,8 @@ class Provider:
     details: dict[str, Any] = field(default_factory=dict)
     """What is said of a model beyond its name."""
     stopping: threading.Event = field(default_factory=threading.Event)
+    conversations: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """OpenAI's conversations, and the items in each."""
     _always: Fault | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cache: set[bytes] = field(default_factory=set)
@@ -83,7 +94,11 @@ class Provider:
     @property
     def chats(self) -> list[Request]:
         """The requests for a reply, without those for the list of models, for embeddings and for a count."""
-        return [request for request in self.requests if request.body and request.path in PROTOCOLS]
+        return [
+            request
+            for request in self.requests
+            if request.body and request.path.partition("?")[0] in PROTOCOLS
+        ]
 
     def _count(self, text: str) -> int:
         if text not in self._counts:
@@ -110,6 +125,40 @@ class Provider:
             if not request.body:
                 return None
             return self._always or (self.faults.popleft() if self.faults else None)
+
+    def converse(self) -> str:
+        """Make a conversation, and return its name."""
+        with self._lock:
+            name = f"conv_{sum(request.path == CONVERSATIONS for request in self.requests)}"
+            self.conversations[name] = []
+            return name
+
+    def whole(self, request: Request) -> Request | None:
+        """Return a request with what its conversation holds before it; None where there is no such conversation."""
+        if (name := request.body.get("conversation")) is None:
+            return request
+        if name not in self.conversations:
+            return None
+        return request._replace(
+            body={**request.body, "input": [*self.conversations[name], *request.body["input"]]}
+        )
+
+    def keep(self, request: Request, output: Sequence[dict[str, Any]]) -> None:
+        """Add what was said and answered to the request's conversation, if it has one."""
+        if (name := request.body.get("conversation")) in self.conversations:
+            self.conversations[name] += [*request.body["input"], *output]
+
+    def summary(self, request: Request) -> Summary | None:
+        """Return what is put in place of all that a request has, where it asks for that and is long enough.
+
+        It is what the user said, every sentence once, without its dates.
+        """
+        said = request.seen
+        if request.compact_at is None or self.count(said) < request.compact_at:
+            return None
+        words = [one["content"] for one in said if one["role"] in ("user", "compaction")]
+        text = "\n".join(dict.fromkeys(each for one in words for each in _sentences(one)))
+        return Summary(text, self.measure(said, text, model=request.body["model"]))
 
     def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
         """Embed as ltm-bench itself does."""

@@ -165,7 +165,7 @@ async def cancellation(stage: Stage) -> str:
 
 
 async def _interrupted(talk: Talk, fact: Fact, seconds: float) -> bool:
-    """Interrupt a reply; False where it had been given."""
+    """Interrupt a reply; False if it had been given."""
     task = asyncio.ensure_future(talk.agent.reply(talk.message(fact.told)))
     await asyncio.sleep(seconds)
     task.cancel()
@@ -217,7 +217,7 @@ async def scrubbing(stage: Stage) -> str:
 
 
 async def _failure(talk: Talk, what: str) -> AgentError:
-    """Return the error in place of a reply. Raises Broken for a reply, and for an error of another kind."""
+    """Return the error in place of a reply. Raises Broken for a reply, and for any other error."""
     try:
         reply = await talk.say(PARROT.told)
     except AgentError as error:

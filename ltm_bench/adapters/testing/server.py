@@ -12,7 +12,7 @@ from typing import Any
 
 from ltm_bench.adapters.testing.faults import Fault, Request
 from ltm_bench.adapters.testing.protocols import PROTOCOLS, AnthropicProtocol, OpenAIProtocol, described
-from ltm_bench.adapters.testing.provider import Answer, Provider, quote
+from ltm_bench.adapters.testing.provider import CONVERSATIONS, Answer, Provider, quote
 
 PIECES = 10
 """In how many pieces a slow answer is sent."""
@@ -56,34 +56,61 @@ class Handler(BaseHTTPRequestHandler):
             self._send(200, server.embeddings(body))
             return
         path = self.path.partition("?")[0]
+        if path == CONVERSATIONS and (fault is None or fault.kind == "slow"):
+            self._send(
+                200, {"id": server.converse(), "object": "conversation", "created_at": 1, "metadata": {}}
+            )
+            return
         counting = path == "/v1/messages/count_tokens"
         if counting and fault is None:
             self._send(200, {"input_tokens": server.count(request.messages)})
             return
         protocol = PROTOCOLS.get("/v1/messages" if counting else path)
-        if self.path == "/v1/embeddings":
+        if path in ("/v1/embeddings", CONVERSATIONS):
             protocol = OpenAIProtocol()
         if protocol is None:
             self._send(404, {"error": {"message": f"There is nothing at {self.path}.", "type": "error"}})
             return
         finish = protocol.stop
         kind = "" if fault is None else fault.kind
-        text = server.answer(request.messages) if kind in ("", "slow") else ""
+        whole = server.whole(request) if path in PROTOCOLS else None
+        if path in PROTOCOLS and whole is None:
+            self._send(404, protocol.error(Fault(message="There is no such conversation.")))
+            return
+        said = [] if whole is None else whole.seen
+        summary = None
+        if whole is not None and (not kind or kind == "slow") and (summary := server.summary(whole)):
+            system = [one for one in said[:1] if one["role"] == "system"]
+            said = [*system, {"role": "compaction", "content": summary.text}, said[-1]]
+        text = server.answer(said) if kind in ("", "slow") else ""
         if fault is not None and kind == "empty":
             finish = fault.finish
         elif fault is not None and kind == "refusal":
             finish, text = "refusal", fault.message
         elif fault is not None and kind != "slow":
+            if kind in ("hang", "cut"):  # answered, for all that its conversation knows
+                server.keep(request, [{"role": "assistant", "content": "This answer never arrived."}])
             self._fail(fault, protocol)
             return
-        if server.context is not None and server.count(request.messages) > server.context:
+        if server.context is not None and server.count(said) > server.context:
             self._fail(protocol.too_long, protocol)
             return
         caches = not isinstance(protocol, AnthropicProtocol) or request.caches
-        tokens = server.measure(request.messages, text, model=body["model"], caches=caches)
+        tokens = server.measure(said, text, model=body["model"], caches=caches)
         least = server.least_cached(body["model"]) if caches else None
-        answer = server.edit(protocol.answer(body, text, finish, tokens, least))
+        answer = server.edit(protocol.answer(body, text, finish, tokens, least, summary))
+        server.keep(request, answer.get("output", ()))
         self._send(200, answer, seconds=fault.seconds if fault is not None and kind == "slow" else 0.0)
+
+    def do_DELETE(self) -> None:
+        """Delete a conversation."""
+        server = self.server.provider
+        server.receive(Request(self.path, self._headers(), {}))
+        name = self.path.removeprefix(f"{CONVERSATIONS}/")
+        if server.conversations.pop(name, None) is None:
+            self._send(404, OpenAIProtocol().error(Fault(message="There is no such conversation.")))
+            return
+        self._send(200, {"id": name, "object": "conversation.deleted", "deleted": True})
 
     def _headers(self) -> dict[str, str]:
         return {name.lower(): value for name, value in self.headers.items()}

@@ -62,7 +62,7 @@ class Talk:
         self.within = within
 
     async def call(self, name: str, made: Awaitable[Result]) -> Result:
-        """Await a call of the agent. Raises Broken where it takes longer than it may."""
+        """Await a call of the agent. Raises Broken if it takes longer than it may."""
         try:
             async with asyncio.timeout(self.within) as deadline:
                 return await made
@@ -153,7 +153,7 @@ class Talk:
             raise Absent("cannot list its memories") from None
 
     async def holds(self, fact: Fact) -> bool | None:
-        """Whether a fact is in its store, as far as it can be asked; None where it cannot."""
+        """Whether a fact is in its store, as far as it can be asked; None if it cannot."""
         await self.call("settle()", self.agent.settle())
         found: list[Memory] = []
         ways = 0
@@ -213,7 +213,7 @@ class Stage:
 
     @contextmanager
     def failing(self, kind: FaultKind, **details: object) -> Iterator[None]:
-        """Let the server fail. Raises Absent where there is none."""
+        """Let the server fail. Raises Absent if there is none."""
         if self.server is None:
             raise Absent("not tried: no server was given that can be told to fail (server=)")
         with self.server.failing(kind, **details):

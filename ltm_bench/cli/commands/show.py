@@ -1,4 +1,4 @@
-"""Print the transcript of a run or of one example."""
+"""Print the transcript of a run or an example."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show(
     known = [f"{entry.name}/{i}" for entry in manifest.suite.scenarios for i in range(entry.examples)]
     if example is not None and example not in known:
         raise ConfigError(
-            f"--example {example}: the run has none{nearest(example, known)} ({', '.join(known)})"
+            f"the run has no example {example!r}{nearest(example, known)} (known: {', '.join(known)})"
         )
     verdicts = stored_verdicts(folder)
     shown = 0

@@ -131,7 +131,7 @@ def _question(name: str, ability: str, asked: Mapping[str, Any]) -> Question:
         raise ValueError(f"there is no such ability: {ability}")
     gold = next((str(asked[key]) for key in _GOLD if asked.get(key)), None)
     if gold is None:
-        raise ValueError(f"there is none of {', '.join(_GOLD)}")
+        raise ValueError(f"expected one of the keys {', '.join(_GOLD)}")
     rubric = asked["rubric"]
     if not rubric:
         raise ValueError("its rubric is empty")

@@ -137,7 +137,7 @@ def _star(right: bool, mistaken: bool) -> float:
 def star_counts(
     counts: Sequence[int], *, mistaken: Sequence[int | None] = (), foreign: Sequence[int] = ()
 ) -> StarCounts:
-    """Expect these counts; `mistaken` are the ones that were corrected, in the same order, None where none was."""
+    """Expect these counts; `mistaken` are the ones that were corrected, in the same order, or None."""
     return StarCounts(tuple(counts), tuple(mistaken), tuple(foreign))
 
 

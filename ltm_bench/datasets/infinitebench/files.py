@@ -82,7 +82,7 @@ def label_of(task: str, answer: Any, options: Sequence[str]) -> Any:
         return [text, "ABCD"[options.index(text)]]
     if text in "ABCD" and len(text) == 1:
         return [options["ABCD".index(text)], text]
-    raise ValueError(f"the answer {text!r:.60} is none of the options")
+    raise ValueError(f"the answer {text!r:.60} is not one of the options")
 
 
 @cache

@@ -76,7 +76,7 @@ def _utterance(said: Mapping[str, Any], told: Mapping[str, Any]) -> Utterance:
 def _question(name: str, asked: Mapping[str, Any]) -> Question:
     category = str(asked["category"])
     if category not in CATEGORIES:
-        raise ValueError(f"category {category} is none of 1 to 5")
+        raise ValueError(f"category {category} is not a number from 1 to 5")
     unanswerable = category == ADVERSARIAL
     gold = (NOT_MENTIONED,) if unanswerable else (str(asked["answer"]),)
     return Question(

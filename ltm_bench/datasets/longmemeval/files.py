@@ -59,7 +59,7 @@ def question_of(record: Mapping[str, Any]) -> Question:
     """Return the question of a record. Raises LookupError or ValueError."""
     name, kind = str(record["question_id"]), str(record["question_type"])
     if kind not in TYPES:
-        raise ValueError(f"question_type {kind} is none of {', '.join(TYPES)}")
+        raise ValueError(f"question_type {kind} is not one of {', '.join(TYPES)}")
     gold = str(record["answer"])
     return Question(
         id=name,

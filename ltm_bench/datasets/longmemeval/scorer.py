@@ -56,7 +56,7 @@ def read(answer: str) -> bool:
 
 
 def strict(reply: str, golds: Sequence[str], kind: str, *, unanswerable: bool) -> float | None:
-    """Return 1 if the gold stands in the reply as it is, 0 if not; None where only a judge can tell.
+    """Return 1 if the gold stands in the reply as it is, 0 if not; None if only a judge can tell.
 
     That is so for preferences, and for golds longer than a phrase. An unanswerable question asks for an abstention.
     """

@@ -22,7 +22,7 @@ class Answer:
     absent: bool
     """Whether the reply says that there is no answer."""
     depth: float | None
-    """Where the answer's document stood, from 0 to 1; None where it was left out."""
+    """Where the answer's document stood, from 0 to 1; None if it was left out."""
 
 
 class Figure(NamedTuple):

@@ -20,7 +20,7 @@ class Format(NamedTuple):
     file: str
     """The default file name."""
     write: Callable[[Source], bytes]
-    """Returns the content. Raises ConfigError where a package that it needs is not installed."""
+    """Returns the content. Raises ConfigError if a package that it needs is not installed."""
 
 
 def known() -> Mapping[str, str]:

@@ -28,7 +28,7 @@ class _Call(NamedTuple):
     began: float
     """Seconds that all replies before it had taken."""
     seconds: float
-    """What its own took; 0 where a script replied."""
+    """What its own took; 0 if a script replied."""
 
 
 class _Frame(NamedTuple):

@@ -17,7 +17,7 @@ _TYPES = {str: "string", int: "int64", float: "float64"}
 
 
 def write(source: Source) -> bytes:
-    """Return the file. Raises ConfigError where pyarrow is not installed."""
+    """Return the file. Raises ConfigError if pyarrow is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet

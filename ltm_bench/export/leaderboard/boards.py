@@ -52,7 +52,11 @@ class Row(NamedTuple):
         """Who judged its doubtful replies, and whether that judge is to be believed; a sentence each."""
         found = []
         for note in (note for entry in self.entries for note in entry.results.judges):
-            if note.sensitivity is None or note.specificity is None:
+            if note.published:
+                known = "asked the set's own questions"
+                if note.false_accepts is not None:
+                    known += f", passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
+            elif note.sensitivity is None or note.specificity is None:
                 known = "never calibrated"
             else:
                 known = f"sensitivity {note.sensitivity:.2f}, specificity {note.specificity:.2f}"
@@ -127,7 +131,7 @@ class Board(NamedTuple):
     version: int
     """The `bench_version`: of everything that a score depends on."""
     apart: str
-    """What else sets it apart from a board of the same suite, mode and version; empty where there is none."""
+    """What else sets it apart from a board of the same suite, mode and version; empty if there is none."""
     historical: bool
     entries: Sequence[Entry]
     comparison: Comparison

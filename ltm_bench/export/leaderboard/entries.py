@@ -50,7 +50,7 @@ class Entry(NamedTuple):
     pages: Mapping[str, bytes]
     """`PAGES`, by name."""
     drawn_on: str | None = None
-    """The day on which its seed was drawn, after the agent had been handed in; None where nobody drew it."""
+    """The day on which its seed was drawn, after the agent had been handed in; None if nobody drew it."""
 
     @property
     def historical(self) -> bool:
@@ -160,7 +160,7 @@ def _with_calibrations(judges: Sequence[JudgeNote], stated: Sequence[JudgeNote])
 
 
 def _check_verdicts(run: str, stated: Verified, fresh: Results) -> None:
-    """Raise NotVerified where a scorer of the same version says something else of the same reply today."""
+    """Raise NotVerified if a scorer of the same version says something else of the same reply today."""
     ours = dict(_questions(fresh))
     for (example, turn), question in _questions(stated.results):
         mine = ours.get((example, turn))

@@ -30,7 +30,7 @@ class Built:
     """What a leaderboard was built from."""
 
     def __init__(self, folder: Path) -> None:
-        """Verify and score every bundle in a folder. Raises ConfigError where there is none."""
+        """Verify and score every bundle in a folder. Raises ConfigError if there is none."""
         self.entries: list[Entry] = []
         self.refusals: list[Refusal] = []
         for each in read_bundles(folder):

@@ -50,7 +50,7 @@ def identity(agent: AgentEntry) -> str:
 
 
 def draws(folder: Path) -> Mapping[tuple[str, int], Draw]:
-    """Return what was drawn, by agent and seed; nothing where the folder has no such file. Raises ConfigError."""
+    """Return what was drawn, by agent and seed; nothing if the folder has no such file. Raises ConfigError."""
     path = folder / DRAWN
     if not path.exists():
         return {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Time(StrEnum):
@@ -27,8 +27,7 @@ class Force(StrEnum):
     EXAMPLE = "example"
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """One place where a reply names something."""
 
     value: str

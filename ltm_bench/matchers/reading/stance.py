@@ -7,7 +7,6 @@ name two things and mean them differently (`from yellow to black`), so a stance 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import takewhile
 
@@ -83,7 +82,7 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
                 _take_back(found, sentence, sum(len(part.named) for part in parts[:corrected]))
     if found and all(m.time is Time.REPLACED for m in found) and any(m.taken_back for m in found):
         found = [
-            replace(m, time=Time.PLAIN) if m.taken_back else m for m in found
+            m._replace(time=Time.PLAIN) if m.taken_back else m for m in found
         ]  # nothing came in its place
     return tuple(_emphasised(found, reading))
 
@@ -96,7 +95,7 @@ def _leave_open(found: list[Mention], sentence: int) -> None:
     for i in range(len(found) - 1, -1, -1):
         if found[i].sentence < since or (found[i].choice and i + 1 < len(found)):
             return
-        found[i] = replace(found[i], choice=True)
+        found[i] = found[i]._replace(choice=True)
 
 
 def _take_back(found: list[Mention], sentence: int, within: int) -> None:
@@ -105,7 +104,7 @@ def _take_back(found: list[Mention], sentence: int, within: int) -> None:
     for i in range(len(found) - own + min(own, within) - 1, -1, -1):
         if found[i].taken_back:
             return  # and so is all before it
-        found[i] = replace(found[i], time=Time.REPLACED, lead=False, final=False, taken_back=True)
+        found[i] = found[i]._replace(time=Time.REPLACED, lead=False, final=False, taken_back=True)
 
 
 def _meant(
@@ -130,26 +129,25 @@ def _meant(
     continues = bool(parts[0].said) and parts[0].said[0] == "or"
     for k, part in enumerate(parts):
         own = [
-            replace(m, sentence=sentence, piece=number, within=within)
+            m._replace(sentence=sentence, piece=number, within=within)
             for m in _part(part, k, piece, asked, above)
         ]
         if part.opener == "until" and whole and whole[-1]:  # `red until you said blue`
-            whole[-1] = [m if m.denied else replace(m, time=Time.REPLACED) for m in whole[-1]]
-            own = [replace(m, time=Time.NOW, next=True) if m.time is Time.REPLACED else m for m in own]
+            whole[-1] = [m if m.denied else m._replace(time=Time.REPLACED) for m in whole[-1]]
+            own = [m._replace(time=Time.NOW, next=True) if m.time is Time.REPLACED else m for m in own]
         if past:  # `it was first red, then blue`: what came next is past as well
-            own = [replace(m, time=Time.PAST) if m.next and m.time is Time.NOW else m for m in own]
+            own = [m._replace(time=Time.PAST) if m.next and m.time is Time.NOW else m for m in own]
         effects = {cue.effect for cue in cues(part.said, asked)}
         past = past or (Effect.PAST in effects and not effects & {Effect.CHANGES, Effect.OUSTS})
         if part.bare() and part.opener == "," and k and not parts[k - 1].named:
             own = [_apposed(m, parts[k - 1], asked) for m in own]
         if formerly:  # `Before: first red, then blue`
-            own = [replace(m, time=Time.REPLACED, next=False, final=False) for m in own]
+            own = [m._replace(time=Time.REPLACED, next=False, final=False) for m in own]
         inherits = part.bare() and last and part.opener in JOINS and not any(m.time is Time.NOW for m in own)
         if inherits:
             model = last[-1]
             own = [
-                replace(
-                    m,
+                m._replace(
                     denied=model.denied,
                     time=m.time if m.next else model.time,
                     force=model.force,
@@ -162,34 +160,33 @@ def _meant(
             note = next((_TIMES[c.effect] for c in cues(part.said, asked) if c.effect in _TIMES), None)
             if note is not None:  # `red (outdated)`, `red and blue (earlier)`
                 for j in range(len(whole) - 1, -1, -1):
-                    whole[j] = [replace(m, time=note, lead=False) for m in whole[j]]
+                    whole[j] = [m._replace(time=note, lead=False) for m in whole[j]]
                     if parts[j].opener not in JOINS:
                         break
         if k and part.said == ["though"] and whole and whole[-1]:
-            whole[-1] = [replace(m, force=Force.CONCEDED) for m in whole[-1]]
+            whole[-1] = [m._replace(force=Force.CONCEDED) for m in whole[-1]]
         if continues and k == 0:
-            own = [replace(m, choice=True) for m in own]
+            own = [m._replace(choice=True) for m in own]
         if part.opener == "or" and own and last:
-            own = [replace(m, choice=True) for m in own]
+            own = [m._replace(choice=True) for m in own]
             for j in range(len(whole) - 1, -1, -1):
                 if whole[j] and all(m.choice for m in whole[j]):
                     break  # by an `or` before, together with what came before it
-                whole[j] = [replace(m, choice=True) for m in whole[j]]
+                whole[j] = [m._replace(choice=True) for m in whole[j]]
                 if parts[j].opener not in JOINS or not parts[j].bare():
                     break
         if part.opener in ("and", "or") and own and last and whole and not parts[k - 1].said[-1]:
             former = next((m for m in own if m.time in (Time.REPLACED, Time.PAST)), None)
             if former is not None and not part.bare():
-                whole[-1] = [replace(m, time=former.time) if m.time is Time.PLAIN else m for m in whole[-1]]
+                whole[-1] = [m._replace(time=former.time) if m.time is Time.PLAIN else m for m in whole[-1]]
         whole.append(own)
         last = own
     lead, announced = (_leads(parts, whole, asked), _announced(parts)) if ending != "?" else (None, None)
     for k, own in enumerate(whole):
         for m in own:
-            stance = m if force is Force.FLAT or m.force is not Force.FLAT else replace(m, force=force)
+            stance = m if force is Force.FLAT or m.force is not Force.FLAT else m._replace(force=force)
             stands = stance.asserted and m.time is not Time.PAST
-            yield replace(
-                stance,
+            yield stance._replace(
                 on_topic=on_topic,
                 lead=k == lead and stands,
                 final=m.final or (k == announced and stands),
@@ -200,7 +197,7 @@ def _apposed(mention: Mention, before: Part, asked: frozenset[str]) -> Mention:
     """Return a mention with what the part before it says of what follows: `forget the old one, red`."""
     effects = {c.effect for c in cues(before.said, asked) if c.reach is Reach.AFTER}
     if Effect.REPLACED in effects:
-        return replace(mention, time=Time.REPLACED)
+        return mention._replace(time=Time.REPLACED)
     return mention
 
 
@@ -241,18 +238,18 @@ def _part(part: Part, k: int, piece: Piece, asked: frozenset[str], above: Sequen
         if mention.time is Time.PLAIN:
             mention = _timed(mention, found, place)
         if part.arrow_after and n + 1 == len(part.named):
-            mention = replace(mention, time=Time.REPLACED)
+            mention = mention._replace(time=Time.REPLACED)
         elif part.opener == "→" and n == 0 and mention.time is Time.PLAIN:
-            mention = replace(mention, time=Time.NOW, next=True)
+            mention = mention._replace(time=Time.NOW, next=True)
         if part.opener in _CONCESSIONS:
-            mention = replace(mention, force=Force.CONCEDED)
+            mention = mention._replace(force=Force.CONCEDED)
         if any(begin >= s and end <= e for s, e in piece.struck):
-            mention = replace(mention, denied=True)
+            mention = mention._replace(denied=True)
         if mention.time is Time.PLAIN:
             mention = _titled(mention, above)
         concludes = mention.time is Time.PAST and part.opener in _THEREFORE
         if mention.denied or mention.time is Time.REPLACED or (mention.time is Time.PAST and not concludes):
-            mention = replace(mention, final=False)
+            mention = mention._replace(final=False)
         yield mention
 
 
@@ -268,23 +265,23 @@ def _governed(
         if c.reach is Reach.AFTER and before < c.begin < place:
             mention = _ahead(mention, part, c, into, place, after)
         elif c.reach is Reach.AFTER and c.effect is Effect.CONCLUDES and c.end <= place:
-            mention = replace(mention, final=True)
+            mention = mention._replace(final=True)
         elif (
             c.reach is Reach.BEFORE
             and place < c.begin <= place + _NEAR
             and c.begin < after + (after == len(part.said))
         ):
             if c.effect is Effect.DENIES:
-                mention = replace(mention, denied=True)
+                mention = mention._replace(denied=True)
             elif c.effect is Effect.REPLACED:
-                mention = replace(mention, time=Time.REPLACED)
+                mention = mention._replace(time=Time.REPLACED)
             elif c.effect is Effect.CONCLUDES:
-                mention = replace(mention, final=True)
+                mention = mention._replace(final=True)
         elif c.effect is Effect.OUSTS and place < c.begin < after:
-            mention = replace(mention, time=Time.REPLACED if _is_passive(part, c) else Time.NOW)
+            mention = mention._replace(time=Time.REPLACED if _is_passive(part, c) else Time.NOW)
     changed = any(c.end <= place and (c.effect in _CHANGES or c.words[0] == "from") for c in found)
     if changed and into > before and mention.time is Time.PLAIN and not mention.denied:
-        return replace(mention, time=Time.NOW, next=True)
+        return mention._replace(time=Time.NOW, next=True)
     return mention
 
 
@@ -298,23 +295,23 @@ def _ahead(mention: Mention, part: Part, cue: Cue, into: int, place: int, after:
                 "except",
             )  # `it can't be anything but red`
             denied = not double and (mention.denied or ":" not in part.said[cue.end : place])
-            return replace(mention, denied=denied)
+            return mention._replace(denied=denied)
         case Effect.REPLACED if into < cue.end and _CLAUSE.isdisjoint(part.said[cue.end : place]):
-            return replace(mention, time=Time.REPLACED)
+            return mention._replace(time=Time.REPLACED)
         case Effect.CHANGES if into < cue.end and not _INTO.isdisjoint(part.said[place + 1 : after + 1]):
-            return replace(mention, time=Time.REPLACED)  # `changed red to …`
+            return mention._replace(time=Time.REPLACED)  # `changed red to …`
         case Effect.OUSTS if into < cue.end and not _is_passive(part, cue):
-            return replace(mention, time=Time.REPLACED)
+            return mention._replace(time=Time.REPLACED)
         case Effect.CONDITIONS:
-            return replace(mention, force=Force.CONDITIONAL)
+            return mention._replace(force=Force.CONDITIONAL)
         case Effect.CONCEDES:
-            return replace(mention, force=Force.CONCEDED)
+            return mention._replace(force=Force.CONCEDED)
         case Effect.EXEMPLIFIES:
-            return replace(mention, force=Force.EXAMPLE)
+            return mention._replace(force=Force.EXAMPLE)
         case Effect.CONCLUDES:
-            return replace(mention, final=True)
+            return mention._replace(final=True)
         case Effect.CHOICE:
-            return replace(mention, choice=True)
+            return mention._replace(choice=True)
         case _:
             return mention
 
@@ -326,18 +323,18 @@ def _timed(mention: Mention, found: Sequence[Cue], place: int) -> Mention:
     if not times:
         return mention
     nearest = min(times, key=lambda c: min(abs(c.begin - place), abs(c.end - 1 - place)))
-    return replace(mention, time=_TIMES[nearest.effect], next=nearest.effect is Effect.NEXT)
+    return mention._replace(time=_TIMES[nearest.effect], next=nearest.effect is Effect.NEXT)
 
 
 def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
     """Return a mention with what the headings, labels, columns or keys above it say."""
     for c in above:
         if c.effect in _TIMES:
-            mention = replace(mention, time=_TIMES[c.effect])
+            mention = mention._replace(time=_TIMES[c.effect])
         elif c.effect is Effect.CONCLUDES:
-            mention = replace(mention, final=True)
+            mention = mention._replace(final=True)
         elif c.effect is Effect.DENIES:
-            mention = replace(mention, denied=True)
+            mention = mention._replace(denied=True)
     return mention
 
 
@@ -424,7 +421,7 @@ def _emphasised(found: Sequence[Mention], reading: Reading) -> Iterator[Mention]
             and _is_bold(m, reading)
             and m.time is not Time.PAST
         )
-        yield replace(m, lead=i in kept or strong)
+        yield m._replace(lead=i in kept or strong)
 
 
 def _alone(piece: Piece) -> bool:

@@ -51,15 +51,29 @@ class BudgetServer:
     """Where all workers say how far they are, and ask before they spend. One for a sweep, beside the driver."""
 
     def __init__(self, limit: Decimal | None, before: Sequence[Cost]) -> None:
-        """Open an account for every run, with what it had cost before the sweep, as far as that is known here."""
+        """Open an account for every run, with what it had cost before the sweep, if known here."""
         self._limit = limit
         self._accounts = [Account(spent=cost.logged, carried=cost.charged) for cost in before]
 
-    def open(self, number: int, attempt: str, logged: Decimal, *, already: bool) -> None:
-        """Begin a run, or begin it again: what a lost attempt had spent beyond its log stays spent."""
+    def open(
+        self, number: int, attempt: str, logged: Decimal, *, already: bool, owed: Decimal | None = None
+    ) -> None:
+        """Begin a run, or begin it again: what a lost attempt had spent beyond its log stays spent.
+
+        Args:
+            number: Of the run in the sweep.
+            attempt: Of the worker.
+            logged: What the replies in its log have cost.
+            already: Whether it was over before.
+            owed: What its files say that it may owe beside those; None where they are a copy, which may be older
+                than the last call.
+        """
         old = self._accounts[number]
         known = not already or bool(old.attempt)  # what was over before the sweep is not of this sweep
-        lost = max(old.carried + old.spent + old.held - logged, Decimal())
+        settled = old.carried + old.spent
+        lost = max(settled + old.held - logged, Decimal())
+        if owed is not None and logged + owed >= settled:
+            lost = owed  # nothing is missing in the files, so a call that they do not have was never made
         carried = lost if old.attempt else old.carried
         self._accounts[number] = Account(
             attempt,
@@ -78,7 +92,7 @@ class BudgetServer:
         Args:
             number: Of the run in the sweep.
             attempt: Of the worker that asks; one that was replaced gets nothing.
-            price: The most that the call can cost; None where it is unknown.
+            price: The most that the call can cost; None if unknown.
             spent: What the run has spent by now.
             unknown: Whether a reply's price is unknown.
         """

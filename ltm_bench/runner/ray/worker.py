@@ -169,9 +169,9 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, server: Any) -> 
         start_run(folder, order.manifest)
         job = order.remake(folder)
         already = finished(job.plan, folder)
-        ray.get(
-            server.open.remote(order.number, attempt, cost_of(folder, order.manifest).logged, already=already)
-        )
+        cost = cost_of(folder, order.manifest)
+        owed = cost.charged if shared is None else None
+        ray.get(server.open.remote(order.number, attempt, cost.logged, already=already, owed=owed))
         budget = _Account(order, attempt, server)
 
         def report(turns: int, examples: int) -> None:

@@ -1,0 +1,105 @@
+"""Every adapter that ships holds a whole run, and one that was killed in the middle ends as if nothing had happened.
+
+With the real command, in processes of its own; what the adapters talk to is in this one.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.plugins.files import bundled
+
+if TYPE_CHECKING:
+    from tests.products import Zep
+    from tests.stages import Place, Stage, staged
+else:
+    from products import Zep
+    from stages import Place, Stage, staged
+
+pytestmark = pytest.mark.long
+
+ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
+COMMAND = [sys.executable, "-m", "ltm_bench"]
+SMALL = ["--span", "2k", "--suite", "smoke"]
+TYPED = b"Noted.\n" * 1000
+"""What a person types, where the adapter asks one."""
+
+
+def words_for(stage: Stage, folder: Path) -> list[str]:
+    """Return how a run with this adapter is typed."""
+    settings = dict(stage.settings)
+    if stage.adapter == "transcript":  # of a run that there was before
+        finish(["run", *SMALL, "--agent", "perfect", "--name", "before"], folder)
+        settings["run"] = "reports/before"
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+    given = [word for name, text in texts.items() for word in ("-A", f"{name}={text}")]
+    return ["run", *SMALL, "--agent", stage.adapter, *given]
+
+
+def finish(words: list[str], folder: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, *words], cwd=folder, input=TYPED, capture_output=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
+    """Start a run, and kill it without warning as soon as it is due."""
+    typed = folder / "typed"
+    typed.write_bytes(TYPED)
+    with (
+        typed.open("rb") as stdin,
+        subprocess.Popen(
+            [*COMMAND, *words],
+            cwd=folder,
+            stdin=stdin,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process,
+    ):
+        until = time.monotonic() + 200
+        while process.poll() is None and not due() and time.monotonic() < until:
+            time.sleep(0.001)
+        process.kill()
+    assert process.returncode < 0, "it was over before it could be killed"
+
+
+def said(run: Path) -> list[dict[str, Any]]:
+    """Return a run's log, without what calls cost: a call that is made again may find a warm cache."""
+    lines = (run / "events.jsonl").read_text("utf-8").splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name != "usage"} for line in lines]
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_that_ships_is_killed_in_a_run_which_then_ends_the_same(
+    name: str,
+    tmp_path: Path,
+    key: str,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    reports = tmp_path / "reports"
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # where a stage may put a module
+    with staged(name, Place(tmp_path, monkeypatch)) as stage:
+        if isinstance(stage.server, Zep):
+            stage.server.slowness = 0  # the pauses between two questions are as long as with the real one
+        words = words_for(stage, tmp_path)
+        finish([*words, "--name", "r"], tmp_path)
+        record_property(name, "2k run: yes")
+        expected, verdicts = said(reports / "r"), (reports / "r" / "verdicts.jsonl").read_bytes()
+        half = (reports / "r" / "events.jsonl").stat().st_size // 2
+        (reports / "r").rename(reports / "undisturbed")
+
+        log = reports / "r" / "events.jsonl"
+        kill([*words, "--name", "r"], tmp_path, lambda: log.exists() and log.stat().st_size >= half)
+        assert log.read_bytes().count(b"\n") < len(expected)
+        finish(["resume", "r"], tmp_path)
+        assert said(reports / "r") == expected
+        assert (reports / "r" / "verdicts.jsonl").read_bytes() == verdicts
+        record_property(name, "resume after SIGKILL: yes")
