@@ -168,6 +168,14 @@ def adk(place: Place) -> Iterator[Stage]:
         yield Stage("adk", settings, server)
 
 
+@stage("graphiti")
+def graphiti(place: Place) -> Iterator[Stage]:
+    place.needs("graphiti", "graphiti_core")
+    with provider(model) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "recent": 0}
+        yield Stage("graphiti", {**settings, **QUICK}, server)
+
+
 @stage("langmem")
 def langmem(place: Place) -> Iterator[Stage]:
     place.needs("langmem", "langmem")
