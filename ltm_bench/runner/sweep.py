@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Protocol
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.errors import BudgetReached, LtmBenchError
+from ltm_bench.core.messages import Message
+from ltm_bench.core.pricing import dollars
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.holding import hold
 from ltm_bench.runner.observer import Observer
-from ltm_bench.runner.runs import cost_before
+from ltm_bench.runner.runs import cost_before, finished
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,27 @@ class Done:
     """What stopped it, if anything did."""
     verdicts: Verdicts | None = None
     """What the matchers said of every reply; None if it was not held here."""
+
+
+def too_late(job: Job, budget: Budget) -> BudgetReached | None:
+    """Return why a run does not start: not even its first call can be paid for. None if it can, or nobody knows.
+
+    What is held for pending calls counts as unspent, since most of it comes back.
+    """
+    agent = job.plan.agents.sample
+    if budget.limit is None or agent.free:
+        return None
+    try:
+        most = agent.reserve(Message("", job.plan.manifest.suite.start, 0))
+    except Exception:  # an adapter is anybody's code, and this one has not been opened
+        return None
+    price = None if most is None else dollars(most)
+    if price is None or budget.spent + price <= budget.limit:
+        return None
+    return BudgetReached(
+        f"not started: ${budget.spent:.4f} of --max-cost {budget.limit} is spent, and its first call could cost "
+        f"${price:.4f}"
+    )
 
 
 class SweepObserver(Protocol):
@@ -76,6 +99,9 @@ async def sweep(
     places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
 
     async def one(job: Job) -> Done:
+        if not finished(job.plan, job.folder) and (short := too_late(job, budget)):
+            observer.done(job, short)
+            return Done(job, short)
         try:
             held = await hold(
                 job.plan,

@@ -154,6 +154,47 @@ def test_the_budget_is_shared_and_never_exceeded(command: "Command", monkeypatch
     assert "what the next call could cost is unknown" in done.err
 
 
+METERED = '''
+"""Metered: costs a cent a call, and says when it is opened."""
+
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply, Usage
+
+CENT = Usage(output=1000, model="gpt-4o", provider="openai")
+
+
+class Metered(Agent):
+    async def open(self, home: Path) -> None:
+        with open("opened.txt", "a") as file:
+            file.write("x")
+
+    async def reply(self, message: Message) -> Reply:
+        return Reply("Noted.", CENT)
+
+    def reserve(self, message: Message) -> Usage:
+        return CENT
+'''
+
+
+def test_a_run_whose_first_call_cannot_be_paid_for_does_not_start(command: "Command", place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "metered.py").write_text(METERED, "utf-8")
+    words = ("sweep", "--agent", "metered", "--agent", "goldfish", *SMALL, "--max-cost", "0.30")
+    assert command(*words, "--seed", "0", "--seed", "1").exit_code == 4
+    assert Path("opened.txt").read_text() == "xx"
+    more = command(*words, "--seed", "0", "--seed", "1", "--seed", "2")
+    assert more.exit_code == 4
+    assert Path("opened.txt").read_text() == "xx", "nobody was opened who could not be paid"
+    assert (
+        more.err.count("not started: $0.3000 of --max-cost 0.30 is spent, and its first call could cost") == 3
+    )
+    assert more.out.count("unfinished") == 2
+    assert more.out.count("not begun") == 1
+    assert not Path("reports/smoke-2k-metered-seed2").exists()
+    assert len([score for score in scores().values() if score is not None]) == 3, "what is free goes on"
+
+
 class Counting:
     """Counts how many requests are answered at the same time."""
 

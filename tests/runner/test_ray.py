@@ -549,6 +549,24 @@ def test_the_budget_is_one_for_all_workers_and_never_exceeded(tmp_path: Path, cl
 
 
 @needs_ray
+def test_once_the_money_is_gone_no_worker_starts(tmp_path: Path, cluster: str) -> None:
+    place = door(tmp_path / "place", usage="Usage(output=1000, model='gpt-4o', provider='openai')")
+    calls = tmp_path / "calls"
+    seeds = [word for seed in range(6) for word in ("--seed", str(seed))]
+    words = ("--agent", "diary", "-A", f"calls={calls}", *seeds, "--max-cost", "0.10")
+    code, said = finish(sweep(place, *words, address=cluster))
+    assert code == 4, said
+    made = wait_for(calls, 10)
+    assert len(made) == 10
+    begun = len(list((place / "reports").glob("*/events.jsonl")))
+    assert len({pid for pid, _ in made}) <= begun <= 3, (
+        "two at a time, and one that was handed over meanwhile"
+    )
+    assert said.count("not started: $0.1000 of --max-cost 0.10 is spent") == 6 - begun
+    assert said.count("not begun") == 6 - begun
+
+
+@needs_ray
 def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
     with pytest.raises(RunIncomplete, match="give a folder that all nodes see, or a URL, as --shared"):
         worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)

@@ -25,7 +25,7 @@ from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
 from ltm_bench.runner.ray.worker import LEASE, OFTEN, Order, hold
 from ltm_bench.runner.runs import cost_before, finished
-from ltm_bench.runner.sweep import Job, SweepObserver
+from ltm_bench.runner.sweep import Job, SweepObserver, too_late
 
 RETRIES = 5
 """How often a run is begun again, from its log, when its worker or its node is lost."""
@@ -239,12 +239,19 @@ class _Driver:
         problem: LtmBenchError | None = None
         try:
             shared = self._terms.shared(job)
-            if await asyncio.to_thread(_prepare, job, shared):
+            known = shared is not None or (job.folder / "events.jsonl").exists()
+            if known and await asyncio.to_thread(_prepare, job, shared):
                 self._begin(number, already=True)
             else:
-                places = self._shares[job.connections][1]
                 async with self._open[job.connections]:
-                    problem = await self._handed_over(number, job, places, shared)
+                    await self._look()
+                    short = too_late(job, self._budget)
+                    if short is not None:
+                        self._observer.done(job, short)
+                        return short
+                    if not known:
+                        await asyncio.to_thread(_prepare, job, shared)
+                    problem = await self._handed_over(number, job, self._shares[job.connections][1], shared)
                 await self._look()
                 if shared is not None:
                     await asyncio.to_thread(shared.fetch, job.folder)
