@@ -30,7 +30,7 @@ class MemoryProduct(Agent):
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Endpoint | None,
         *,
         core: str,
         core_settings: Mapping[str, Any],
@@ -54,9 +54,11 @@ class MemoryProduct(Agent):
             recent=(recent, 0),
             window=(window, 256),
         )
-        self.endpoint = endpoint
-        self.connections = endpoint.connections
         self._core = Core(core, core_settings, window)
+        if endpoint is None:
+            self.connections = self._core.connections
+        else:
+            self.endpoint, self.connections = endpoint, endpoint.connections
         self._limit = memories
         self._tally = Tally()
         self._recent: deque[Turn] = deque(maxlen=recent)

@@ -16,11 +16,11 @@ __all__ = ["app", "main"]
 
 
 _INTERRUPTED = 128 + signal.SIGINT
-"""What Typer makes of a KeyboardInterrupt, and what a shell expects."""
+"""Typer's exit code for a KeyboardInterrupt, which shells expect."""
 
 
 _ALLOCATED = 20_000
-"""Objects after which Python looks for circles of them; after its own 700 that takes a tenth of a short run."""
+"""Threshold of Python's cycle collector; its default of 700 costs a tenth of a short run."""
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
@@ -28,7 +28,7 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 
 def _misused(error: Any) -> None:
-    """Say what the parser says, in one line; where a command was left out, show which there are."""
+    """Print a usage error in one line; if a command is missing, list the commands."""
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(f"{error.format_message()}\n")
         return
@@ -37,7 +37,7 @@ def _misused(error: Any) -> None:
     variable = getattr(getattr(error, "param", None), "envvar", None)
     if (
         isinstance(variable, str) and variable in os.environ and f"'{variable}'" in said
-    ):  # of switches the parser does not tell the value
+    ):  # the parser omits the value of flags
         said += f": {os.environ.get(variable)!r:.60}"
     complain(f"{said} (see {where} --help)")
 
@@ -50,15 +50,15 @@ def _warn(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print what a scenario or an adapter warns of as one line; what libraries warn their authors of is not shown."""
+    """Print a warning of a scenario or adapter as one line; libraries' deprecation warnings are hidden."""
     if category is UserWarning:
         complain(str(message))
 
 
 def _caught(error: BaseException) -> int:
-    """Say what nobody expected in one line, with the file that was read last; return the exit code.
+    """Print an unexpected error in one line, with the last file read; return the exit code.
 
-    This is the last net: what reaches it is a fault of ours. With LTM_BENCH_TRACEBACK=1, the traceback is shown.
+    Last resort: whatever gets here is a bug of ours. LTM_BENCH_TRACEBACK=1 shows the traceback.
     """
     if os.environ.get("LTM_BENCH_TRACEBACK"):
         raise error
@@ -75,12 +75,12 @@ def _caught(error: BaseException) -> int:
 
 
 def main() -> None:
-    """Run the command line; errors of ours and of a user's files print one line and exit with a code of their own."""
+    """Run the command line; our errors, and those of a user's files, print one line and have their own exit codes."""
     warnings.showwarning = _warn
     show_everything()
     gc.set_threshold(_ALLOCATED, 20, 20)
-    # By a supervisor, by a terminal that is closed. What the keyboard sends is asyncio's: once, it waits until an agent
-    # lets go, as a function does that blocks; twice, it does not.
+    # Sent by a supervisor, or when the terminal closes. asyncio handles the keyboard's: the first Ctrl-C waits for an
+    # agent that blocks, the second does not.
     for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
         if sent is not None and signal.getsignal(sent) is not signal.SIG_IGN:
             signal.signal(sent, _interrupt)

@@ -1,4 +1,4 @@
-"""The app: finds the commands, and imports one when it is called, so that `--help` answers at once."""
+"""The app: finds the commands, and imports each only when called, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def known() -> Mapping[str, str]:
 
 
 def line_of(name: str) -> str:
-    """Return the line of a command in `--help`, without importing it."""
+    """Return a command's line in `--help`, without importing it."""
     path = Path(commands.__path__[0], f"{known()[name]}.py")
     return (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n")[0]
 
@@ -53,7 +53,7 @@ class Commands(TyperGroup):
             return None
         module = import_module(f"{commands.__name__}.{known()[cmd_name]}")
         holder = typer.Typer(add_completion=False, rich_markup_mode=None)
-        holder.callback()(_nothing)  # so that a single command stays a command of a group
+        holder.callback()(_nothing)  # keeps a single command a command of its group
         module.register(holder)
         return typer.main.get_group(holder).commands[cmd_name]
 
@@ -93,4 +93,4 @@ def _main(
         typer.Option("--version", is_eager=True, callback=_version, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Take what concerns no single command."""
+    """Handle options that belong to no command."""

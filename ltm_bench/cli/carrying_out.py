@@ -1,4 +1,4 @@
-"""Carries out one run at the terminal: shows its progress, prints its scores, says how to go on if it stops."""
+"""Carries out one run at the terminal: shows progress, prints scores, and says how to resume if it stops."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def carry_out(
     connections: int = CONCURRENT,
     resumable: str | None = None,
 ) -> Run:
-    """Carry out a run, and print what came of it.
+    """Carry out a run, and print its results.
 
     Args:
         do: Runs it with these options.
         budget: What may be spent.
-        judges: Who decides where text alone cannot tell.
-        cache: Whether providers' answers are kept.
-        tags: Added to the run.
-        connections: Calls to the agent that may be under way at a time.
-        resumable: The run's name, where it is known before it begins.
+        judges: Judges of what text alone cannot decide.
+        cache: Whether to cache providers' answers.
+        tags: Tags to add to the run.
+        connections: Maximum concurrent calls to the agent.
+        resumable: The run's name, if known before it starts.
 
     Raises:
         RunIncomplete: It was interrupted, or had to stop.

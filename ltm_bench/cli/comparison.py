@@ -1,4 +1,4 @@
-"""Runs side by side, at the terminal and as a page."""
+"""Comparisons of runs, at the terminal and as a page."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.report.words import cost, p_value, seconds, signed
-from ltm_bench.score.comparison import Cell, Comparison, Pair
+from ltm_bench.score.cells import Cell
+from ltm_bench.score.comparison import Comparison
+from ltm_bench.score.pairs import Pair
 from ltm_bench.score.statistics import TEST
 
 MOST_PAIRS = 12
-"""Pairs of a span that the terminal shows one by one."""
+"""Maximum pairs per span listed at the terminal."""
 
 
 def load_runs(names: Sequence[str]) -> list[Run]:
-    """Return runs by name or folder, by default all in reports/. Raises ConfigError for none, or one name twice."""
+    """Return runs by name or folder, by default all in reports/. Raises ConfigError for none, or duplicates."""
     folders = [find_run(name) for name in names] or all_runs()
     if not folders:
         raise ConfigError("there is no run in reports/ to compare; start some with `ltm-bench run`")
@@ -37,7 +39,7 @@ def load_runs(names: Sequence[str]) -> list[Run]:
 
 
 def write_comparison(comparison: Comparison, folders: Sequence[Path], page: Path) -> None:
-    """Write the page of a comparison, with links to the pages of its runs."""
+    """Write a comparison's page, with links to its runs' pages."""
     reports = {
         folder.name: os.path.relpath(folder / "report.html", page.parent)
         for folder in folders
@@ -68,14 +70,14 @@ def print_cells(comparison: Comparison, span: int) -> None:
 
 
 def _short(pair: Pair) -> str:
-    """Return the verdict on a pair whose names stand before it."""
+    """Return the verdict on a pair, to follow their names."""
     if not pair.paired.shown:
         return pair.verdict
     return f"the {'first' if pair.paired.difference > 0 else 'second'} is better"
 
 
 def print_spread(cell: Cell) -> None:
-    """Print how much the scores of several runs of one agent vary, and what that comes from."""
+    """Print how much the scores of an agent's runs vary, and why."""
     found = cell.spread
     if found is None or found.total is None:
         return
@@ -92,7 +94,7 @@ def print_spread(cell: Cell) -> None:
 
 
 def print_pairs(pairs: Sequence[Pair]) -> None:
-    """Print what the data says of each pair."""
+    """Print the verdict on each pair."""
     for pair in pairs[:MOST_PAIRS]:
         found = pair.paired
         line = f"{safe(pair.first)} against {safe(pair.second)}: {_short(pair)}"

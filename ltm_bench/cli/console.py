@@ -1,4 +1,4 @@
-"""How the command line prints: plain off a terminal, and never a control character that somebody else wrote."""
+"""How the command line prints: plain text off a terminal, and never an untrusted control character."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 NARROWEST = 80
-"""Columns for which results are laid out at least."""
+"""Minimum width of results, in columns."""
 
 
 @cache
@@ -24,7 +24,7 @@ def out() -> Console:
     console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
     console.width = max(
         console.width, NARROWEST
-    )  # a terminal breaks lines; a table would leave out what does not fit
+    )  # a terminal wraps lines; a table would drop what does not fit
     return console
 
 
@@ -37,18 +37,18 @@ def err() -> Console:
 
 
 def show_everything() -> None:
-    """Have what a terminal cannot show replaced: an error there would come after a run that is complete."""
+    """Replace what the terminal cannot encode: an error there would come after a complete run."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 _WIDE = 500
-"""Columns where nobody looks at a screen."""
+"""Columns off a terminal."""
 
 
 def print_table(table: RenderableType) -> None:
-    """Print a table whose rows are lines: off a terminal none of them is folded."""
+    """Print a table; off a terminal, no row is folded."""
     from rich.console import Console
 
     wide = Console(highlight=False, emoji=False, markup=False, width=_WIDE)
@@ -56,15 +56,15 @@ def print_table(table: RenderableType) -> None:
 
 
 def complain(message: str) -> None:
-    """Print an error as one line, without any key that stands in it."""
-    from ltm_bench.core.keys import scrubbed  # here, so that nothing is imported for --help
+    """Print an error as one line, without any keys in it."""
+    from ltm_bench.core.keys import scrubbed  # imported here, to keep --help fast
 
     line = " ".join(safe(scrubbed(message, random=False)).split())
     sys.stderr.write(f"ltm-bench: {line}\n")
 
 
 def safe(text: str) -> str:
-    """Return a text whose control characters, bidirectional marks and lone surrogates are shown, not obeyed."""
+    """Return a text with control characters, bidirectional marks and lone surrogates made visible."""
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in _UNSAFE else _shown(c) for c in text)
 
 

@@ -1,4 +1,4 @@
-"""Live progress: a display on a terminal, a plain line now and then elsewhere."""
+"""Live progress: a display on a terminal, an occasional plain line elsewhere."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:  # off a terminal nothing is drawn
     from ltm_bench.runner.sweep import Job
 
 PLAIN_SECONDS = 10.0
-"""Between two lines where there is no terminal."""
+"""Seconds between lines off a terminal."""
 
 LIVE_SECONDS = 0.1
-"""Between two pictures on a terminal."""
+"""Seconds between updates on a terminal."""
 
 
 class Screen:
-    """Shows the newest state now and then: in place on a terminal, as a line elsewhere."""
+    """Shows the latest state from time to time: in place on a terminal, as a line elsewhere."""
 
     def __init__(self) -> None:
         self._live: Live | None = None
         self._shown = 0.0
 
     def begin(self, *, interactive: bool = False) -> None:
-        """Begin to show; not over an agent that talks to somebody at this terminal."""
+        """Start showing, unless the agent talks to a person at this terminal."""
         self._shown = time.monotonic() if self._live is None else 0.0
         if err().is_terminal and not interactive:
             from rich.live import Live
@@ -52,12 +52,12 @@ class Screen:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to show something."""
+        """Whether an update is due."""
         wait = PLAIN_SECONDS if self._live is None else LIVE_SECONDS
         return time.monotonic() - self._shown >= wait
 
     def show(self, line: str, picture: RenderableType | None = None) -> None:
-        """Show a line; on a terminal in place of the last one, with a picture above it."""
+        """Show a line; on a terminal, in place of the last one, with a picture above it."""
         self._shown = time.monotonic()
         if self._live is None:
             err().print(line)
@@ -65,11 +65,11 @@ class Screen:
         from rich.console import Group
         from rich.text import Text
 
-        text = Text(line, overflow="fold", no_wrap=False)  # else a narrow terminal would cut it
+        text = Text(line, overflow="fold", no_wrap=False)  # a narrow terminal would cut it otherwise
         self._live.update(Group(picture, text) if picture is not None else text, refresh=True)
 
     def end(self, line: str | None) -> None:
-        """Leave the last line standing."""
+        """Stop, leaving the last line."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -78,17 +78,17 @@ class Screen:
 
 
 class Remaining:
-    """Tells the time that is left, from how much was done since a moment."""
+    """Estimates the time left, from the progress since `start`."""
 
     def __init__(self) -> None:
         self._from, self._since = 0.0, time.monotonic()
 
     def start(self, fraction: float) -> None:
-        """Begin to measure here: what was done before took no time of now."""
+        """Start measuring; earlier progress does not count."""
         self._from, self._since = fraction, time.monotonic()
 
     def left(self, fraction: float) -> str:
-        """Return the time that is left, in words; empty if it cannot be told yet."""
+        """Return the time left, in words; empty if not known yet."""
         seconds = time.monotonic() - self._since
         if fraction <= self._from or seconds < 1:
             return ""
@@ -97,7 +97,7 @@ class Remaining:
 
 
 class RunDisplay:
-    """Shows turns, tokens, examples, score so far, cost and time left of one run."""
+    """Shows one run's turns, tokens, examples, score so far, cost and time left."""
 
     def __init__(self) -> None:
         self._screen = Screen()
@@ -107,11 +107,11 @@ class RunDisplay:
         self._forecast: list[str] = []
 
     def foresee(self, plan: Plan, found: Estimate | None) -> None:
-        """Take note of what a run will use, to be said when it begins."""
+        """Keep a run's forecast, to be shown when it starts."""
         self._forecast = list(forecast_lines(plan, found))
 
     def begin(self, plan: Plan, folder: Path) -> None:
-        """Name the run, say what it will use, and begin to show it."""
+        """Name the run, print its forecast, and start showing it."""
         manifest = plan.manifest
         title = (manifest.agent.name, manifest.suite.title, f"span {spell_span(manifest.span)}")
         err().print(" · ".join((*title, f"{len(plan.examples)} examples", str(folder))))
@@ -123,7 +123,7 @@ class RunDisplay:
         self._screen.begin(interactive=self._interactive)
 
     def __call__(self, progress: Progress) -> None:
-        """Take the newest state."""
+        """Take the latest state."""
         self._last = progress
         if progress.replaying:
             self._clock.start(progress.fraction)
@@ -153,7 +153,7 @@ class RunDisplay:
         return bar
 
     def end(self) -> None:
-        """Leave the last state standing."""
+        """Stop, leaving the last state."""
         if self._begun:
             self._screen.end(None if self._last is None else self._line(self._last))
             self._begun = False
@@ -170,7 +170,7 @@ class RunDisplay:
 
 
 def money(spent: Decimal, *, free: bool, known: bool) -> str:
-    """Say what has been spent."""
+    """Return the money spent, in words."""
     if free:
         return "free"
     cost = f"${spent:.4f}"
@@ -178,7 +178,7 @@ def money(spent: Decimal, *, free: bool, known: bool) -> str:
 
 
 class SweepDisplay:
-    """Shows all runs of a sweep in one line: how many are done, what they have said, what it cost, the time left."""
+    """Shows all runs of a sweep in one line: runs done, turns, cost, time left."""
 
     def __init__(self, jobs: Sequence[Job], budget: Budget) -> None:
         self._screen = Screen()
@@ -193,16 +193,16 @@ class SweepDisplay:
         self._clock = Remaining()
 
     def __enter__(self) -> Self:
-        """Begin to show."""
+        """Start showing."""
         self._screen.begin()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the last line standing."""
+        """Stop, leaving the last line."""
         self._screen.end(self._line())
 
     def begun(self, job: Job, *, already: bool) -> Observer:
-        """Count a run that begins, or was finished already."""
+        """Count a run that starts, or was already finished."""
         self._running.add(job.folder)
         if already:
             self._examples += len(job.plan.examples)
@@ -211,12 +211,12 @@ class SweepDisplay:
         return Tracker(job.plan, self._budget, partial(self._told, job.folder))
 
     def noted(self, job: Job, line: str) -> None:
-        """Print what a person should know of a run."""
+        """Print a note about a run."""
         err().print(f"{job.folder.name}: {safe(line)}")
 
     def done(self, job: Job, problem: LtmBenchError | None) -> None:
         """Count a run that ended; name one that failed."""
-        self._running.discard(job.folder)  # one that another process holds never began
+        self._running.discard(job.folder)  # one that another process has locked never began
         self._done += problem is None
         self._failed += problem is not None
         if problem is not None:
@@ -225,17 +225,17 @@ class SweepDisplay:
             self._screen.show(self._line())
 
     def again(self, job: Job) -> None:
-        """Name a run whose worker was lost."""
+        """Report a run whose worker was lost."""
         err().print(f"{job.folder.name}: its worker was lost; another continues from its log")
 
     def heard(self, turns: int, examples: int) -> None:
-        """Count what was said elsewhere."""
+        """Count progress made elsewhere."""
         self._turns += turns
         self._examples += examples
         self._show()
 
     def _told(self, folder: Path, progress: Progress) -> None:
-        """Take the newest state of a run that is held here."""
+        """Take the latest state of a run in this process."""
         self._progress[folder] = progress
         if progress.replaying:
             self._clock.start(self._fraction)
@@ -243,7 +243,7 @@ class SweepDisplay:
 
     @property
     def _fraction(self) -> float:
-        """The part of all examples that is done, those under way in part."""
+        """The fraction of all examples done, active ones in part."""
         here = sum(each.fraction * each.examples for each in self._progress.values())
         return (self._examples + here) / max(1, self._planned)
 

@@ -1,4 +1,4 @@
-"""How findings are printed: `ok`, `no` (it can do without) or `FAIL`, and a sentence."""
+"""Prints findings: `ok`, `no` (optional) or `FAIL`, and a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Says what a run will use, before it starts: tokens of conversation, calls, dollars, minutes."""
+"""Forecasts of runs: tokens of conversation, calls, dollars, minutes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ltm_bench.schedule import USABLE
 
 
 def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
-    """Yield what a person should know before a run starts.
+    """Yield the lines to print before a run starts.
 
     Args:
-        plan: Of the run.
-        found: What it will use; None if it is too long to be simulated in passing.
+        plan: The run's plan.
+        found: Its estimate; None if it is too long to simulate quickly.
     """
     manifest = plan.manifest
     if asked := asking(plan, found):
@@ -35,7 +35,7 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
 
 
 def foretold(plan: Plan, found: Estimate) -> str:
-    """Say what a run will use, in one line: tokens of conversation, calls, dollars, minutes."""
+    """Return a one-line forecast: tokens of conversation, calls, dollars, minutes."""
     parts = [
         f"about {_about(found.tokens)} tokens of conversation",
         f"{found.calls:,} calls",
@@ -46,11 +46,11 @@ def foretold(plan: Plan, found: Estimate) -> str:
 
 
 def sweep_lines(groups: Sequence[tuple[Plan, Estimate | None, int]]) -> Iterator[str]:
-    """Yield what a person should know before many runs start.
+    """Yield the lines to print before a sweep starts.
 
     Args:
-        groups: Runs that differ in the seed alone: the plan of one of them, what it will use (None if it is too
-            long to be simulated in passing), and how many they are.
+        groups: Runs that differ only in the seed: the plan of one, its estimate (None if it is too long to simulate
+            quickly), and their number.
     """
     for plan, found, count in groups:
         manifest = plan.manifest
@@ -78,14 +78,14 @@ def sweep_lines(groups: Sequence[tuple[Plan, Estimate | None, int]]) -> Iterator
 
 
 def _longest(known: Sequence[tuple[Plan, Estimate, int]]) -> str:
-    """Say how long the longest run takes: the others go on meanwhile. Empty if one is unknown."""
+    """Return the duration of the longest run, since all run concurrently; empty if any is unknown."""
     minutes = [found.minutes for _, found, _ in known]
     took = [each for each in minutes if each is not None]
     return f", {duration(max(took))} for the longest run" if len(took) == len(minutes) else ""
 
 
 def asking(plan: Plan, found: Estimate | None) -> str:
-    """Say what it takes to ask an agent everything, filler included; empty if filler is not asked."""
+    """Return the cost of asking an agent everything, filler included; empty if it is not asked filler."""
     manifest = plan.manifest
     if manifest.filler.mode != "live" or manifest.suite.isolated:
         return ""
@@ -106,13 +106,13 @@ def asking(plan: Plan, found: Estimate | None) -> str:
 
 
 def _about(tokens: int) -> str:
-    """Write a number that is an estimate: two digits of it."""
+    """Round an estimate to two digits."""
     unit = 10 ** max(0, len(str(tokens)) - 2)
     return f"{round(tokens / unit) * unit:,}"
 
 
 def price(plan: Plan, found: Estimate) -> str:
-    """Say what a run would cost."""
+    """Return a run's cost, in words."""
     if plan.manifest.agent.free:
         return "free"
     if found.dollars is None:
@@ -123,7 +123,7 @@ def price(plan: Plan, found: Estimate) -> str:
 
 
 def duration(minutes: float | None) -> str:
-    """Say how long a run would take; empty if nobody knows."""
+    """Return a run's duration, in words; empty if unknown."""
     if minutes is None:
         return ""
     if minutes < 1:

@@ -1,4 +1,4 @@
-"""Lets a judge answer what a published scorer asks of a prediction file."""
+"""Has a judge answer a published scorer's questions about a prediction file."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def asked(
     grade: Callable[[Ask], Coroutine[Any, Any, T]],
     on_bad: Callable[[str], None],
 ) -> T | None:
-    """Return what a judge says; None without one.
+    """Return a judge's verdicts; None without a judge.
 
     Args:
         judge: Its name.
         path: The prediction file; the judge's answers are kept beside it, and not asked for again.
         data: The set itself, which a judge needs.
         budget: What may be spent, on this file and on others.
-        grade: Puts the questions, and puts the answers together.
-        on_bad: Is told of questions that the judge fails to answer.
+        grade: Asks the questions, and combines the answers.
+        on_bad: Called with each question that the judge fails to answer.
 
     Raises:
-        ConfigError: If there is no data, or no such judge.
-        BudgetReached: When the next question could exceed the budget.
+        ConfigError: There is no data, or no such judge.
+        BudgetReached: The next question could exceed the budget.
     """
     if judge is None:
         return None
@@ -62,7 +62,7 @@ def asked_vaguely(
     budget: Budget,
     on_bad: Callable[[str], None],
 ) -> FalseAccepts | None:
-    """Return what a judge gives for vague wrong answers to some of the questions of prediction files.
+    """Return a judge's verdicts on vague wrong answers to some questions of prediction files.
 
     Args:
         judge: Its name.
@@ -71,7 +71,7 @@ def asked_vaguely(
         questions: Those of the data.
         sheets: The files' marks.
         budget: What may be spent.
-        on_bad: Is told of questions that the judge fails to answer.
+        on_bad: Called with each question that the judge fails to answer.
 
     Raises BudgetReached when the next question could exceed the budget.
     """

@@ -1,4 +1,4 @@
-"""What several commands take: their options, how values are read, and what their help looks like."""
+"""Options shared by several commands: parsing of values, and the layout of help texts."""
 
 import json
 import logging
@@ -16,22 +16,22 @@ from ltm_bench.plan.tables import read_toml
 
 
 def group(about: str) -> typer.Typer:
-    """Return a command that has commands of its own."""
+    """Return a group of commands."""
     return typer.Typer(help=about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 def examples_of(*lines: str) -> str:
-    """Return what stands at the end of a command's help: lines that can be typed."""
+    """Return the examples at the end of a command's help."""
     return "\n".join(["\b", "Examples:", *(f"  ltm-bench {line}" for line in lines)])
 
 
 def kinds(known: Mapping[str, str]) -> str:
-    """Return the help of an option that takes one of these names: each with its line."""
+    """Return the help of an option that takes one of these names, with a line for each."""
     return "; ".join(f"{name}: {line.rstrip('.')}" for name, line in known.items()) + "."
 
 
 def whole(option: str, least: int | None = None) -> Callable[[str], int]:
-    """Return a reader of whole numbers, which raises ConfigError with the option's name."""
+    """Return a parser of whole numbers; its ConfigErrors name the option."""
 
     def read(text: str) -> int:
         try:
@@ -46,7 +46,7 @@ def whole(option: str, least: int | None = None) -> Callable[[str], int]:
 
 
 def seconds(option: str) -> Callable[[str], float]:
-    """Return a reader of seconds, which raises ConfigError with the option's name."""
+    """Return a parser of seconds; its ConfigErrors name the option."""
 
     def read(text: str) -> float:
         try:
@@ -109,7 +109,7 @@ def _log(level: str | None) -> str | None:
 
 
 def _configured(ctx: typer.Context, path: Path | None) -> Path | None:
-    """Take a file's values for the options that nobody types."""
+    """Take a file's values for options that are not typed."""
     if path is not None:
         known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "help")}
         ctx.default_map = dict(_values(path, known))
@@ -141,12 +141,12 @@ def _values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def parse_tags(given: list[str]) -> dict[str, str]:
-    """Read tags as they are typed, `KEY=VALUE` each. Raises ConfigError."""
+    """Parse tags, `KEY=VALUE` each. Raises ConfigError."""
     return parse_pairs("--tag", "key=value", given)
 
 
 def parse_pairs(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
-    """Read the values of an option that are pairs, such as `KEY=VALUE`. Raises ConfigError."""
+    """Parse an option's pairs, such as `KEY=VALUE`. Raises ConfigError."""
     found = {}
     for each in given:
         key, equals, value = each.partition("=")
@@ -439,7 +439,7 @@ RunName = Annotated[
 
 
 def output_option(command: str, about: str) -> typer.models.OptionInfo:
-    """Return `-o` of a command, with a variable of its own: exported for one, it redirects no other."""
+    """Return a command's `-o`, with its own environment variable: exporting one does not redirect the others."""
     variable = f"LTM_BENCH_{command.upper()}_OUTPUT"
     option: typer.models.OptionInfo = typer.Option(
         "-o", "--output", metavar="FILE", envvar=variable, help=about

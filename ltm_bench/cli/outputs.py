@@ -1,4 +1,4 @@
-"""Files that commands write where `-o` says."""
+"""Checks the files that `-o` names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES, VAGUE
 
 RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES, VAGUE)
-"""Files of a run that nothing can bring back."""
+"""Files of a run that cannot be recovered."""
 
 
 def check_output(path: Path) -> None:
-    """Raise ConfigError, before any work is done, if `-o` names no file, or one that nothing may replace."""
+    """Raise ConfigError, before any work is done, if `-o` names a folder, or a file that must not be replaced."""
     if not path.name or path.is_dir():
         raise ConfigError(f"-o {path}: it is a folder; name a file")
     real = path.resolve()

@@ -1,4 +1,4 @@
-"""Has a person read replies without seeing their verdicts."""
+"""Shows replies to a person without their verdicts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ HELP = (
 )
 
 _SHOWN = 2000
-"""Characters of a text that are shown."""
+"""Maximum characters of a text shown."""
 
 
 def read_blind(drawn: Sequence[Drawn], save: Callable[[Drawn, Outcome, str], None]) -> int:
-    """Show replies one by one, and pass on what is typed; return how many were decided.
+    """Show replies one by one, and pass on the decisions; return how many were made.
 
     Args:
-        drawn: What is to be read.
-        save: Called with each decision at once, so that nothing is asked again.
+        drawn: The replies to read.
+        save: Called with each decision immediately, so that none is asked for again.
     """
     done = 0
     for number, each in enumerate(drawn, start=1):
@@ -60,7 +60,7 @@ def _short(text: str) -> str:
 
 
 def _decide() -> tuple[Outcome, str] | tuple[()] | None:
-    """Read a decision: outcome and reason; nothing to skip it; None to quit, as at the end of the input."""
+    """Read a decision: outcome and reason; nothing to skip it; None to quit, as at end of input."""
     try:
         while True:
             key, _, reason = input("r/o/w/n/s/q > ").strip().partition(" ")

@@ -1,4 +1,4 @@
-"""Walks a person through tasks about documents: accept, edit or reject each."""
+"""Reviews tasks about documents with a person: accept, edit or reject each."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,13 +9,13 @@ from ltm_bench.datasets.swim.tasks import Task
 _HELP = "a accept, e edit, r reject; s skip, q quit"
 
 _SHOWN = 4000
-"""Characters of a document that are shown."""
+"""Maximum characters of a document shown."""
 
 
 def review_tasks(
     tasks: dict[str, Task], documents: Mapping[str, Document], by: str, save: Callable[[], None]
 ) -> None:
-    """Show each task that nobody has reviewed, and call `save` after every decision."""
+    """Show each unreviewed task, and call `save` after every decision."""
     waiting = [name for name, task in tasks.items() if task.validated is None]
     out().print(f"{len(waiting)} tasks to review, as {by}. {_HELP}.")
     for number, name in enumerate(waiting, start=1):
@@ -41,7 +41,7 @@ def _show(task: Task, documents: Mapping[str, Document]) -> None:
 
 
 def _decide(task: Task, by: str) -> Task | None:
-    """Read what a person decides about a task; None to quit, as at the end of the input."""
+    """Read a person's decision on a task; None to quit, as at end of input."""
     try:
         while True:
             match input("a/e/r/s/q > ").strip().lower():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ltm_bench.score.published import Compared, Figure, FileFigures
 
 _NAMED = 5
-"""Most missing questions that are named."""
+"""Maximum number of missing questions named."""
 
 
 def print_sheets(
@@ -32,9 +32,9 @@ def print_sheets(
     Args:
         sheets: The files' marks.
         as_json: As one JSON object instead of tables.
-        types: What types are called, where their names do not say.
+        types: Descriptions of types whose names do not explain themselves.
         judged: Columns that only a judge can fill.
-        passed: What the judge gives for wrong answers, where that is known.
+        passed: The judge's verdicts on wrong answers, if known.
     """
     from ltm_bench.score.published import compare_files, file_figures
 
@@ -61,7 +61,7 @@ def print_sheets(
 
 
 def _trust(passed: FalseAccepts | None) -> str:
-    """Say how often the judge passes wrong answers."""
+    """Print how often the judge passes wrong answers."""
     if passed is not None:
         return f"judge: of {passed.n} answers {passed.of} it passes {passed.rate:.4f}"
     return (
@@ -71,7 +71,7 @@ def _trust(passed: FalseAccepts | None) -> str:
 
 
 def print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
-    """Print the figures of files or runs as a table; nothing if there are none.
+    """Print the figures of files or runs as a table, if there are any.
 
     Args:
         files: Their figures.
@@ -91,12 +91,12 @@ def print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> Non
 
 
 def _name(file: str) -> str:
-    """Return a file's name without the endings that all of them have."""
+    """Return a file's name without the common suffixes."""
     return re.sub(r"(?:\.jsonl?|\.gz)+$", "", Path(file).name)
 
 
 def _cell(figure: Figure | None) -> str:
-    """Return a mean, and half the width of its interval; JSON has the interval's ends."""
+    """Return a mean and its interval's half-width; JSON has the interval's ends."""
     if figure is None:
         return "–"
     if figure.low is None or figure.high is None:
@@ -105,7 +105,7 @@ def _cell(figure: Figure | None) -> str:
 
 
 def print_compared(compared: Sequence[Compared]) -> None:
-    """Print the differences between files or runs, question by question; nothing if there are none."""
+    """Print the differences between files or runs, question by question, if there are any."""
     if not compared:
         return
     table = _table("", "column", "n", "difference", "95 %", "p")
@@ -134,7 +134,7 @@ def _remarks(file: FileFigures) -> Iterable[str]:
 
 
 def _unmatched(files: Sequence[FileFigures], compared: Sequence[Compared]) -> Iterable[str]:
-    """Yield which files could be compared on few of their questions, because those have no ids."""
+    """Yield the files that share few questions because their questions have no ids."""
     sizes = {each.file: each.n for each in files}
     for each in compared:
         least = min(sizes[each.first], sizes[each.second])

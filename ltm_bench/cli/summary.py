@@ -1,4 +1,4 @@
-"""What the terminal says of a run: its scores, and what a reader must know before believing them."""
+"""Prints a run's scores, and what a reader must know before believing them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def print_run(run: Run) -> None:
     if results.mode != IN_LINE:
         out().print(f"mode: {results.mode}; compare this score with those of the same mode")
     out().print(f"heard: {results.hearing}")
-    if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark says it of most
+    if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark covers most of them
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.leaks is not None:
         out().print(f"leaked: {results.leaks.leaked} of {results.leaks.questions} questions that could leak")
@@ -66,7 +66,7 @@ def print_run(run: Run) -> None:
 
 
 def print_raters(results: Results) -> None:
-    """Print how far those agree who read the same replies, and where they differ."""
+    """Print how far raters of the same replies agree, and where they differ."""
     for pair in results.raters:
         out().print(safe(pair.headline))
         if pair.apart:
@@ -75,14 +75,14 @@ def print_raters(results: Results) -> None:
 
 
 def _false_accepts(note: JudgeNote) -> str:
-    """Say how much a judge gives for vague wrong answers."""
+    """Return how a judge scores vague wrong answers, in words."""
     if note.false_accepts is None:
         return f"judge {note.name}: how much it gives for vague wrong answers is not known"
     return f"judge {note.name} passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
 
 
 def _ingestion(results: Results) -> Iterator[str]:
-    """Say what taking in histories took, all together."""
+    """Return the total time of taking in histories, in words."""
     taken = [
         each.ingestion for each in results.examples if each.ingestion is not None and each.ingestion.sessions
     ]
@@ -96,7 +96,7 @@ def _ingestion(results: Results) -> Iterator[str]:
 
 
 def _verdict(results: Results) -> str:
-    """Say what the score shows, in a line of its own."""
+    """Print what the score shows, on its own line."""
     if not results.complete:
         return "incomplete: this is no result yet"
     interval = results.interval
@@ -105,7 +105,7 @@ def _verdict(results: Results) -> str:
 
 
 def print_page(path: Path) -> None:
-    """Say where a page is."""
+    """Print where a page is."""
     out().print(f"page: {path}")
 
 

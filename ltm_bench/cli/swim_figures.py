@@ -1,4 +1,4 @@
-"""Prints the figures of SWiM: accuracy over depth and size, what was invented, and what voting gains."""
+"""Prints the figures of SWiM: accuracy over depth and size, inventions, and the gain from voting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ltm_bench.score.statistics import wilson
 
 
 class _Line(NamedTuple):
-    """A figure as it is printed: the mean of its scores, with a 95 % interval."""
+    """A printed figure: the mean of its scores, with a 95 % interval."""
 
     test: str
     at: str
@@ -63,7 +63,7 @@ def _answer(example: ExampleResult) -> Answer:
         index=int(example.id.rpartition("/")[2]),
         score=example.score or 0.0,
         reply=reply,
-        # A judge may have recognised an abstention that no phrase shows.
+        # A judge may recognise an abstention that no phrase shows.
         absent=question.outcome is Outcome.ABSTAINED or says_absent(reply),
         depth=1 - min(1.0, example.needles[0].depth / max(1, example.span)) if example.needles else None,
     )

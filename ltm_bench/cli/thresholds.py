@@ -1,4 +1,4 @@
-"""What a finished run is measured against in continuous integration: `--fail-under`, `--baseline` with `--max-drop`."""
+"""Thresholds for continuous integration: `--fail-under`, `--baseline` with `--max-drop`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How good a run has to be."""
+    """The thresholds of a run."""
 
     fail_under: float | None = None
     baseline: str | None = None
     """Name or folder of another run."""
     max_drop: float = 0.0
-    """How far below the baseline the score may lie, as a share of the highest one."""
+    """How far below the baseline the score may be, as a share of the highest possible one."""
 
     def find_baseline(self, manifest: Manifest, seeds: Collection[int] = ()) -> Run | None:
-        """Return the baseline, before anything has been paid, and warn of what sets it apart from what is planned.
+        """Return the baseline, before anything is paid for, and warn of differences from the planned run.
 
         Args:
-            manifest: Of the run that is planned.
-            seeds: Of all runs that are planned, where they are several.
+            manifest: The planned run's manifest.
+            seeds: The seeds of all planned runs, if there are several.
 
         Raises:
-            ConfigError: The baseline cannot serve as one: it is incomplete, has another span, or asks nothing of this.
+            ConfigError: The baseline is unsuitable: incomplete, of another span, or without common scenarios.
         """
         if self.baseline is None:
             return None
@@ -65,7 +65,7 @@ class Thresholds:
         return run
 
     def check(self, runs: Sequence[Run], baseline: Run | None) -> None:
-        """Raise ThresholdMissed if a run, or several with different seeds on average, are not good enough."""
+        """Raise ThresholdMissed if a run, or the average over several seeds, is not good enough."""
         scores = [run.score for run in runs]
         so_far = sum(run.results.score_so_far for run in runs) / len(runs)
         if self.fail_under is not None and (None in scores or so_far < self.fail_under):
@@ -79,7 +79,8 @@ class Thresholds:
     def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
         from ltm_bench.cli.comparison import print_pairs
         from ltm_bench.score.circumstances import scored_otherwise
-        from ltm_bench.score.comparison import Scored, pair
+        from ltm_bench.score.entrants import Scored
+        from ltm_bench.score.pairs import pair
 
         for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
             complain(f"warning: not scored alike: {warning}")

@@ -1,4 +1,4 @@
-"""The verdicts that were stored when a run was last scored."""
+"""The verdicts stored when a run was last scored."""
 
 from __future__ import annotations
 

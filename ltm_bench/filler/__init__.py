@@ -1,1 +1,1 @@
-"""Talk between the needles that nobody scores. It is composed to size, and knows nothing of scenarios."""
+"""Unscored talk between the needles, composed to size. Knows nothing of scenarios."""

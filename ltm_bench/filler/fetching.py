@@ -16,11 +16,11 @@ _WANTED = "unfiltered-web-dev.json"
 
 
 def fetch_trivia(into: Path, *, url: str, sha256: str, on_progress: OnProgress) -> Fetched:
-    """Put the questions into a folder, unless they are there already.
+    """Download the questions into a folder, unless they are there.
 
     Raises:
-        ConfigError: If the archive cannot be downloaded, has another checksum, or lacks the questions. Nothing of it
-            is kept then.
+        ConfigError: The archive cannot be downloaded, has a different checksum, or lacks the questions. Nothing is
+        kept.
     """
     into.mkdir(parents=True, exist_ok=True)
     target = into / _WANTED

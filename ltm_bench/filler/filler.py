@@ -1,7 +1,7 @@
 """Composes filler: trivia questions with their answers, which the agent is asked to return as JSON.
 
-Questions are drawn without repetition until the bank is exhausted. The shipped bank is generated from the tables in
-`facts/`; TriviaQA's published files can be read instead.
+Questions do not repeat until the bank is exhausted. The shipped bank is generated from the tables in `facts/`;
+TriviaQA's published files also work.
 """
 
 import hashlib
@@ -126,15 +126,14 @@ def shipped() -> Bank:
     ]
     bank = _bank("shipped", items)
     counted = json.loads(files("ltm_bench.filler").joinpath(COUNTED).read_text("utf-8"))
-    # If the facts have been edited since they were counted, messages are tokenised as with any other bank.
+    # If the facts changed since they were counted, messages are tokenised as for any other bank.
     return bank._replace(counted=Counted(**counted)) if counted.pop("bank") == bank.digest else bank
 
 
 def triviaqa(path: Path) -> Bank:
     """Read TriviaQA: a published JSON file (rc or unfiltered), the reduced form with `AnswerValue`, or a folder.
 
-    Entries without a question or an answer are skipped, and so are repeated questions. Raises ConfigError if nothing is
-    left.
+    Skips entries without a question or an answer, and repeated questions. Raises ConfigError if nothing is left.
     """
     paths = sorted(path.glob("**/*.json")) if path.is_dir() else [path]
     found: dict[str, Trivia] = {}
@@ -186,7 +185,7 @@ def _one_line(text: str) -> str:
 class Filler:
     """Composes filler messages of a given size; equal dice compose equal messages.
 
-    Questions are formatted once, and a message is a slice of their shuffled sequence, so composing takes hardly longer
+    Questions are formatted once, and a message is a slice of their shuffled sequence, so composing costs little more
     than joining strings. Messages that are already in a log can be skipped without composing them.
     """
 
@@ -225,7 +224,7 @@ class Filler:
         self._shuffling = None
 
     def compose(self, tokens: int) -> FillerMessage:
-        """Return filler of about `tokens` tokens, answers included: rather a little less than more.
+        """Return filler of about `tokens` tokens, answers included: slightly less rather than more.
 
         It holds at least one question, and at most `max_tokens` tokens.
         """

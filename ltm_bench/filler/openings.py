@@ -1,4 +1,4 @@
-"""How filler begins: in thousands of ways, in the manner of the talk around it, so that no pattern finds it."""
+"""Opening lines of filler: thousands of variations in the style of the talk around them, so that no pattern fits."""
 
 from ltm_bench.core.dice import Dice
 

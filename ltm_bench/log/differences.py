@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _MOST_NAMES = 3
-"""Names of scenarios that a line lists."""
+"""Maximum number of scenario names per line."""
 
 _LONGEST = 60
-"""Characters of a value that a line shows."""
+"""Maximum characters of a value shown."""
 
 _OF_ENTRY = {
     "hash": "the file of the scenario {name} has changed",
@@ -38,7 +38,7 @@ _CHANGED = {
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Return a line for each way in which a run that is there (`old`) differs from what is asked for now (`new`)."""
+    """Return one line per difference between an existing run (`old`) and the requested one (`new`)."""
     found = list(_scenarios(_entries(old), _entries(new)))
     for path, (there, now) in _changes(_rest(old), _rest(new)).items():
         if path in _CHANGED:
@@ -77,7 +77,7 @@ def _scenarios(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[s
         for key, words in _OF_ENTRY.items():
             if there.get(key) != now.get(key):
                 yield words.format(name=name)
-                break  # a file that has changed explains its version
+                break  # a changed file explains the changed version
         parameters = _changes(there["parameters"], now["parameters"])
         for key, (before, after) in parameters.items():
             if key == "digest":
@@ -94,7 +94,7 @@ _UNSET = object()
 def _changes(
     old: Mapping[str, Any], new: Mapping[str, Any], where: str = ""
 ) -> dict[str, tuple[object, object]]:
-    """Return what differs, by its place in both."""
+    """Return the differing values, by their path in both."""
     found: dict[str, tuple[object, object]] = {}
     for key in dict.fromkeys((*old, *new)):
         a, b, path = old.get(key, _UNSET), new.get(key, _UNSET), f"{where}{key}"

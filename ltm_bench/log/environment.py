@@ -22,18 +22,18 @@ PACKAGES = (
     "json-repair",
     "genai-prices",
 )
-"""Packages whose versions are written down."""
+"""Packages whose versions are recorded."""
 
 
 def record_environment(run: Path) -> None:
-    """Write down where a run runs, and that it starts now: one more start if it is resumed."""
+    """Record where a run runs, and that it starts now; a resumed run gets another start."""
     packages = {}
     for package in PACKAGES:
         try:
             packages[package] = version(package)
         except PackageNotFoundError:
             continue
-    now = datetime.now(UTC)  # noqa: TID251  # when a run was started is the one thing that the wall clock knows
+    now = datetime.now(UTC)  # noqa: TID251  # only the wall clock knows when a run was started
     known = environment_of(run)
     earlier = known.get("started")
     content = {
@@ -46,7 +46,7 @@ def record_environment(run: Path) -> None:
 
 
 def record_tags(run: Path, tags: Mapping[str, str]) -> None:
-    """Add tags to a run, or change them. They are no part of what it is."""
+    """Add or change tags of a run. They are not part of its identity."""
     if tags:
         known = environment_of(run)
         before = known.get("tags")
@@ -58,7 +58,7 @@ def _write(run: Path, content: Mapping[str, Any]) -> None:
 
 
 def environment_of(run: Path) -> dict[str, Any]:
-    """Return what is known of where and when a run ran; empty if nothing is, or it cannot be read."""
+    """Return where and when a run ran; empty if unknown or unreadable."""
     try:
         content = json_of(content_of(run / "environment.json"))
     except (OSError, ValueError):
@@ -67,7 +67,7 @@ def environment_of(run: Path) -> dict[str, Any]:
 
 
 def begun_at(run: Path) -> datetime | None:
-    """Return when a run was first started in the real world; None if not recorded."""
+    """Return the wall-clock time of a run's first start; None if not recorded."""
     started = environment_of(run).get("started")
     first = started[0] if isinstance(started, list) and started else None
     try:

@@ -23,11 +23,11 @@ Count = Annotated[int, Field(ge=0, lt=LARGEST)]
 
 
 class NotAnEvent(ValueError):
-    """A line of a log is not an event. Its text says what is wrong with it."""
+    """A line of a log is not an event. The message says why."""
 
 
 def is_usage(usage: object) -> bool:
-    """Whether this is a usage whose figures are all whole numbers from 0."""
+    """Whether this is a usage whose figures are all non-negative integers."""
     if not isinstance(usage, Usage) or not isinstance(usage.besides, tuple):
         return False
     figures = (usage.uncached, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
@@ -56,7 +56,7 @@ class Sent:
     """The example that speaks; None for filler."""
     message: str
     tokens: Count
-    """Of the message."""
+    """Tokens of the message."""
     position: Count
     """Tokens of the conversation before it."""
     due: Count | None = None
@@ -64,18 +64,18 @@ class Sent:
     at: AwareDatetime
     """Benchmark time."""
     expect: dict[str, Any] | None = None
-    """The JSON form of a question's matcher."""
+    """A question's matcher in JSON form."""
     ideal: str | None = None
     buried: tuple[tuple[str, Count | None], ...] | None = None
     """Needles inside the message: their texts, and how many of its tokens come before each (None: cut off)."""
     user: str | None = None
-    """Who says it, where several users talk to the agent."""
+    """The speaker, if several users talk to the agent."""
     shows: str | None = None
-    """What a right reply shows to be remembered."""
+    """What a right reply proves to be remembered."""
     needs: str | None = None
-    """What the example must have shown for this question to count."""
+    """What the example must have proved for this question to count."""
     session: str | None = None
-    """The session of a record that the message is part of."""
+    """The session of a record that the message belongs to."""
 
     @property
     def said(self) -> Message:
@@ -91,11 +91,11 @@ class Replied:
     turn: Count
     reply: str
     tokens: Count
-    """Of the reply."""
+    """Tokens of the reply."""
     finish: Finish
     usage: Annotated[Usage, AfterValidator(_check_usage)] | None = None
     answered: Literal["script"] | None = None
-    """`script` where a script acknowledged a needle. Of filler the manifest says it."""
+    """`script` if a script acknowledged a needle. For filler, see the manifest."""
 
     @property
     def said(self) -> Reply:
@@ -245,7 +245,7 @@ def decode(line: bytes) -> Event:
 
 
 _BESIDES = 20
-"""Levels of what a usage has `besides`; each is an agent within the agent before."""
+"""Maximum nesting of `besides` in a usage; each level is an agent within an agent."""
 
 
 def _read(line: bytes) -> Event:
@@ -300,7 +300,7 @@ def usage_data(usage: Usage) -> Mapping[str, Any]:
 
 
 def usage_of(data: object) -> Usage | None:
-    """Return the usage that a JSON form stands for; None if it stands for none."""
+    """Return the usage of a JSON form; None if it is not one."""
     if not isinstance(data, dict) or not set(data) <= set(_FIELDS[Usage]):
         return None
     besides = data.get("besides", [])

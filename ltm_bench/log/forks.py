@@ -1,8 +1,8 @@
 """Replies to forked questions, in order of completion: a side file until they are part of the log.
 
-`forks.jsonl` says of every fork when it went out (`asked`) and what came back (`answered`), synced one by one, so that
-nothing that was paid for is asked for again. The order is that in which replies came, so equal runs differ here; at the
-end of a conversation the same replies are written to the log, in order of id.
+`forks.jsonl` records every fork when it goes out (`asked`) and when it is answered (`answered`), synced one by one, so
+that no paid reply is asked for again. Lines are in order of completion, so equal runs differ here; at the end of a
+conversation the same replies are written to the log in order of id.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _BLOCK = 1 << 16
 
 
 class _Asked(BaseModel):
-    """A line that says that a question goes out."""
+    """A line for a question that goes out."""
 
     model_config = ConfigDict(extra="forbid")
 
     event: str
     id: int
     of: str
-    """Of which question: the hash of its event, so that no other question is given its reply."""
+    """The hash of the question's event, so that no other question gets its reply."""
 
 
 def forks_of(log: Path) -> Path:
@@ -40,10 +40,10 @@ def forks_of(log: Path) -> Path:
 
 
 class ForkFile:
-    """The side file of one conversation. It is there once a fork was asked."""
+    """The side file of one conversation. It exists once a fork was asked."""
 
     def __init__(self, log: Path) -> None:
-        """Read what is there.
+        """Read an existing file.
 
         Raises:
             LogError: The file is damaged, apart from a torn last line.
@@ -69,15 +69,15 @@ class ForkFile:
         return self._asked.get(forked.id) == _hash(forked) and forked.id not in self._answered
 
     def asks(self, forked: Forked) -> None:
-        """Write down that a question goes out."""
+        """Record that a question goes out."""
         self._put(to_line({"event": "asked", "id": forked.id, "of": _hash(forked)}))
 
     def answers(self, answered: Answered) -> None:
-        """Write down a reply."""
+        """Record a reply."""
         self._put(encode(answered))
 
     def sync(self) -> None:
-        """Bring the replies to the disk, and the log first: a reply without its question would be worth nothing."""
+        """Sync the replies to disk, after the log: a reply without its question is worthless."""
         for path in (self._log, self._path):
             file = os.open(path, os.O_RDWR)
             try:
@@ -101,7 +101,7 @@ class ForkFile:
 
 
 def answers_in(log: Path) -> Mapping[int, Answered]:
-    """Return the replies to a conversation's forks by id: from its log, and before it has them, from the side file.
+    """Return the replies to a conversation's forks by id: from its log or, before that has them, from the side file.
 
     Raises:
         LogError: The side file is damaged.
@@ -116,7 +116,7 @@ def answers_in(log: Path) -> Mapping[int, Answered]:
 
 
 def _at_the_end(log: Path) -> Iterator[Answered]:
-    """Yield the replies to forks that stand at the end of a log, looking from its end."""
+    """Yield the replies to forks at the end of a log, read backwards."""
     if not log.exists():
         return
     with log.open("rb") as file:

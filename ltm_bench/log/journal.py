@@ -12,19 +12,19 @@ from ltm_bench.log.lines import append, mend, sync_folder, to_line
 
 
 def retrieval_trace_of(log: Path) -> Path:
-    """Return the side file that says what retrieval had for questions that failed."""
+    """Return the side file that records retrieval for failed questions."""
     return log.with_suffix(".recalls")
 
 
 def written_of(log: Path) -> Path:
-    """Return the side file that says what the agent's store held of each example's facts."""
+    """Return the side file that records which of each example's facts the agent's store held."""
     return log.with_suffix(".written")
 
 
 class Journal:
     """A side file of JSON lines for what differs between equal runs, such as wall-clock times.
 
-    It is there once something was put, and is held open from then on: of every reply there is a record.
+    It is created on the first `put` and then stays open, since every reply adds a record.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:
@@ -42,7 +42,7 @@ class Journal:
         append(self._file, to_line(record))
 
     def sync(self) -> None:
-        """Have what was put brought to the disk."""
+        """Sync everything to disk."""
         if self._file is not None:
             os.fsync(self._file.fileno())
 

@@ -1,4 +1,4 @@
-"""Lines of JSON in files that only grow: how one is written, and how a torn last one is mended."""
+"""JSON Lines in append-only files: writes lines, and mends a torn last one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from ltm_bench.core.limits import is_ordinary, json_of
 
 LARGEST = 1 << 53
-"""Above this a whole number is damage, and readers of JSON disagree about its value."""
+"""Larger integers count as damage: JSON readers disagree about their values."""
 
 
 def to_line(record: Mapping[str, Any]) -> bytes:
@@ -26,7 +26,7 @@ def to_line(record: Mapping[str, Any]) -> bytes:
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a file of evidence beside the log; a line that cannot be read is skipped."""
+    """Yield the objects in a side file; unreadable lines are skipped."""
     if not path.exists():
         return
     if not is_ordinary(path):
@@ -42,13 +42,13 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def append(file: FileIO, line: bytes) -> None:
-    """Write a line. A full disk can take part of one silently; the next write then raises OSError."""
+    """Append a line. A full disk can take part of one silently; the next write then raises OSError."""
     while line:
         line = line[file.write(line) :]
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that no reader, whatever happens, finds a part of it."""
+    """Write a file atomically: no reader ever finds a part of it."""
     draft = path.with_name(f".{path.name}.new")
     with draft.open("wb") as file:
         file.write(content)
@@ -59,7 +59,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have names of files that were made or changed in a folder brought to the disk, where the platform can."""
+    """Sync a folder's entries to disk, if the platform can."""
     if os.name != "posix":
         return
     opened = os.open(folder, os.O_RDONLY)
@@ -72,12 +72,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def mend(path: Path) -> int:
-    """Cut a torn last line off, or complete one that lacks only its end; return the number of bytes cut."""
+    """Cut off a torn last line, or complete one that lacks only its line break; return the number of bytes cut."""
     if not path.exists() or not path.stat().st_size:
         return 0
     with path.open("rb+") as file:
         size = file.seek(0, os.SEEK_END)
-        blocks: list[bytes] = []  # of the last line, from its end
+        blocks: list[bytes] = []  # of the last line, read backwards
         start = size
         while start > 0 and (not blocks or b"\n" not in blocks[-1]):
             end, start = start, max(0, start - _BLOCK)

@@ -10,29 +10,29 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from ltm_bench.log.lines import LARGEST, to_line
 
 FORMAT = 1
-"""Version of the form of events.jsonl."""
+"""Version of the format of events.jsonl."""
 
 BENCH_VERSION = 2
-"""Version of what a score depends on; scores of different ones do not compare (docs/versions.md)."""
+"""Version of everything that a score depends on; scores of different versions are not comparable (docs/versions.md)."""
 
 IMPORTED = "imported"
-"""The adapter of an imported run: there is nobody who could be asked again."""
+"""The adapter of imported runs, whose agents cannot be called."""
 
 MOST_EXAMPLES = 20_000
-"""Most examples that all scenarios of a run may have together: each is a row of a page, asked or not."""
+"""Maximum number of examples in a run: each is a row of a page, asked or not."""
 
 
 _FEW = 2
-"""Scenarios that stand for a suite, by their names."""
+"""Names of scenarios that stand for a suite."""
 
 IN_LINE = "in-line"
 """The mode of a run in which the agent answers everything, in one conversation."""
 
 Questions = Literal["in-line", "forked"]
-"""Whether questions are part of the conversation, or are asked beside it, each on a fork."""
+"""Whether questions are part of the conversation, or asked beside it, each on a fork."""
 
 Acknowledge = Literal["live", "scripted"]
-"""Who replies to needles: the agent, or a script, so that the agent only observes them."""
+"""Who replies to needles: the agent, or a script while the agent observes."""
 
 
 class _Frozen(BaseModel):
@@ -43,12 +43,12 @@ class ScenarioEntry(_Frozen):
     """A scenario as it was run."""
 
     name: str
-    """Of the suite's row."""
+    """Name of the suite's row."""
     scenario: str | None = None
-    """The scenario that is played, where the row has a name of its own."""
+    """The scenario that is played, if the row has its own name."""
     version: int
     hash: str
-    """Of the content of its file."""
+    """Hash of its file's content."""
     examples: int = Field(ge=1, le=MOST_EXAMPLES)
     parameters: dict[str, Any]
 
@@ -58,7 +58,7 @@ class SuiteEntry(_Frozen):
 
     name: str
     start: datetime
-    """The benchmark's time of the first message."""
+    """Benchmark time of the first message."""
     stagger: float = Field(ge=0, le=1)
     isolated: bool
     scenarios: list[ScenarioEntry]
@@ -72,7 +72,7 @@ class SuiteEntry(_Frozen):
 
     @property
     def title(self) -> str:
-        """What is asked, in a word or two: the scenarios where they are one or two, else the suite."""
+        """What is asked, in brief: the scenarios if there are one or two, else the suite."""
         names = [entry.name for entry in self.scenarios]
         return ", ".join(names) if len(names) <= _FEW else self.name
 
@@ -87,7 +87,7 @@ class AgentEntry(_Frozen):
     free: bool
     """Whether it costs nothing; otherwise a missing usage is an unknown cost."""
     observes: bool | None = None
-    """Whether scripted filler reached it; None in runs of version 0.1.0, which did not say."""
+    """Whether scripted filler reached it; None in runs of version 0.1.0, which did not record it."""
 
 
 class FillerEntry(_Frozen):
@@ -105,9 +105,9 @@ class Manifest(_Frozen):
 
     format: int
     version: str
-    """Of ltm-bench."""
+    """Version of ltm-bench."""
     bench_version: int = 1
-    """Of what the score depends on; 1 in runs of version 0.1.0, which did not say."""
+    """Version of everything the score depends on; 1 in runs of version 0.1.0, which did not record it."""
     seed: int
     span: int = Field(ge=0, le=LARGEST)
     tokenizer: str
@@ -123,7 +123,7 @@ class Manifest(_Frozen):
 
     @property
     def mode(self) -> str:
-        """How the conversation was held; scores of different modes stand side by side only with this word."""
+        """How the conversation was run; scores of different modes are shown together only with this label."""
         return self.questions + (", scripted acknowledgements" if self.acknowledge == "scripted" else "")
 
     def line(self) -> bytes:

@@ -31,8 +31,8 @@ from ltm_bench.log.manifest import FORMAT, Manifest
 class EventReader:
     """Yields the events of one conversation's log, one by one; its manifest line and a torn last line are skipped.
 
-    Raises LogError for any other damage. Whoever reads can rely on an event's fields, and on everything that it refers
-    to having come before.
+    Raises LogError for any other damage. Readers can rely on an event's fields, and on everything it refers to having
+    come before.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +41,7 @@ class EventReader:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what has been read, in hexadecimal; of the whole log once all events have been."""
+        """SHA-256 of what has been read so far, in hexadecimal."""
         return self._hash.hexdigest()
 
     def __iter__(self) -> Iterator[Event]:
@@ -101,7 +101,7 @@ def read_events(path: Path) -> Iterator[Event]:
 
 
 def read_manifest(run: Path) -> Manifest:
-    """Return the manifest of a run. Raises LogError if it has none, or one of another format."""
+    """Return the manifest of a run. Raises LogError if it is missing or of another format."""
     path = run / "events.jsonl"
     try:
         with opened(path) as file:
@@ -124,7 +124,7 @@ def read_manifest(run: Path) -> Manifest:
 
 
 def _manifest_of(line: bytes) -> dict[str, Any] | None:
-    """Return the content of a manifest's line; None if it is another one."""
+    """Return the content of a manifest's line; None for any other line."""
     try:
         first = json_of(line)
     except ValueError:
@@ -135,7 +135,7 @@ def _manifest_of(line: bytes) -> dict[str, Any] | None:
 
 
 def conversations(run: Path, manifest: Manifest | None = None) -> list[Path]:
-    """Return the logs of a run's conversations: one, or one per example in an isolated run."""
+    """Return the logs of a run's conversations: one, or one per example of an isolated run."""
     if (manifest or read_manifest(run)).suite.isolated:
         return sorted((run / "isolated").glob("*.jsonl"))
     return [run / "events.jsonl"]
@@ -167,7 +167,7 @@ def _file_digest(path: Path) -> str:
 
 
 def is_finished(path: Path) -> bool:
-    """Whether a conversation came to its end. Reads the last line only."""
+    """Whether a conversation is finished. Reads the last line only."""
     if not path.exists() or not is_ordinary(path):
         return False
     with path.open("rb") as file:
@@ -177,7 +177,7 @@ def is_finished(path: Path) -> bool:
 
 
 def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:
-    """Yield the answered turns of a log one by one; with `forks` also the answered questions beside them."""
+    """Yield the answered turns of a log one by one; with `forks`, also the answered forks."""
     sent: Sent | None = None
     filler: AnsweredBy | None = None
     answers = answers_in(path) if forks else {}

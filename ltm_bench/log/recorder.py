@@ -1,4 +1,4 @@
-"""Writes the event log. While the log still holds events, what happens is compared with them instead."""
+"""Writes the event log. While the log still holds events, compares with them instead."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SYNC_SECONDS = 1.0
 
 @contextmanager
 def locked(run: Path) -> Iterator[None]:
-    """Hold a run for this process. A dead process holds nothing. Raises RunLocked."""
+    """Lock a run for this process. The lock dies with the process. Raises RunLocked."""
     lock = FileLock(run / ".lock")
     try:
         lock.acquire(timeout=0)
@@ -46,13 +46,13 @@ def locked(run: Path) -> Iterator[None]:
 
 
 def _locked_folder(run: Path) -> int | None:
-    """Lock the folder itself, and return its descriptor: the file of the lock can be deleted while it is held.
+    """Lock the folder itself, and return its descriptor: a lock file could be deleted while locked.
 
-    Return None if a platform or a file system cannot lock a folder. Raises BlockingIOError if it is held.
+    Return None if the platform or file system cannot lock folders. Raises BlockingIOError if it is locked.
     """
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError:  # Windows, where no file can be deleted that is in use
+    except ImportError:  # Windows, where a file in use cannot be deleted
         return None
     folder = os.open(run, os.O_RDONLY)
     try:
@@ -67,7 +67,7 @@ def _locked_folder(run: Path) -> int | None:
 
 
 def start_run(run: Path, manifest: Manifest) -> None:
-    """Write a run's manifest, or check it against the one that is there. Raises ManifestDiffers."""
+    """Write a run's manifest, or check it against the existing one. Raises ManifestDiffers."""
     path = run / "events.jsonl"
     if path.exists() and path.stat().st_size:
         found = differences(read_manifest(run).identity(), manifest.identity())
@@ -83,10 +83,10 @@ def start_run(run: Path, manifest: Manifest) -> None:
 
 
 class Recorder:
-    """Writes a conversation's events, once those that the log holds already have been gone through.
+    """Writes a conversation's events, after replaying those that the log already holds.
 
-    A conversation is resumed by running it again: as long as the log has events, `put` compares instead of
-    writing, and what was replied is read instead of asked.
+    A conversation is resumed by running it again: as long as the log has events, `put` compares instead of writing, and
+    replies are read instead of asked for.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,7 +100,7 @@ class Recorder:
         self._file = path.open("ab", buffering=0)
         self._syncing: asyncio.Task[None] | None = None
         self.last_filler = _last_filler(path)
-        """The turn of the last filler that the log holds already; None if there is none."""
+        """The turn of the last filler in the log; None if it has none."""
 
     def __enter__(self) -> Self:
         return self
@@ -109,17 +109,17 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._syncing is not None and not self._syncing.cancel() and not self._syncing.cancelled():
-            self._syncing.exception()  # looked at; if it lasts, the next line raises it
+            self._syncing.exception()  # observed here; if it persists, the next line raises it
         os.fsync(self._file.fileno())
         self._file.close()
 
     @property
     def logged(self) -> Event | None:
-        """The next event that the log holds already; None once it is all gone through."""
+        """The next logged event; None at the end of the log."""
         return self._logged
 
     def peek(self) -> Event | None:
-        """Return the logged event after that; None if there is none."""
+        """Return the logged event after the next one; None if there is none."""
         if self._following is None:
             self._following = next(self._replay, None)
         return self._following
@@ -137,16 +137,16 @@ class Recorder:
         self.skip()
 
     def skip(self) -> None:
-        """Go on to the next logged event."""
+        """Advance to the next logged event."""
         following, self._following = self._following, None
         self._logged = following or next(self._replay, None)
 
     def sync_soon(self, *beside: Path) -> None:
-        """Let what was written be brought to the disk within SYNC_SECONDS, while the conversation goes on.
+        """Sync to disk within SYNC_SECONDS, while the conversation continues.
 
         Files `beside` the log are synced first: they say what its turns cost.
 
-        Raises OSError, which names the file, if that did not succeed the last time.
+        Raises OSError, which names the file, if the last sync failed.
         """
         if self._syncing is not None and self._syncing.done():
             done, self._syncing = self._syncing, None
@@ -169,7 +169,7 @@ class Recorder:
         )
 
     def diverged(self, what: str, old: object, new: object) -> ReplayDiverged:
-        """Return the error that says what the log has, and what the scripts now say instead."""
+        """Return an error with the logged value and the scripts' current one."""
         return ReplayDiverged(
             f"{self.path}: at {what} = {old!r:.300}, the scripts now say "
             f"{new!r:.300}. A scenario, the filler or ltm-bench has changed since; install the version "
@@ -193,7 +193,7 @@ _BLOCK = 1 << 20
 
 
 def _last_filler(path: Path) -> int | None:
-    """Return the turn of the last filler in a log, which is looked for from its end."""
+    """Return the turn of the last filler in a log, read backwards."""
     if not path.exists():
         return None
     with path.open("rb") as file:
@@ -204,5 +204,5 @@ def _last_filler(path: Path) -> int | None:
             block = file.read(end - start) + later
             if found := _FILLER.findall(block):
                 return int(found[-1])
-            later = block[:100]  # a line can begin in one block and go on in the next
+            later = block[:100]  # a line can span two blocks
     return None

@@ -16,7 +16,7 @@ from ltm_bench.plugins.functions import FunctionAgent
 
 
 def agent_class(name: str) -> Callable[..., Agent]:
-    """Return what makes an agent of that name, or of that file: its Agent subclass, or its function `agent`."""
+    """Return the factory in the adapter of this name or file: its Agent subclass, or its function `agent`."""
     path = find("agents", name)
     module = load(path)
     classes = [
@@ -42,12 +42,12 @@ def agent_class(name: str) -> Callable[..., Agent]:
 
 
 def adapter_of(provider: str, known: Container[str]) -> str | None:
-    """Return the adapter that `PROVIDER:MODEL` means: the one of that name, else `PROVIDER_chat`; None without one."""
+    """Return the adapter for `PROVIDER:MODEL`: `PROVIDER` or else `PROVIDER_chat`; None if neither exists."""
     return next((each for each in (provider, f"{provider}_chat") if each in known), None)
 
 
 def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
-    """Construct an agent. Raises ConfigError for a setting that is unknown, missing, secret or of the wrong type."""
+    """Construct an agent. Raises ConfigError if a setting is unknown, missing, secret or of the wrong type."""
     make = agent_class(adapter)
     parameters = inspect.signature(make).parameters
     known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -69,7 +69,7 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
 
 
 def _unsuitable(name: str, value: object, known: list[str]) -> str:
-    """Return what is wrong with a setting whatever its type; an empty string if nothing is."""
+    """Return what is wrong with a setting regardless of type; empty if nothing is."""
     if looks_secret(name):
         return (
             f"{name} looks like a secret; give it through the environment, settings are written into the log"
@@ -87,7 +87,7 @@ def _unsuitable(name: str, value: object, known: list[str]) -> str:
 
 
 def _way(name: str, variable: str, known: list[str]) -> str:
-    """Return how a key gets to an adapter instead: the variable, and which setting names it, if any does."""
+    """Return how to pass a key to an adapter instead: the variable, and the setting that names it, if any."""
     if "headers" in known:
         return f"{variable or 'MY_KEY'}, and name that: -A headers='Authorization={variable or 'MY_KEY'}'"
     if "key_variable" in known:
@@ -98,7 +98,7 @@ def _way(name: str, variable: str, known: list[str]) -> str:
 
 
 def _types(make: Callable[..., Agent]) -> dict[str, Any]:
-    """Return the annotations of the settings, as far as they can be resolved."""
+    """Return the annotations of the settings that can be resolved."""
     try:
         return get_type_hints(make.__init__ if inspect.isclass(make) else make)
     except Exception:  # an annotation may be any expression, or a name that only type checkers know
@@ -112,14 +112,14 @@ _EXPECTED = {
     "string_type": "a text",
     "bool_type": "true or false",
 }
-"""What pydantic's types of errors say that a value should be; for all others, its own message says it."""
+"""Expected values by pydantic's error type; for other types, pydantic's own message is used."""
 
 
 def _mistyped(name: str, value: object, kind: Any) -> str:
-    """Return what is wrong with the type of a setting; an empty string if it fits, or if the type cannot be judged.
+    """Return what is wrong with a setting's type; empty if it fits or cannot be checked.
 
-    Settings come from TOML and from the command line. They are judged as JSON, in strict mode: a text is not taken for
-    a number, while it does for a Path, and a list for a tuple.
+    Settings come from TOML and from the command line. They are validated as JSON, in strict mode: a string is not a
+    number, but it is a valid Path, and a list is a valid tuple.
     """
     problems = _problems(value, kind)
     if not problems:
@@ -130,14 +130,14 @@ def _mistyped(name: str, value: object, kind: Any) -> str:
 
 
 def _problems(value: object, kind: Any) -> list[str]:
-    """Return what the value should be instead, once for each member of a union; empty if it fits."""
-    # Here, because pydantic takes as long to import as everything else until the first turn.
+    """Return the expected values, one per member of a union; empty if the value fits."""
+    # Imported here: pydantic takes as long to import as everything else until the first turn.
     from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
     try:
         TypeAdapter(kind).validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as error:
-        # `None` is left out: there is no way to write it.
+        # `None` is left out: it cannot be written.
         return [
             _EXPECTED.get(each["type"], each["msg"].removeprefix("Input should be "))
             for each in error.errors()
@@ -146,6 +146,6 @@ def _problems(value: object, kind: Any) -> list[str]:
     except (
         PydanticUserError,
         NameError,
-    ):  # a type that pydantic has no schema for is the adapter's own business
+    ):  # types without a pydantic schema are left to the adapter
         return []
     return []

@@ -1,4 +1,4 @@
-"""The catalogue: what can be named now, read once and handed to everybody who needs it."""
+"""The catalogue: every known scenario and adapter, read once and passed around."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ltm_bench.script.scenario import Scenario
 class Catalogue:
     """All scenarios and adapters. The folders are listed once, and each file is read and hashed at most once.
 
-    A catalogue does not notice files that change after it was opened: open one per request.
+    A catalogue does not notice later changes to files: open one per request.
     """
 
     scenarios: Mapping[str, Path]
@@ -27,7 +27,7 @@ class Catalogue:
         return cls(catalogue("scenarios"), catalogue("agents"))
 
     def find(self, kind: Kind, name: str) -> Path:
-        """Return the file of a name, or of a path. Raises PluginError, with the nearest name, if there is none."""
+        """Return the file of a name or path. Raises PluginError, with the nearest name, if it is unknown."""
         return find(kind, name, known=self.scenarios if kind == "scenarios" else self.agents)
 
     def scenario(self, name: str) -> Scenario:

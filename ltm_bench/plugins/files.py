@@ -1,8 +1,8 @@
 """Finds and loads plugins, the files in scenarios/ and agents/: one file, one scenario or adapter, named by its stem.
 
-Plugins come from three places: the built-in folders, packs of third parties, and the folder of the same kind in the
-current folder. Two different files with the same name are an error. Listing executes nothing; only the file that was
-asked for is executed.
+Plugins come from three places: the built-in folders, packs of third parties, and the folder of that kind in the current
+directory. Two different files with the same name are an error. Listing executes nothing; only the requested file is
+executed.
 """
 
 import ast
@@ -25,7 +25,7 @@ _ENDINGS: Mapping[Kind, tuple[str, ...]] = {"scenarios": (".py", ".toml"), "agen
 _HERE = Path(__file__).resolve().parents[1]
 
 _PREFIX = "ltm_bench._bundled."
-"""Prefix of the names under which plugins stand in `sys.modules`."""
+"""Prefix of plugins' names in `sys.modules`."""
 
 
 def bundled(folder: str) -> Path:
@@ -37,7 +37,7 @@ def bundled(folder: str) -> Path:
 def catalogue(kind: Kind) -> dict[str, Path]:
     """Map each name to its file. Raises PluginError if two different files have the same name.
 
-    The same file in two places is no clash: the current folder may be a checkout while the wheel is installed.
+    The same file in two places is not a clash: the current directory may be a checkout while the wheel is installed.
     """
     found: dict[str, Path] = {}
     for path in _files(kind):
@@ -64,12 +64,12 @@ def find(kind: Kind, name: str, *, known: Mapping[str, Path] | None = None) -> P
     """Return the file of a scenario or an adapter.
 
     Args:
-        kind: Where to look.
-        name: A name of the catalogue, or the path of a file.
-        known: The catalogue, if the caller has it already.
+        kind: The folder to look in.
+        name: A name in the catalogue, or a file's path.
+        known: The catalogue, if the caller has it.
 
     Raises:
-        PluginError: If there is no such file; the message gives the nearest name.
+        PluginError: There is no such file; the message gives the nearest name.
     """
     if name.endswith(_ENDINGS[kind]):
         path = Path(name)
@@ -101,7 +101,7 @@ def summary(path: Path) -> str:
 def content_hash(path: Path) -> str:
     """Return the first 16 hex digits of the SHA-256 of a file and the data files beside it.
 
-    Line endings are unified first, so that a checkout on Windows has the same hash.
+    Line endings are normalised first, so that a checkout on Windows has the same hash.
     """
     beside = [p for p in sorted(path.parent.glob(f"{path.stem}.*")) if p != path and p.is_file()]
     content = b"".join(p.read_bytes().replace(b"\r\n", b"\n") for p in (path, *beside))
@@ -109,7 +109,7 @@ def content_hash(path: Path) -> str:
 
 
 def load(path: Path) -> ModuleType:
-    """Execute a file as a module of its own. Raises PluginError, with the line, if the file fails."""
+    """Execute a file as its own module. Raises PluginError, with the line, if it fails."""
     kind = path.parent.name if path.parent.name in get_args(Kind) else "plugins"
     name = f"{_PREFIX}{kind}.{path.stem}"
     loaded = sys.modules.get(name)
@@ -119,23 +119,23 @@ def load(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise PluginError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their annotations up there
+    sys.modules[name] = module  # dataclasses resolve their annotations there
     try:
         spec.loader.exec_module(module)
     except LtmBenchError:
         del sys.modules[name]
         raise
-    except (Exception, SystemExit) as error:  # a user's file may raise anything, and may call exit()
+    except (Exception, SystemExit) as error:  # a user's file may raise anything, or call exit()
         del sys.modules[name]
         raise _named(error, str(path)) from error
     return module
 
 
 def may_read(name: str) -> bool:
-    """Whether a scenario named by a log may be loaded; logs come from others, who must not choose what is executed.
+    """Whether a scenario named by a log may be loaded: logs are untrusted, and must not choose what is executed.
 
-    Names of the catalogue may: files in ./scenarios are the user's own. A path may only if the user has named that
-    file in this process.
+    Names in the catalogue may: files in ./scenarios are the user's own. A path may only if the user has named that file
+    in this process.
     """
     if not name.endswith(".py"):
         return True
@@ -144,7 +144,7 @@ def may_read(name: str) -> bool:
 
 
 def _named(error: BaseException, path: str) -> PluginError:
-    """Return an error with the last line of the file that it passed through."""
+    """Return an error with the last line of the file in its traceback."""
     if isinstance(error, SyntaxError) and error.filename == path and error.lineno is not None:
         return PluginError(f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}")
     lines = [line for file, line in _passed(error) if file == path]
@@ -153,12 +153,12 @@ def _named(error: BaseException, path: str) -> PluginError:
 
 
 def _passed(error: BaseException) -> Iterator[tuple[str, int]]:
-    """Yield each file and line that an error passed through, outermost first."""
+    """Yield each file and line of an error's traceback, outermost first."""
     return ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
 
 
 def blame(error: BaseException) -> PluginError | None:
-    """Return an error as that of the plugin that it passed through last, or None if it passed through none."""
+    """Return an error as that of the last plugin in its traceback; None if there is no plugin in it."""
     plugins = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
     through = [file for file, _ in _passed(error) if file in plugins]
     return _named(error, through[-1]) if through else None

@@ -1,4 +1,4 @@
-"""A plain function, or an object that can be called, as an agent."""
+"""A plain function or callable object as an agent."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ltm_bench.core.messages import Message, Reply, Turn
 class FunctionAgent(Agent):
     """A function `(message: str) -> str` or `(message: str, at: datetime) -> str` as an agent.
 
-    It may be sync or async, and an object of a class with `__call__` will do. The agent observes if that object has a
-    method `observe(message, reply)`, which may take `at` as well. `at` is the benchmark's time of the message.
+    It may be sync or async, or an object with `__call__`. The agent observes if that object has a method
+    `observe(message, reply)`, which may also take `at`, the benchmark time of the message.
     """
 
     def __init__(self, function: Callable[..., Any], name: str = "the function") -> None:
-        """Look at what the function takes.
+        """Inspect the function's signature.
 
         Args:
-            function: It, or an object that can be called.
-            name: What errors call it.
+            function: The function or callable object.
+            name: Its name in errors.
 
         Raises:
-            ValueError: It takes something else.
+            ValueError: It has another signature.
         """
         self._name, self._function = name, function
         self._timed = _takes_time(function, ("message",), name)
@@ -38,7 +38,7 @@ class FunctionAgent(Agent):
             self._observe_timed = _takes_time(self._observe, wanted, f"{name}.observe")
 
     async def reply(self, message: Message) -> Reply:
-        """Call the function with the message's text, and its time if it takes that."""
+        """Call the function with the message's text, and its time if it takes one."""
         time = {"at": message.at} if self._timed else {}
         answer = self._function(message.text, **time)
         if inspect.isawaitable(answer):
@@ -48,7 +48,7 @@ class FunctionAgent(Agent):
         return Reply(answer)
 
     async def observe(self, turn: Turn) -> None:
-        """Tell the object of a turn, if it wants to know."""
+        """Pass a turn to the object, if it observes."""
         if self._observe is not None:
             time = {"at": turn.message.at} if self._observe_timed else {}
             told = self._observe(turn.message.text, turn.reply.text, **time)
@@ -57,16 +57,16 @@ class FunctionAgent(Agent):
 
 
 def _takes_time(function: Callable[..., Any], given: tuple[str, ...], name: str) -> bool:
-    """Whether a function has a parameter `at`. Raises ValueError if it cannot be called with what it would be given.
+    """Whether a function has a parameter `at`. Raises ValueError if it cannot be called with these arguments.
 
     Args:
-        function: To be looked at.
-        given: What it is given by position.
-        name: What the error calls it.
+        function: The function to inspect.
+        given: Its positional arguments.
+        name: Its name in the error.
     """
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some functions that are written in C do not say
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return False
     at = signature.parameters.get("at")
     timed = at is not None and at.kind is not inspect.Parameter.POSITIONAL_ONLY

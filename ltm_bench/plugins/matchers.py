@@ -2,11 +2,11 @@
 
 No list names them. A module that defines matchers is one file with
 
-- a frozen dataclass for each matcher, and the function with which a scenario asks for it;
-- `EXAMPLES`, at least one matcher of each class: what the tests that guard every matcher are run with;
-- `UPGRADES`, where a released form has changed: see `load`.
+- a frozen dataclass for each matcher, and the function that scenarios call for it;
+- `EXAMPLES`, at least one matcher of each class, for the tests that guard every matcher;
+- `UPGRADES`, if a released form has changed: see `load`.
 
-A matcher in a user's file is known once the scenario that defines it has been loaded.
+A matcher in a user's file is known once its scenario has been loaded.
 """
 
 import inspect
@@ -46,16 +46,16 @@ def built_in() -> Mapping[str, type[Matcher]]:
 
 
 def examples() -> Mapping[str, tuple[Matcher, ...]]:
-    """Map the name of every built-in matcher to the examples that its module gives; () where it gives none."""
+    """Map the name of every built-in matcher to its module's examples; () if it has none."""
     given = [example for module in modules() for example in getattr(module, "EXAMPLES", ())]
     return {name: tuple(each for each in given if type(each) is kind) for name, kind in built_in().items()}
 
 
 @cache
 def short_names() -> Mapping[str, Callable[..., Matcher]]:
-    """Return, by name, the functions with which scenarios ask for built-in matchers; `ltm_bench` exports them.
+    """Return, by name, the functions that make built-in matchers; `ltm_bench` exports them.
 
-    These are the functions that are annotated to return a matcher of their own module.
+    These are the functions annotated to return a matcher of their own module.
     """
     found: dict[str, Callable[..., Matcher]] = {}
     for module in modules():
@@ -70,10 +70,10 @@ def short_names() -> Mapping[str, Callable[..., Matcher]]:
 
 
 def load(data: Mapping[str, Any]) -> Matcher:
-    """Return the matcher of a JSON form, brought up to today's version. Raises LogError for an unknown one.
+    """Return the matcher of a JSON form, upgraded to today's version. Raises LogError if it is unknown.
 
-    A module whose matcher changed its name or its fields since a release says in `UPGRADES` how the old form becomes
-    a newer one: a mapping from the old (name, version) to a function from data to data. Several are applied in turn.
+    If a matcher's name or fields have changed since a release, its module's `UPGRADES` maps the old (name, version) to
+    a function that converts the data to a newer form. Upgrades are applied until none matches.
     """
     data = _upgraded(data)
     name, known = data.get("matcher"), _defined()
@@ -95,7 +95,7 @@ def _upgraded(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _form(data: Mapping[str, Any]) -> str:
-    """Return the name and the version of a JSON form, which a log may spoil, as one text."""
+    """Return the name and version of a JSON form as one text; a damaged log may hold anything."""
     return f"{data.get('matcher')} {data.get('version', 1)}"
 
 

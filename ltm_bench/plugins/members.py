@@ -1,6 +1,6 @@
-"""Finds the modules of a package in which one file is one thing, such as charts and export formats.
+"""Finds the modules of packages with one file per thing, such as charts and export formats.
 
-Nothing lists them: adding the file adds the thing, to help texts and error messages too.
+There is no list: adding the file adds the thing, also to help texts and error messages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def members(package: str) -> Mapping[str, str]:
 
 
 def described(package: str) -> str:
-    """Return one line on each module in a package, for the help of an option."""
+    """Return one line per module of a package, for an option's help."""
     return "; ".join(f"{name}: {line.removesuffix('.')}" for name, line in members(package).items()) + "."
 
 
@@ -38,7 +38,7 @@ def member(package: str, name: str, option: str) -> ModuleType:
     Args:
         package: The dotted name of the package.
         name: What the user typed.
-        option: The option it was typed for, named in the error.
+        option: The option to name in the error.
 
     Raises:
         ConfigError: There is no such module.

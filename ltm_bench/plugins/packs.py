@@ -3,8 +3,8 @@
     [project.entry-points."ltm_bench.scenarios"]
     chess = "chess_memory.scenarios"
 
-The entry point names a module, or a package whose folder holds .py and .toml files. They join the catalogue under their
-stems. Nothing is imported to find them, not even the package that holds them.
+An entry point names a module, or a package whose folder holds .py and .toml files. They join the catalogue under their
+stems. Finding them imports nothing, not even their package.
 """
 
 import sys
@@ -18,13 +18,13 @@ from ltm_bench.core.errors import PluginError
 
 
 def packed(group: str) -> tuple[Path, ...]:
-    """Return the files and folders that installed packs declare. Raises PluginError for one that is not there."""
+    """Return the files and folders that installed packs declare. Raises PluginError if one is missing."""
     return _places(group, tuple(sys.path))
 
 
 @lru_cache(
     maxsize=8
-)  # reading the metadata of all distributions takes longer than all other look-ups together
+)  # reading the metadata of all distributions takes longer than all other lookups together
 def _places(group: str, path: tuple[str, ...]) -> tuple[Path, ...]:
     declared = sorted(entry_points(group=group), key=lambda each: (each.name, each.value))
     return tuple(dict.fromkeys(place for each in declared for place in _located(group, each)))
@@ -33,7 +33,7 @@ def _places(group: str, path: tuple[str, ...]) -> tuple[Path, ...]:
 def _located(group: str, declared: EntryPoint) -> Iterator[Path]:
     """Yield the folders, or the file, of a module; a namespace package can have several folders."""
     top, *parts = declared.module.split(".")
-    spec = find_spec(top)  # of a name without a dot: imports nothing
+    spec = find_spec(top)  # a name without a dot: imports nothing
     if spec is None:
         found = []
     elif spec.submodule_search_locations is None:

@@ -1,8 +1,8 @@
 """Deliveries: how long material reaches the agent, in one message, in parts, or scattered over the span.
 
-A task has pieces of material and questions about them; the suite chooses the delivery. The three papers from which
-tasks come (Counting-Stars, InfiniteBench, SWiM) know only `one_shot`, a single prompt. All questions about the same
-material share one delivery. Depths are measured in tokens of the default counter, in the message as it is sent.
+A task has pieces of material and questions about them; the suite chooses the delivery. The three papers that the tasks
+come from (Counting-Stars, InfiniteBench, SWiM) only use `one_shot`, a single prompt. All questions about the same
+material share one delivery. Depths are measured in tokens of the default counter, in the message as sent.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ PART = "Part {i} of {n}. Please just confirm that you have read it; the question
 """The beginning of each part when material is delivered in parts."""
 
 CHUNK = 2000
-"""Tokens of a part."""
+"""Tokens per part."""
 
 _MARGIN = 0.97
 """Share of the usable span that material may fill in one message or in parts; the rest is left for the question."""
 
 
 class Piece(NamedTuple):
-    """A piece of the material; no delivery cuts it in two."""
+    """An indivisible piece of the material."""
 
     text: str
     kind: Literal["needle", "matter", "hay"] = "matter"
-    """A needle holds what is asked for, matter belongs to the task, hay only adds length."""
+    """A needle contains the answer, matter belongs to the task, hay only adds length."""
 
 
 def room(span: int) -> int:
-    """Return the number of tokens of material that fills a span."""
+    """Return the tokens of material that fill a span."""
     return int(span * 0.9 * _MARGIN)
 
 

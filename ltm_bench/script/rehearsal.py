@@ -13,7 +13,7 @@ from ltm_bench.script.scenario import Example
 from ltm_bench.script.sealed import ReplySealed, SealedReply, is_beside
 
 ACKNOWLEDGEMENT = "Okay."
-"""What the ideal agent says where nothing is asked."""
+"""The ideal agent's reply when nothing is asked."""
 
 ACKNOWLEDGEMENTS = (
     "Okay.",
@@ -25,7 +25,7 @@ ACKNOWLEDGEMENTS = (
     "Got it.",
     "Fine, I will keep that in mind.",
 )
-"""What a script says to a needle in the agent's place."""
+"""A script's replies to needles, in place of the agent."""
 
 
 def acknowledgement(example: Example, said: int) -> str:
@@ -41,7 +41,7 @@ class Step(NamedTuple):
     message_tokens: int
     reply_tokens: int
     beside: bool = False
-    """Whether it is asked beside the conversation, so that neither message nor reply takes up room in it."""
+    """Whether it is asked beside the conversation, where neither message nor reply takes up room."""
 
     @property
     def room(self) -> int:
@@ -77,11 +77,10 @@ def _check(example: Example, line: object) -> None:
 
 
 def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> list[Step]:
-    """Run a script against the ideal agent, to learn how many tokens it needs.
+    """Run a script against the ideal agent, to count the tokens it needs.
 
-    Benchmark time stands still, apart from the pauses (`after`) that the script asks for. `forked` seals the replies to
-    questions that are asked beside the conversation. Raises ConfigError if the script fails, yields anything but lines,
-    or reads a sealed reply.
+    Benchmark time stands still, except for the pauses (`after`) that the script asks for. `forked` seals the replies to
+    forked questions. Raises ConfigError if the script fails, yields anything but lines, or reads a sealed reply.
     """
     now = datetime(2000, 1, 1, tzinfo=UTC)
     steps: list[Step] = []

@@ -3,7 +3,7 @@
     @scenario(skills={"recall"}, topics={"favourite colour"})
     def colours(dice: Dice, *, changes: int = 3) -> Script: ...
 
-Whatever a suite may change (counts, templates, pools) is a keyword-only parameter with a default.
+Everything that a suite may change (counts, templates, pools) is a keyword-only parameter with a default.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def scenario(
         skills: What it tests, e.g. `{"recall", "conflict"}`.
         topics: What it talks about; two examples that share a topic never overlap.
         forget: A message to send after the last question, or a function from the parameters to it.
-        version: Increase it when the same dice can give different messages than before.
+        version: Increase it whenever the same dice can give different messages.
     """
 
     def decorate(build: Callable[..., Script]) -> Scenario:
@@ -106,7 +106,7 @@ class Example:
     seed: int
     parameters: Mapping[str, Any]
     alone: bool = False
-    """Whether it has a conversation of its own, in which nothing follows it."""
+    """Whether it has its own conversation, in which nothing follows it."""
 
     @property
     def id(self) -> str:

@@ -1,4 +1,4 @@
-"""Sealed replies: what a script gets where its question is asked beside the conversation, so that nobody waits."""
+"""Sealed replies: what a script gets for a forked question, so that the conversation need not wait."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ltm_bench.core.messages import Ask, Finish, Line, Reply, Usage
 
 
 class ReplySealed(ConfigError):
-    """A script reads a reply that it does not get."""
+    """A script reads a sealed reply."""
 
 
 class SealedReply(Reply):
-    """The reply to a forked question, as its script gets it: it says when the question was asked, and nothing else."""
+    """The reply to a forked question, as its script gets it: only the time of the question."""
 
     __slots__ = ()
 
@@ -47,5 +47,5 @@ class SealedReply(Reply):
 
 
 def is_beside(line: Line) -> bool:
-    """Whether a line is asked beside the conversation where questions are forked."""
+    """Whether a line is asked beside the conversation if questions are forked."""
     return isinstance(line, Ask) and not line.inline

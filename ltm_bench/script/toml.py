@@ -43,10 +43,10 @@ from ltm_bench.matchers.quotes import retells
 from ltm_bench.script.scenario import Scenario, Script
 
 Value = str | dict[str, str]
-"""One value of a choice: a text, or several that belong together."""
+"""One value of a choice: a text, or several texts that belong together."""
 
 Names = Mapping[str, str]
-"""What each name in braces stands for."""
+"""The value of each name in braces."""
 
 _NAME = re.compile(r"\{([^{}]*)\}")
 _PAUSE = re.compile(r"(?:(\d{1,5})d)? ?(?:(\d{1,5})h)? ?(?:(\d{1,5})m)?")
@@ -64,7 +64,7 @@ class Draw(_Table):
 
 
 class Expect(_Table):
-    """What a question expects: one of `names`, `says`, `lists`, `picks`, `retells`, and the other candidates."""
+    """What a question expects: one of `names`, `says`, `lists`, `picks`, `retells`, and its wrong candidates."""
 
     names: str | None = None
     says: str | None = None
@@ -108,7 +108,8 @@ class Said(_Table):
     ideal: str | None = None
     expect: Expect | None = None
     inline: bool = False
-    """Whether a question is part of the conversation even where questions are forked, for what builds on it."""
+    """Whether a question is part of the conversation even if questions are forked, because later messages build on
+    it."""
 
     @property
     def kind(self) -> Literal["say", "ask", "chat"]:
@@ -247,7 +248,7 @@ def _pool(name: str, pools: Mapping[str, Sequence[Value]]) -> list[str]:
 
 
 def summary(path: Path) -> str:
-    """Return the first line of what a file says about itself."""
+    """Return the first line of a file's `about`."""
     try:
         return str(toml_of(content_of(path, TOML).decode("utf-8")).get("about", "")).partition("\n")[0]
     except (OSError, ValueError):

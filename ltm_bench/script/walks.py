@@ -1,4 +1,4 @@
-"""Walks on a map: seeded legs to the four points of the compass that never come to the same place twice."""
+"""Walks on a map: seeded legs along the four compass points that never visit a place twice."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -11,7 +11,7 @@ WAYS = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 
 
 class Leg(NamedTuple):
-    """A way, how far to follow it, and where that leads, seen from the start of the walk."""
+    """A direction, a distance, and the place it leads to, relative to the start of the walk."""
 
     way: str
     distance: int
@@ -20,16 +20,16 @@ class Leg(NamedTuple):
 
 
 def walk(dice: Dice, legs: int, farthest: int) -> Iterator[Leg]:
-    """Yield so many legs, of one to `farthest` units where there is room.
+    """Yield this many legs, of one to `farthest` units if there is room.
 
-    No two places coincide, and the last lies neither due north, south, east nor west of the start if another place can
-    be reached, so that both its distances can be told.
+    No two places coincide, and the last is not due north, south, east or west of the start if that can be avoided, so
+    that both its distances can be told.
     """
     east = north = 0
     seen = {(0, 0)}
     for i in range(legs):
         free: list[Leg] = []
-        for most in count(farthest):  # in a corner, one has to go farther
+        for most in count(farthest):  # a corner needs a longer leg
             reached = (
                 Leg(way, distance, east + distance * x, north + distance * y)
                 for way, (x, y) in WAYS.items()

@@ -70,7 +70,7 @@ def test_an_adapter_that_ships_imports_nothing_of_ours_but_the_public_door_and_t
 def test_the_adapter_in_the_guide_works(
     server: Provider, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = re.search(r"\n\n(    \"\"\"Echo model.*?)\n\nWhat there is", toolkit.__doc__ or "", re.DOTALL)
+    code = re.search(r"\n\n(    \"\"\"Echo model.*?)\n\nBy module:", toolkit.__doc__ or "", re.DOTALL)
     assert code is not None
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "ours.py").write_text(textwrap.dedent(code[1]), "utf-8")

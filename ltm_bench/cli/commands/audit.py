@@ -27,7 +27,7 @@ from ltm_bench.plan.folders import find_run
 from ltm_bench.score.audits import Audit, Commission, Rate, Reading, write_down
 
 SHOWN = 20
-"""Contradicted verdicts that are printed; the page shows them all."""
+"""Number of contradicted verdicts printed; the page shows all."""
 
 
 def audit(
@@ -95,7 +95,7 @@ def audit(
 
 
 def _read(folder: Path, by: Commission) -> None:
-    """Have the person at the terminal read what they have not read yet."""
+    """Show the person at the terminal the replies that they have not read yet."""
 
     def save(each: Drawn, outcome: Outcome, reason: str) -> None:
         write_down(

@@ -21,7 +21,7 @@ def check(
     ],
     setting: Settings = None,
 ) -> None:
-    """Check a scenario or an adapter. The file is executed; an adapter is talked to, and its hooks are tried."""
+    """Check a scenario or an adapter. Executes the file; talks to an adapter, and tries its hooks."""
     failed = 0
     for finding in check_file(file, parse_settings(setting or ())):
         failed += not finding.ok

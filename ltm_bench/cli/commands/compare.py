@@ -1,4 +1,4 @@
-"""Put runs side by side: scores, differences, what sets them apart."""
+"""Compare runs: scores, differences, and how the runs differ."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Put runs side by side: scores over spans, differences by example, what sets them apart. No agent is asked."""
+    """Compare runs: scores over spans, differences by example, and how the runs differ. Calls no agent."""
     if form is not None and form not in FORMS:
         raise ConfigError(f"--format {form}: unknown{nearest(form, FORMS)}; known are {' and '.join(FORMS)}")
     if form is not None and as_json:

@@ -1,4 +1,4 @@
-"""Public sets of dialogues: what there is, where it is to be had, what a file holds."""
+"""List, download and inspect public sets of dialogues."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 
 from ltm_bench.cli.options import Json, examples_of, group
 
-_datasets = group("Public sets of dialogues: what there is, where it is to be had, what a file holds.")
+_datasets = group("List, download and inspect public sets of dialogues.")
 
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the set; see datasets list.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="The set's name; see datasets list.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 @_datasets.command("list", epilog=examples_of("datasets list"))
 def list_sets(as_json: Json = False) -> None:
-    """List the public sets; each is a suite of `run`, and so is NAME-woven."""
+    """List the public sets. Each is a suite of `run`, and so is NAME-woven."""
     from rich import box
     from rich.table import Table
 
@@ -55,14 +55,14 @@ def fetch(
         typer.Option(
             metavar="FOLDER",
             envvar="LTM_BENCH_INTO",
-            help="Where to put it; where run looks for it if left out.",
+            help="Where to put it; by default, where run looks for it.",
         ),
     ] = None,
     url: Annotated[
         str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the file.")
     ] = None,
 ) -> None:
-    """Download a public set: says its licence and its checksum first, and keeps nothing that differs from it."""
+    """Download a public set. Prints its licence and checksum first, and keeps nothing that does not match."""
     from ltm_bench.cli.console import out
     from ltm_bench.cli.downloading import downloads
     from ltm_bench.core.errors import ConfigError
@@ -95,12 +95,12 @@ def show(
         typer.Option(
             metavar="PATH",
             envvar="LTM_BENCH_DATA",
-            help="Its file or folder; where fetch puts it if left out.",
+            help="Its file or folder; by default, where fetch puts it.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a public set, and what its file holds: histories, questions by type, wrong keys, bad records, its hash."""
+    """Show a public set and the content of its file: histories, questions by type, wrong keys, bad records, hash."""
     from ltm_bench.cli.console import err, out
     from ltm_bench.core.errors import ConfigError
     from ltm_bench.datasets.dialogue import content_hash

@@ -1,4 +1,4 @@
-"""Say whether an agent would work here, before it costs anything."""
+"""Check that an agent would work here, before it costs anything."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ltm_bench.plan.suites import SPAN
 from ltm_bench.plan.values import parse_settings, parse_span
 
 _BYTES_PER_TOKEN = 60
-"""Of a run folder: log, transcript and an agent's own store."""
+"""Bytes of a run folder per token: log, transcript and the agent's store."""
 _ROUNDS = 3
 
 
@@ -37,7 +37,7 @@ def doctor(
     setting: Settings = None,
     base_url: BaseUrl = None,
 ) -> None:
-    """Say whether a run would work, before it costs anything. Asks the provider, but makes no paid call."""
+    """Check that a run would work, before it costs anything. Asks the provider, but makes no paid call."""
     tokens = parse_span(span or SPAN)
     failed = False
     for finding in _findings(agent, tokens, tokenizer, parse_settings(setting or []), base_url):
@@ -82,11 +82,11 @@ def _findings(
 async def _examine(agent: Agent) -> list[Finding]:
     try:
         found = await agent.examine()
-    except Exception as error:  # an adapter is anybody's code
+    except Exception as error:  # an adapter can raise anything
         return [Finding(False, f"{type(error).__name__}: {error}")]
     finally:
         await agent.close()
-    # Adapters speak of the run in which they fail; here there is none yet.
+    # Adapters' errors mention the run, but there is none yet.
     return [Finding(each.ok, _RESUME.sub("", each.text)) for each in found]
 
 

@@ -1,4 +1,4 @@
-"""Say what a run would use and cost; no call is made."""
+"""Estimate what a run would use and cost, without any call."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def estimate(
             metavar="SECONDS",
             parser=seconds("--latency"),
             envvar="LTM_BENCH_LATENCY",
-            help="How long a reply takes; if left out, what earlier runs of this agent measured.",
+            help="How long a reply takes; by default, as measured in earlier runs of this agent.",
         ),
     ] = None,
     judge: Judges = None,
     max_cost: MaxCost = None,
-    # What follows changes nothing here; it is taken so that the line of a run can be tried out as it is.
+    # The following options have no effect here; they are accepted so that a `run` line works unchanged.
     name: Name = None,
     fresh: Fresh = False,
     timeout: Timeout = None,
@@ -106,8 +106,8 @@ def estimate(
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Say what a run would use and cost. Takes the options of `run`, simulates its schedule, and makes no call."""
-    for key in _KEYS:  # adapters insist on one, and nobody is called
+    """Estimate what a run would use and cost. Takes the options of `run`, simulates its schedule, and makes no call."""
+    for key in _KEYS:  # adapters require one, but nothing is called
         os.environ.setdefault(key, "estimate")
     request = Request(
         span=span,
@@ -189,7 +189,7 @@ def _table(plan: Plan, found: Mapping[str, Estimate]) -> Table:
 
 
 def _notes(plan: Plan, found: Estimate, latency: float | None, given: bool) -> list[str]:
-    """Say where the figures come from."""
+    """Explain where the figures come from."""
     manifest = plan.manifest
     notes = []
     if not manifest.agent.free:

@@ -1,4 +1,4 @@
-"""Write a run's results in a form that other programs read."""
+"""Export a run's results in a format that other programs read."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def export(
     output: Annotated[
         Path | None,
         output_option(
-            "export", "Where to write it, - for standard output; into the run's folder exports/ if left out."
+            "export", "Where to write it, - for standard output; by default, the run's folder exports/."
         ),
     ] = None,
 ) -> None:
-    """Write a run's results in a form that other programs read."""
+    """Export a run's results in a format that other programs read."""
     chosen = format_named(form)
     if output is not None and output != Path("-"):
         check_output(output)

@@ -1,4 +1,4 @@
-"""Get other filler than the one that ships."""
+"""Download filler other than the built-in one."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from ltm_bench.cli.options import examples_of, group
 
-_filler = group("Get other filler than the one that ships.")
+_filler = group("Download filler other than the built-in one.")
 
 
 def register(app: typer.Typer) -> None:
@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 @_filler.callback()
 def _group() -> None:
-    """Get other filler than the one that ships."""
+    """Download filler other than the built-in one."""
 
 
 @_filler.command(

@@ -1,4 +1,4 @@
-"""Import what others have published."""
+"""Import published results."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from ltm_bench.cli.options import examples_of, group
 
-_import = group("Import what others have published.")
+_import = group("Import published results.")
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 @_import.callback()
 def _group() -> None:
-    """Import what others have published."""
+    """Import published results."""
 
 
 @_import.command("goodai", epilog=examples_of("import goodai goodai-ltm-benchmark/data/tests", "list runs"))
@@ -27,7 +27,7 @@ def import_goodai(
         Path, typer.Argument(metavar="FOLDER", help="Their definitions and results (v1 to v3, MIT licence).")
     ],
 ) -> None:
-    """Import GoodAI's published results: a run for every agent and span, scored by us, with their scores beside it."""
+    """Import GoodAI's published results: one run per agent and span, scored by us, with their scores beside ours."""
     from ltm_bench.api import published
     from ltm_bench.cli.console import err, out
     from ltm_bench.core.tokens import counter

@@ -1,4 +1,4 @@
-"""Get the public files of InfiniteBench."""
+"""Download the public files of InfiniteBench."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from ltm_bench.cli.options import examples_of, group
 
-_infinitebench = group("Get the public files of InfiniteBench.")
+_infinitebench = group("Download the public files of InfiniteBench.")
 
 
 def register(app: typer.Typer) -> None:
@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 @_infinitebench.callback()
 def _group() -> None:
-    """Get the public files of InfiniteBench."""
+    """Download the public files of InfiniteBench."""
 
 
 @_infinitebench.command(

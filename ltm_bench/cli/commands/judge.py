@@ -1,4 +1,4 @@
-"""Calibrate the judges."""
+"""Calibrate judges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check(
             metavar="N",
             parser=whole("--cases", 10),
             envvar="LTM_BENCH_CASES",
-            help="How many cases at most.",
+            help="Maximum number of cases.",
         ),
     ] = 300,
     repeats: Annotated[
@@ -47,7 +47,7 @@ def check(
             metavar="N",
             parser=whole("--repeats", 1),
             envvar="LTM_BENCH_REPEATS",
-            help="How often some of the cases are asked, to see whether the judge says the same again.",
+            help="How often to repeat some of the cases, to see whether the judge is consistent.",
         ),
     ] = 3,
     bank: Annotated[
@@ -60,7 +60,7 @@ def check(
     ] = None,
     max_cost: MaxCost = None,
 ) -> None:
-    """Put replies before a judge that are known to be right or wrong; exit with 2 if it falls short."""
+    """Measure a judge on replies known to be right or wrong. Exits with 2 if it falls short."""
     judges = find_judges(judge)
     opened = None if bank is None else open_bank(bank)
     memory = Memory(REPORTS / FILE)
@@ -81,7 +81,7 @@ def check(
 def _calibrate(
     judge: Judge, composed: Sequence[Trial], repeats: int, memory: Memory, budget: Budget
 ) -> list[str]:
-    """Calibrate a judge, print the result, and return what it falls short of."""
+    """Calibrate a judge, print the result, and return its shortfalls."""
     asked = [(trial.case, 1) for trial in composed]
     asked += [(trial.case, time) for trial in repeated(composed) for time in range(2, repeats + 1)]
     err().print(f"{len(composed)} cases before {judge.name}: {quote(judge, asked, memory)}")
@@ -118,7 +118,7 @@ def _flips(calibration: Calibration, repeats: int) -> str:
 
 
 def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) -> list[str]:
-    """Put published answers before a judge, print the result, and return what it falls short of."""
+    """Measure a judge on published answers, print the result, and return its shortfalls."""
     drawn = bank.sample(most)
     err().print(
         f"{len(drawn)} of {len(bank.cases)} answers of {bank.name} before {judge.name}: "
@@ -174,12 +174,12 @@ def _table(first: str, *others: str) -> Table:
 
 
 def _nothing() -> None:
-    """Calibrate the judges."""
+    """Calibrate judges."""
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    judging = group("Calibrate the judges.")
+    judging = group("Calibrate judges.")
     judging.callback()(_nothing)
     judging.command(
         "check",

@@ -1,4 +1,4 @@
-"""Make static pages of verified runs."""
+"""Build a leaderboard of verified runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from ltm_bench.cli.options import examples_of, group
 
-_leaderboard = group("Make static pages of verified runs.")
+_leaderboard = group("Build a leaderboard of verified runs.")
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 @_leaderboard.callback()
 def _group() -> None:
-    """Make static pages of verified runs."""
+    """Build a leaderboard of verified runs."""
 
 
 @_leaderboard.command("build", epilog=examples_of("leaderboard build bundles -o site"))
@@ -38,7 +38,7 @@ def build(
         ),
     ] = Path("site"),
 ) -> None:
-    """Verify every bundle in a folder, score it here, and write the pages. No agent is asked, nothing is downloaded."""
+    """Verify and score every bundle in a folder, and write the pages. Calls no agent, downloads nothing."""
     from ltm_bench.cli.console import err, out, safe
     from ltm_bench.export.leaderboard.pages import Built, write_site
     from ltm_bench.report.words import plural
@@ -62,7 +62,7 @@ def draw(
         Path, typer.Argument(metavar="BUNDLE", help="Any run of the agent that is handed in, as a bundle.")
     ],
 ) -> None:
-    """Draw a seed for the agent of a bundle, and write it down beside the bundle, for `build` to know."""
+    """Draw a seed for a bundle's agent, and record it beside the bundle for `build`."""
     import secrets
     import tempfile
     from datetime import UTC, datetime
@@ -78,12 +78,12 @@ def draw(
         raise ConfigError(
             f"{bundle}: there is no such file; make one with `ltm-bench bundle RUN -o FILE.zip`"
         )
-    draws(bundle.parent)  # what is there already must be readable
+    draws(bundle.parent)  # existing draws must be readable
     with tempfile.TemporaryDirectory() as place:
         run = unpack(bundle, Path(place))
         verify(run)
         agent = read_manifest(run).agent
-    today = datetime.now(UTC).date()  # noqa: TID251  # the day of a draw is a day of the real world
+    today = datetime.now(UTC).date()  # noqa: TID251  # a draw is dated by the wall clock
     found = Draw(
         agent=agent.name, handed_in=identity(agent), seed=secrets.randbelow(HIGHEST), on=today.isoformat()
     )

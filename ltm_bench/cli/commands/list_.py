@@ -36,7 +36,7 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for key in rows[0] if rows else ():
         longest = max(len(str(row[key])) for row in rows)
-        # A name is there to be typed again, and must not be cut.
+        # Names are there to be typed, so they must not be cut.
         table.add_column(key, overflow="fold", min_width=longest if key == "name" else None)
     for row in rows:
         table.add_row(*(Text(safe(str(value))) for value in row.values()))
@@ -80,7 +80,7 @@ def _suites() -> list[Row]:
 
 
 def _row(run: RunState) -> Row:
-    """Return the cells of a run."""
+    """Return a run's cells."""
     share = "" if run.score is None else f"{run.score:.2f}/{run.out_of}"
     known = run.out_of is not None
     return {
@@ -110,7 +110,7 @@ _SORTS: Mapping[str, _Sort] = {
     "cost": _Sort(lambda run: run.dollars or 0.0, falling=True),
     "state": _Sort(lambda run: (run.state, run.name)),
 }
-"""By what runs can be sorted."""
+"""Sort keys of runs."""
 
 
 def list_agents(as_json: Json = False) -> None:
@@ -152,7 +152,7 @@ def list_runs(
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    listing = group("List what there is.")
+    listing = group("List agents, scenarios, suites or runs.")
     for name, command in (
         ("agents", list_agents),
         ("scenarios", list_scenarios),

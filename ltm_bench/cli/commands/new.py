@@ -1,4 +1,4 @@
-"""Write a commented scenario or adapter to start from."""
+"""Create a commented scenario or adapter to start from."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class {kind}(Agent):
 
 
 def create(kind: Literal["scenarios", "agents"], name: str, template: str) -> None:
-    """Write the file of a new scenario or adapter into the folder where you stand. Raises ConfigError."""
+    """Create a new scenario or adapter in the current directory. Raises ConfigError."""
     one = kind.removesuffix("s")
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,50}", name) or keyword.iskeyword(name):
         raise ConfigError(
@@ -194,18 +194,18 @@ def new_agent(
         ),
     ] = False,
 ) -> None:
-    """Write agents/NAME.py, a commented adapter that passes the check as it is."""
+    """Create agents/NAME.py, a commented adapter that passes `check` as it is."""
     create("agents", name, MEMORY if memory else AGENT)
 
 
 def new_scenario(name: NewName) -> None:
-    """Write scenarios/NAME.py, a commented scenario that passes the check as it is."""
+    """Create scenarios/NAME.py, a commented scenario that passes `check` as it is."""
     create("scenarios", name, SCENARIO)
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    new = group("Write a file to start from.")
+    new = group("Create a scenario or an adapter.")
     new.command("agent", epilog=examples_of("new agent notebook", "new agent my_product --memory"))(new_agent)
     new.command("scenario", epilog=examples_of("new scenario ladder"))(new_scenario)
     app.add_typer(new, name="new")

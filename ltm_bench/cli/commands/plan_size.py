@@ -1,4 +1,4 @@
-"""Say how many examples and seeds it takes to see a difference."""
+"""Plan how many examples and seeds it takes to see a difference."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ltm_bench.cli.options import Json, Suite, examples_of
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import parse_span
-from ltm_bench.score.comparison import Scored
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.power import MOST, Size, examples_needed, seeds_needed
 from ltm_bench.score.sizing import Basis, assumed, measured
 
 _SEEDS = (1, 2, 3, 5, 10)
-"""Numbers of seeds for which the table says how many examples it takes."""
+"""Numbers of seeds in the table."""
 
 
 def _points(text: str) -> float:
@@ -42,7 +42,7 @@ def plan_size(
             metavar="POINTS",
             parser=_points,
             envvar="LTM_BENCH_DETECT",
-            help="The difference to be seen, in points of the score; every scenario adds at most 1.",
+            help="The difference to detect, in points of the score; every scenario adds at most 1.",
         ),
     ],
     runs: Annotated[
@@ -56,7 +56,7 @@ def plan_size(
     suite: Suite = "standard",
     as_json: Json = False,
 ) -> None:
-    """Say how many examples and seeds it takes to see a difference between two agents. No agent is asked."""
+    """Plan how many examples and seeds it takes to see a difference between two agents. Calls no agent."""
     basis = _measured(runs) if runs else _assumed(suite)
     if detect > basis.scenarios:
         raise ConfigError(

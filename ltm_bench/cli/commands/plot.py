@@ -1,4 +1,4 @@
-"""Draw a picture of runs, for a paper."""
+"""Draw a chart of runs, for a paper."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def plot(
     kind: Annotated[
         str, typer.Option(metavar="NAME", envvar="LTM_BENCH_KIND", help=kinds(charts.known()))
     ] = "scenarios",
-    output: Annotated[
-        Path, output_option("plot", "The picture; its ending says the form: .svg, .png or .pdf.")
-    ] = Path("plot.svg"),
+    output: Annotated[Path, output_option("plot", "The file to write: .svg, .png or .pdf.")] = Path(
+        "plot.svg"
+    ),
     scenario: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_PLOT_SCENARIO",
-            help="Only this scenario; several times for several. Costs and latencies stay those of whole runs.",
+            help="Only this scenario; can be repeated. Costs and latencies are still of whole runs.",
         ),
     ] = None,
     width: Annotated[
@@ -37,7 +37,7 @@ def plot(
             metavar="PIXELS",
             parser=whole("--width", 100),
             envvar="LTM_BENCH_WIDTH",
-            help="Of the plot, without labels and legend; 460 if left out.",
+            help="Width of the plot in pixels, without labels and legend; 460 by default.",
         ),
     ] = None,
     label: Annotated[
@@ -45,11 +45,11 @@ def plot(
         typer.Option(
             metavar="RUN=TEXT",
             envvar="LTM_BENCH_LABEL",
-            help="What to call a run, instead of its agent; several times for several.",
+            help="A label to use instead of a run's agent; can be repeated.",
         ),
     ] = None,
 ) -> None:
-    """Draw a picture of one or more runs. Needs the extra `plot`."""
+    """Draw a chart of one or more runs. Needs the extra `plot`."""
     check_output(output)
     labels = parse_pairs("--label", "RUN=TEXT", label or ())
     api.plot(

@@ -1,4 +1,4 @@
-"""Write a run's page again from its log."""
+"""Rewrite a run's page from its log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a run's page again from its log."""
+    """Rewrite a run's page from its log."""
     folder = find_run(run)
     asyncio.run(published(folder, None, {}, besides=reference or ()))
     print_page(folder / "report.html")

@@ -1,4 +1,4 @@
-"""Score a run again from its log, and say what changed."""
+"""Re-score a run from its log, and show what changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ltm_bench.plan.folders import find_run
 
 
 def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None) -> None:
-    """Score a run again from its log, and say what changed. Its agent is not asked."""
+    """Re-score a run from its log, and show what changed. Its agent is not called."""
     folder = find_run(run)
     before = stored_verdicts(folder)
     options = api.Options(budget=Budget(max_cost), judges=judge or (), notify=lambda line: err().print(line))

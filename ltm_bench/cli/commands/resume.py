@@ -1,4 +1,4 @@
-"""Continue an interrupted run, exactly where it stopped."""
+"""Resume an interrupted run exactly where it stopped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def resume(
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Continue an interrupted run, exactly where it stopped."""
+    """Resume an interrupted run exactly where it stopped."""
     thresholds = Thresholds(fail_under, baseline, max_drop)
     find_judges(judge or ())
     folder = find_run(run)

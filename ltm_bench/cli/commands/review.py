@@ -39,17 +39,17 @@ def review(
     reviewer: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who decides; your user name if left out."
+            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who decides; by default, your user name."
         ),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", envvar="LTM_BENCH_REVIEW_ALL", help="Walk through all verdicts.")
+        bool, typer.Option("--all", envvar="LTM_BENCH_REVIEW_ALL", help="Review all verdicts.")
     ] = False,
 ) -> None:
-    """Walk through undecided and doubtful verdicts; what you decide is kept beside the original.
+    """Review undecided and doubtful verdicts; your decisions are kept beside the originals.
 
-    A second reviewer is asked the same and does not see what the first said. Where two differ, the verdict stays as it
-    was until a third decides.
+    A second reviewer sees the same replies, but not the first one's decisions. If the two differ, the verdict stands
+    until a third decides.
     """
     folder = find_run(run)
     results = _published(folder).results
@@ -110,7 +110,7 @@ def _waits(question: Question, said: Mapping[str, Override], name: str) -> bool:
 
 
 def _show(place: int, count: int, example: str, question: Question) -> None:
-    """Show a verdict as scorer and judges gave it; what another reviewer said is not shown."""
+    """Show the verdict of scorer and judges, but not that of other reviewers."""
     verdict = f"{question.outcome.value}: {question.reason}"
     if question.override is not None:
         verdict = question.override.was.value + (f": {question.doubt}" if question.doubt else "")
@@ -127,7 +127,7 @@ def _show(place: int, count: int, example: str, question: Question) -> None:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a reviewer says of a reply."""
+    """A reviewer's decision on a reply."""
 
     outcome: Outcome
     score: float
@@ -135,14 +135,14 @@ class Decision:
 
 
 class Skip(Enum):
-    """What a reviewer can say instead."""
+    """What a reviewer can do instead."""
 
     THIS = "s"
     THE_REST = "q"
 
 
 def _decide() -> Decision | Skip:
-    """Read a decision. The end of the input skips the rest."""
+    """Read a decision. End of input skips the rest."""
     try:
         while True:
             key = input("c/p/w/o/a/s/q > ").strip().lower()

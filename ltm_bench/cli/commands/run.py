@@ -118,7 +118,7 @@ def run(
     seeds = range(seed, seed + repeats)
     plans = [
         make_plan(replace(request, seed=each)) for each in seeds
-    ]  # a mistake shows before anything is paid
+    ]  # mistakes show before anything is paid for
     measure = thresholds.find_baseline(plans[0].manifest, seeds)
     find_judges(judge or ())
     tags = parse_tags(tag or [])
@@ -139,7 +139,7 @@ def run(
 
 
 def _print_together(runs: Sequence[Run]) -> None:
-    """Print what several seeds came to together, and write a page of them."""
+    """Print the combined result of several seeds, and write a page of them."""
     from ltm_bench.cli.comparison import print_spread, write_comparison
 
     comparison = compare(*runs)

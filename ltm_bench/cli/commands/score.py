@@ -39,13 +39,13 @@ def score_infinitebench(
         typer.Option(
             metavar="MODE",
             envvar="LTM_BENCH_MODE",
-            help="official-2024-06, official-newest, or strict (ours); all if left out.",
+            help="official-2024-06, official-newest, or strict (ours); all by default.",
         ),
     ] = None,
     task: Annotated[
         str | None,
         typer.Option(
-            metavar="TASK", envvar="LTM_BENCH_TASK", help="The task, if the file's name does not say."
+            metavar="TASK", envvar="LTM_BENCH_TASK", help="The task, if it is not in the file's name."
         ),
     ] = None,
     model: Annotated[
@@ -53,12 +53,12 @@ def score_infinitebench(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_MODEL",
-            help="Whose predictions; the folder's name if left out. For gpt4 math_calc skips a number, as theirs does.",
+            help="The model; by default, the folder's name. For gpt4, math_calc skips a number, as theirs does.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
+    """Score prediction files of InfiniteBench: exactly as its two published programs do, and strictly."""
     from ltm_bench.datasets.infinitebench.scoring import modes_of, score_files
 
     found = score_files(files, modes_of(mode), task=task, model=model, on_bad=_complain)
@@ -85,7 +85,7 @@ def score_counting_stars(
     ],
     as_json: Json = False,
 ) -> None:
-    """Score prediction files or runs of Counting-Stars, by length, with an order-aware figure beside."""
+    """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
     from ltm_bench.cli.console import out
 
     rows = {path: _rows_of_run(path) if path.is_dir() else [_row_of_file(path)] for path in files}
@@ -120,7 +120,7 @@ _Judge = Annotated[
         "--judge",
         metavar="NAME",
         envvar="LTM_BENCH_JUDGE",
-        help="An agent that judges what has no label; its answers are kept beside the file.",
+        help="An agent that judges answers without a label; its verdicts are kept beside the file.",
     ),
 ]
 
@@ -205,7 +205,7 @@ def score_beam(
     max_cost: MaxCost = None,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files of BEAM by a judge's scores, as its program does and as its paper says, by ability."""
+    """Score prediction files of BEAM by ability, with a judge's scores, as its program does and as its paper says."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.core.budget import Budget
@@ -241,7 +241,7 @@ def score_factconsolidation(
 
 
 def _answers_of(path: Path) -> list[Answer] | None:
-    """Return what an agent said in a run of ours; None for a file."""
+    """Return an agent's answers in a run of ours; None for a file."""
     if not path.is_dir():
         return None
     from ltm_bench.core.errors import ConfigError
@@ -259,7 +259,7 @@ _JUDGED = frozenset(("judge", "paper"))
 
 
 def _passed(wrong: Path, sheet: Sheet) -> FalseAccepts | None:
-    """Return how often the judge whose votes a file of wrong answers holds passes them."""
+    """Return how often the judge passes wrong answers, from its votes in a file of them."""
     from ltm_bench.judge.vague import FalseAccepts
 
     votes = [mark.scores["judge"] for mark in sheet.overall if "judge" in mark.scores]
@@ -281,7 +281,7 @@ def _rows_of_run(run: Path) -> list[dict[str, Any]]:
 
 
 def _answers(run: Path) -> Iterator[Counted]:
-    """Yield what an agent said of Counting-Stars in a run."""
+    """Yield an agent's answers to Counting-Stars in a run."""
     from ltm_bench.api import load_run
     from ltm_bench.datasets.counting_stars.figures import Answer as Counted
 

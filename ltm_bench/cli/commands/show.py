@@ -1,4 +1,4 @@
-"""Print the transcript of a run or of one example."""
+"""Print the transcript of a run or an example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run many at the same time: agents, spans, seeds, suites."""
+"""Run many agents, spans, seeds and suites at the same time."""
 
 from __future__ import annotations
 
@@ -61,23 +61,23 @@ from ltm_bench.runner.sweep import sweep as hold_all
 
 @dataclass(frozen=True)
 class Cluster:
-    """The cluster that runs a sweep, and how."""
+    """How a cluster runs a sweep."""
 
     shared: str | None
-    """Where its runs land: a folder that all nodes see, or a URL; None for reports/."""
+    """Where its runs go: a folder that all nodes see, or a URL; None for reports/."""
     checkpoint: float
-    """Seconds between two copies of a run to a URL."""
+    """Seconds between copies of a run to a URL."""
     connections: int
-    """Calls to one provider that may be under way at a time."""
+    """Maximum concurrent calls to one provider."""
 
     @property
     def url(self) -> str | None:
-        """The URL where runs land, if it is one."""
+        """The URL where runs go, if it is one."""
         return self.shared if self.shared is not None and clusters.is_url(self.shared) else None
 
     @property
     def reports(self) -> Path:
-        """The folder where runs land on this machine."""
+        """The local folder where runs go."""
         return REPORTS if self.shared is None or self.url is not None else Path(self.shared)
 
 
@@ -88,13 +88,11 @@ def sweep(
     ] = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_AGENT", help="Who is asked; several times for several."
-        ),
+        typer.Option(metavar="NAME", envvar="LTM_BENCH_AGENT", help="An agent; can be repeated."),
     ] = None,
     span: Annotated[
         list[str] | None,
-        typer.Option(metavar="TOKENS", envvar="LTM_BENCH_SPAN", help="A span; several times for several."),
+        typer.Option(metavar="TOKENS", envvar="LTM_BENCH_SPAN", help="A span; can be repeated."),
     ] = None,
     seed: Annotated[
         list[int] | None,
@@ -102,12 +100,12 @@ def sweep(
             metavar="N",
             parser=whole("--seed"),
             envvar="LTM_BENCH_SEED",
-            help="A seed; several times for several.",
+            help="A seed; can be repeated.",
         ),
     ] = None,
     suite: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="A suite; several times for several."),
+        typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="A suite; can be repeated."),
     ] = None,
     examples: Annotated[
         int | None,
@@ -135,7 +133,7 @@ def sweep(
     output: Annotated[
         Path | None,
         output_option(
-            "sweep", "Where the page of all goes; reports/sweep.html, or that of --name, if left out."
+            "sweep", "The page of all runs; by default, reports/sweep.html, or named after --name."
         ),
     ] = None,
     executor: Annotated[
@@ -146,7 +144,7 @@ def sweep(
             "--on",
             metavar="CLUSTER",
             envvar=["LTM_BENCH_EXECUTOR", "LTM_BENCH_ON"],
-            help="What runs them instead of this process: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
+            help="Run them elsewhere: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
         ),
     ] = None,
     resources: Annotated[
@@ -154,7 +152,7 @@ def sweep(
         typer.Option(
             metavar="NAME=N,…",
             envvar="LTM_BENCH_RESOURCES",
-            help="On a cluster: what a run takes of a node, num_cpus=1,num_gpus=0.5; by agent in FILE.",
+            help="On a cluster: what a run needs of a node, such as num_cpus=1,num_gpus=0.5; by agent in FILE.",
         ),
     ] = None,
     shared: Annotated[
@@ -172,14 +170,14 @@ def sweep(
             metavar="SECONDS",
             parser=seconds("--checkpoint"),
             envvar="LTM_BENCH_CHECKPOINT",
-            help="On a cluster: how often a run under way is copied to a URL.",
+            help="On a cluster: how often an active run is copied to a URL.",
         ),
     ] = 30.0,
     tag: Tags = None,
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Run many at the same time: every agent, span, seed and suite. The same command again resumes them."""
+    """Run every combination of agents, spans, seeds and suites concurrently. Repeat the command to resume."""
     if executor not in (None, "ray"):
         raise ConfigError(f"--executor {executor}: there is ray, and without --executor this process")
     for option, value in (("--resources", resources), ("--shared", shared)):
@@ -237,9 +235,9 @@ def sweep(
 
 
 def _print_forecasts(jobs: Sequence[Job]) -> None:
-    """Print what the runs will use that have not begun, once for all that differ in the seed alone.
+    """Print a forecast of the runs that have not started, one for all that differ only in the seed.
 
-    As many are simulated as one run's forecast may take; of the others the least is said.
+    Simulates as many as fit into the time of one forecast; of the others, prints a lower bound.
     """
     alike: dict[str, list[Job]] = {}
     for job in jobs:
@@ -260,7 +258,7 @@ def _print_forecasts(jobs: Sequence[Job]) -> None:
 
 
 def _begun(done: Done) -> bool:
-    """Whether there is something of this run; a folder that holds another run has nothing of it."""
+    """Whether this run has begun; a folder with another run does not count."""
     return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
 
 
@@ -295,7 +293,7 @@ def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
 def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster) -> list[Done]:
     terms = clusters.Terms(remake, cluster.connections, cluster.url, grid.resources, cluster.checkpoint)
     for job in jobs[:1]:
-        terms.shared(job)  # a URL that cannot be used is a mistake of the command's, not of every run
+        terms.shared(job)  # an unusable URL is an error of the command, not of every run
     with clusters.connected() as ray:
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
         err().print(f"{len(jobs)} runs, on a Ray cluster of {nodes} node{'s' * (nodes != 1)}")
@@ -308,7 +306,7 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster
 
 
 def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
-    """Put what was made of the logs here beside them."""
+    """Copy the pages written here to where the logs are."""
     for job in jobs:
         try:
             clusters.Shared(f"{url.rstrip('/')}/{job.folder.name}").put(job.folder, DERIVED)

@@ -62,7 +62,7 @@ def swim_generate(
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", metavar="FILE", envvar="LTM_BENCH_SWIM_OUTPUT", help="Where the tasks go."
+            "-o", "--output", metavar="FILE", envvar="LTM_BENCH_SWIM_OUTPUT", help="The file for the tasks."
         ),
     ] = Path("tasks.json"),
     each: Annotated[
@@ -118,7 +118,7 @@ def swim_validate(
     validator: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_VALIDATOR", help="Who decides; your user name if left out."
+            metavar="NAME", envvar="LTM_BENCH_VALIDATOR", help="Who decides; by default, your user name."
         ),
     ] = None,
     agent: Annotated[
@@ -126,7 +126,7 @@ def swim_validate(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_CHECKER",
-            help="A model that checks all tasks; a person still has to look at them.",
+            help="A model that checks all tasks; a person still has to review them.",
         ),
     ] = None,
     max_cost: MaxCost = None,
@@ -169,7 +169,7 @@ def swim_run(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_AGENT",
-            help="Who is asked; may be given several times, to have them side by side.",
+            help="An agent; can be repeated to compare several.",
         ),
     ],
     span: Span = None,
@@ -178,7 +178,7 @@ def swim_run(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_TEST",
-            help="position, size, absent, voting or control; may be given several times; position if left out.",
+            help="position, size, absent, voting or control; can be repeated; position by default.",
         ),
     ] = None,
     depths: Annotated[
@@ -186,7 +186,7 @@ def swim_run(
         typer.Option(
             metavar="LIST",
             envvar="LTM_BENCH_DEPTHS",
-            help="Where the answer's document stands.",
+            help="Depths of the answer's document.",
         ),
     ] = "0,0.25,0.5,0.75,1",
     shares: Annotated[
@@ -194,7 +194,7 @@ def swim_run(
         typer.Option(
             metavar="LIST",
             envvar="LTM_BENCH_SHARES",
-            help="How much of the span other documents take.",
+            help="Shares of the span filled with other documents.",
         ),
     ] = "0,0.25,0.5,0.75,1",
     runs: Annotated[
@@ -224,7 +224,7 @@ def swim_run(
             metavar="N",
             parser=whole("--questions", 1),
             envvar="LTM_BENCH_QUESTIONS",
-            help="Only so many questions.",
+            help="Maximum number of questions.",
         ),
     ] = None,
     seed: Annotated[
@@ -243,7 +243,7 @@ def swim_run(
     name: Name = None,
     fresh: Fresh = False,
 ) -> None:
-    """Ask about documents: at every depth, among more and more others, without the one that counts, several times."""
+    """Ask about documents: at every depth, among more and more others, without the relevant one, several times."""
     from dataclasses import replace
     from functools import partial
 
@@ -313,13 +313,13 @@ def swim_show(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_EMBEDDER",
-            help="For votes: local, python:module:callable, or a model at --base-url.",
+            help="Embedder for votes: local, python:module:callable, or a model at --base-url.",
         ),
     ] = "local",
     base_url: BaseUrl = None,
     as_json: Json = False,
 ) -> None:
-    """Print accuracy over depth and size, what was invented, and what voting makes of several runs."""
+    """Print accuracy over depth and size, inventions, and the result of voting over several runs."""
     from ltm_bench.cli.swim_figures import show_figures
     from ltm_bench.plan.folders import find_run
 
@@ -327,7 +327,7 @@ def swim_show(
 
 
 def _name(name: str | None, agent: str, agents: Sequence[str]) -> str | None:
-    """Return the name of an agent's run: the one that was given, with the agent where there are several."""
+    """Return the name of an agent's run: the given one, with the agent appended if there are several."""
     if name is None or len(agents) == 1:
         return name
     from ltm_bench.plan.naming import as_name
@@ -356,7 +356,7 @@ def _tasks(path: Path) -> dict[str, Task]:
 def _check(
     path: Path, tasks: dict[str, Task], documents: Sequence[Document], agent: str, budget: Budget
 ) -> None:
-    """Have a model check all tasks, and print which it doubts."""
+    """Have a model check all tasks, and print the doubtful ones."""
     from ltm_bench.cli.console import err, out, safe
     from ltm_bench.datasets.swim.authoring import check_all
     from ltm_bench.plan.agents import resolve_agent

@@ -1,4 +1,4 @@
-"""Check a bundle or a run: hashes, schema, stored verdicts."""
+"""Verify a bundle or a run: hashes, schema, stored verdicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verify(
         str, typer.Argument(metavar="BUNDLE_OR_RUN", help="A bundle's file, or a run's name or folder.")
     ],
 ) -> None:
-    """Check that a bundle or a run agrees with itself: hashes, token counts, verdicts, score. No agent is asked."""
+    """Verify that a bundle or a run is consistent: hashes, token counts, verdicts, score. Calls no agent."""
     path = Path(run)
     if path.is_file():
         with tempfile.TemporaryDirectory() as place:

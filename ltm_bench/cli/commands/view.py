@@ -56,10 +56,10 @@ def view(
 
 
 TOKEN = "LTM_BENCH_TOKEN"
-"""The variable that holds the token. There is no option for it: the arguments of a process can be read by all."""
+"""The environment variable for the token. There is no option: everyone can read a process's arguments."""
 
 _SHORTEST = 12
-"""Characters of a token."""
+"""Minimum length of a token."""
 
 
 def register(app: typer.Typer) -> None:
