@@ -14,7 +14,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
             "my grandmother", "my grandfather", "my godmother", "my great-aunt", "my stepfather", "my mother-in-law",
         ),
         "said": (
-            "Something about my family: {of} was born in {value}.",
+            "Here is something about my family: {of} was born in {value}.",
             "You know, {of} comes from {value}, and that is the place on the birth certificate.",
             "I was looking at old photographs. This one is from {value}, where {of} was born.",
             "There is a street in {value} in which {of} was born, in a room above a chemist's.",
@@ -30,11 +30,11 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "of": ("my brother", "my sister", "my uncle", "my godfather", "my landlady", "my tutor"),
         "said": (
             "The first job that {of} ever had was that of a {value}.",
-            "Long before all else, straight from school, {of} started out as a {value}.",
-            "A story from the past: {of} earned the very first wages of a long life as a {value}.",
-            "We laughed a lot about how {of} began in working life, namely as a {value}.",
+            "Straight from school, long before anything else, {of} started out as a {value}.",
+            "A story from the past: the very first wages that {of} ever earned were for work as a {value}.",
+            "We had a good laugh about how {of} began in working life: as a {value}.",
         ),
-        "asked": ("What was the first job that {of} ever had?", "As what did {of} start in working life?"),
+        "asked": ("What was the first job that {of} ever had?", "What did {of} start out as in working life?"),
         "values": (
             "bellboy", "bookbinder", "cashier", "cheesemonger", "courier", "decorator", "ferryman", "gardener",
             "gravedigger", "lifeguard", "milkman", "mechanic", "proofreader", "projectionist", "sailor", "shoeblack",
@@ -49,7 +49,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "said": (
             "A stone over the door says in which year {of} was built: {value}.",
             "I looked up {of}. It was built in {value}.",
-            "They are going to celebrate {of}, which was built in {value}.",
+            "There is going to be a party for {of}, which was built in {value}.",
             "The land register has {of} as built in {value}.",
         ),
         "asked": ("In which year was {of} built?", "Which year was {of} built in?"),
@@ -64,7 +64,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
 FORMS = (
     "Answer as briefly as you can. If I have told you different things, name each of them.",
     "Keep it short; and in case I have said different things about it, name them all.",
-    "A word or two will do, unless I have contradicted myself: then name all that I said.",
+    "A word or two will do, unless I have contradicted myself: then name everything that I said.",
 )
 FORGET = "Never mind what I said there; I shall look it up. Let us talk of other people and houses."
 

@@ -30,7 +30,7 @@ FRIENDS = (
 
 BEGIN = (
     "Let me tell you what my friends are up to. {needle}",
-    "You ought to know my friends a little. {needle}",
+    "I should tell you a little about my friends. {needle}",
     "I was with my friends last night. {needle}",
 )
 NEXT = (

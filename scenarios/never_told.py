@@ -16,7 +16,7 @@ PEOPLE = (
 )  # fmt: skip
 
 RELATIONS = (
-    "my cousin", "my neighbour", "my old schoolmate", "my colleague", "my flatmate", "my fencing partner",
+    "my cousin", "my former neighbour", "my old school friend", "my colleague", "my pen friend", "my fencing partner",
 )  # fmt: skip
 
 ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
@@ -38,7 +38,7 @@ ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
             "{whom} has taken up the {value}, much to the dismay of the neighbours.",
             "You should hear {whom} play the {value}.",
         ),
-        "asked": ("Which instrument does {whom} play?", "What is the instrument that {whom} plays?"),
+        "asked": ("Which instrument does {whom} play?", "Which instrument is it that {whom} plays?"),
         "values": (
             "accordion", "bagpipes", "banjo", "bassoon", "clarinet", "cello", "double bass", "harmonica", "harp",
             "mandolin", "marimba", "oboe", "piccolo", "saxophone", "sitar", "trombone", "tuba", "ukulele", "viola",
@@ -51,18 +51,18 @@ ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
             "{whom} works as a {value} these days.",
             "{whom} is a {value} by trade.",
         ),
-        "asked": ("What does {whom} do for a living?", "What is the trade that {whom} works in?"),
+        "asked": ("What does {whom} do for a living?", "What is {whom}'s trade?"),
         "values": (
-            "baker", "barber", "beekeeper", "bricklayer", "chimney sweep", "cobbler", "glazier", "locksmith", "miller",
-            "notary", "plasterer", "potter", "roofer", "saddler", "shepherd", "stonemason", "surveyor", "tailor",
-            "vet", "welder",
+            "baker", "barber", "bookbinder", "bricklayer", "chimney sweep", "cobbler", "glazier", "locksmith", "miller",
+            "notary", "plasterer", "potter", "roofer", "saddler", "sailmaker", "stonemason", "surveyor", "tailor",
+            "upholsterer", "welder",
         ),
     },
     "keeps": {
         "told": (
             "{whom} keeps a {value} at home.",
-            "{whom} has a {value}, which eats out of the hand.",
-            "There is a {value} in the house of {whom}, and it is not a guest.",
+            "{whom} has a {value} that eats out of your hand.",
+            "Mind where you step when you visit {whom}: there is a {value} in the house.",
         ),
         "asked": ("Which animal does {whom} keep?", "What kind of animal does {whom} have at home?"),
         "values": (
@@ -75,9 +75,9 @@ ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "told": (
             "{whom} collects {value}, and has a room full of them.",
             "{whom} cannot pass a flea market without buying {value}.",
-            "For the birthday of {whom} one gives {value}: that is what fills the shelves there.",
+            "The best present for {whom} is {value}: they go straight into the collection.",
         ),
-        "asked": ("What does {whom} collect?", "What is it that {whom} collects?"),
+        "asked": ("What does {whom} collect?", "What sort of thing does {whom} collect?"),
         "values": (
             "teaspoons", "barometers", "beer mats", "bookmarks", "bottle openers", "buttons", "cowbells",
             "doorknobs", "fans", "fossils", "gloves", "keyrings", "marbles", "masks", "music boxes", "paperweights",
@@ -89,7 +89,7 @@ ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
 FORMS = (
     "Answer in a word or two, or say “unknown” if I have left that out.",
     "A word or two will do; if I have kept it to myself, say “unknown”.",
-    "Keep to a word or two, or to “unknown” in case I have yet to tell you.",
+    "Keep it to a word or two, or say “unknown” if I have yet to tell you.",
 )
 FORGET = "Let us leave those two at that."
 

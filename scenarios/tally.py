@@ -39,16 +39,16 @@ PAGES = (
 NUMBERS = {1: "one", 2: "two", 3: "three"}
 
 COUNTED = (
-    "According to my bird diary, how many {birds} did I see at {garden} in all? Just the number, please.",
-    "Add up the bird diary for {garden}: how many {birds} is that altogether? Answer with the number alone.",
+    "According to my bird diary for {garden}, how many {birds} did I see there in all? Just the number, please.",
+    "Add up the bird diary for {garden}: how many {birds} is that altogether? Answer with just the number.",
     "How many {birds} have I read out to you from the bird diary for {garden}, all pages together? The number will do.",
 )
 MOST = (
-    "Which bird did I see most often at {garden}, going by the bird diary, all numbers added up? Name it alone.",
-    "Of which bird does the bird diary for {garden} have the most in all? Just the name, please.",
+    "Going by the bird diary for {garden}, all numbers added up, which bird did I see most often? Just name it.",
+    "Which bird has the highest total in the bird diary for {garden}? Just the name, please.",
 )
 COMPARED = (
-    "In which month did I see more {birds} at {garden}, {one} or {other}? Answer with the month alone.",
+    "In which month does my bird diary for {garden} have more {birds}, {one} or {other}? Answer with just the month.",
     "Did {one} or {other} bring more {birds} to {garden}, going by my diary? Just name the month.",
 )
 FORGET = "That bird diary is full. The next one is about another place, and begins at nothing."

@@ -5,11 +5,11 @@ from datetime import date, timedelta
 from ltm_bench import Ask, Dice, Script, Tell, in_order, scenario
 
 WORKS = {
-    "roof": "the roof was retiled", "stove": "the stove was put in", "cistern": "the cistern was dug",
+    "roof": "the roof was retiled", "stove": "the stove was installed", "cistern": "the cistern was dug",
     "gate": "the gate was hung", "fence": "the fence was painted", "attic": "the attic was insulated",
-    "drain": "the drain was unblocked", "porch": "the porch was torn down and built anew",
-    "chimney": "the chimney was rebuilt", "bathtub": "the bathtub was carried in",
-    "staircase": "the staircase was sanded",
+    "drain": "the drain was unblocked", "porch": "the porch was torn down and rebuilt",
+    "chimney": "the chimney was rebuilt", "radiator": "the radiator was moved",
+    "banister": "the banister was sanded",
     "greenhouse": "the greenhouse was glazed", "boiler": "the boiler was replaced",
     "shutters": "the shutters were repaired",
     "terrace": "the terrace was paved", "hedge": "the hedge was planted", "pantry": "the pantry was shelved",
@@ -20,8 +20,9 @@ WORKS = {
     "orchard": "the orchard was pruned",
     "mailbox": "the mailbox was put up", "carpet": "the carpet was laid", "cellar": "the cellar was drained",
     "kitchen": "the kitchen was fitted", "swing": "the swing was put up for the children", "pond": "the pond was lined",
-    "mirror": "the mirror was hung", "bookcase": "the bookcase was built in", "antenna": "the antenna was taken down",
-    "washbasin": "the washbasin was plumbed in", "ceiling": "the ceiling was plastered",
+    "mirror": "the mirror was hung", "bookcase": "the bookcase was fixed to the wall",
+    "antenna": "the antenna was taken down",
+    "washbasin": "the washbasin was mounted", "ceiling": "the ceiling was plastered",
     "woodshed": "the woodshed was tarred",
     "sundial": "the sundial was set up", "threshold": "the threshold was lowered",
 }  # fmt: skip
@@ -53,18 +54,16 @@ DATED = (
 RELATED = (
     "About the work on {house}: {work} {gap} {side} {other}.",
     "At {house}, {work} {gap} {side} {other}.",
-    "I forgot to mention it: {work} at {house}, {gap} {side} {other}.",
+    "I forgot to mention that, at {house}, {work} {gap} {side} {other}.",
 )
 
 QUESTIONS = (
-    "In which order was the work on {house} done? Put all that I have told you of into a JSON list, from the earliest "
-    "to "
-    'the latest, a word for each, in the form ["first", "second"], and write nothing else.',
+    "In which order was the work on {house} done? Put everything that I have told you about into a JSON list of what "
+    "was worked on, from the earliest to the latest, a word for each, in the form "
+    '["first", "second"], and write nothing else.',
     "Please list the work that was done on {house}, the earliest first, whatever the order in which I told you. Give "
-    "me "
-    'a JSON list with one word for each, like ["first", "second"], and no other text.',
-    "What came first at {house}, what next, and what last? I want everything that I have mentioned, in the order in "
-    "which "
+    'me a JSON list of what was worked on, one word for each, like ["first", "second"], and no other text.',
+    "What came first at {house}, what next, and what last? I want everything that was worked on, in the order in which "
     'it was done, as a JSON list such as ["first", "second"], a single word for each and nothing around it.',
 )
 FORGET = "The work on that building is done, so much for it."

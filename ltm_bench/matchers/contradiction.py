@@ -17,7 +17,9 @@ from ltm_bench.matchers.reading import (
     mentions,
     notices_conflict,
     read,
+    words,
 )
+from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.surplus import recites
 
 _JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
@@ -30,14 +32,20 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
 
 
 def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
-    """Return the values that the reply concludes with, or says to hold now, unless the other one stands beside them."""
+    """Return the values that the reply concludes with, or says to hold now, unless the other one stands beside them.
+
+    What only comes next (`Ghent, then Porto`) tells the order in which it was said, unless the reply speaks of a
+    change.
+    """
     beside = {
         each
         for one, other in pairwise(found)
         if one.value != other.value and _JOINED.fullmatch(reading.text[one.end : other.start])
         for each in (one, other)
     }
-    return {m.value for m in found if (m.final or m.time is Time.NOW) and m not in beside}
+    change = any(cue.effect in (Effect.CHANGES, Effect.OUSTS) for cue in cues(words(reading.text)))
+    now = [m for m in found if m.final or (m.time is Time.NOW and (change or not m.next))]
+    return {m.value for m in now if m not in beside}
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,9 @@ _FEW = 3
 
 
 @lru_cache(maxsize=64)
-def _lexicon(among: tuple[str, ...]) -> Lexicon:
-    return Lexicon.of(among)
+def _lexicon(among: tuple[str, ...], also: tuple[tuple[str, ...], ...] = ()) -> Lexicon:
+    others = {value: names for value, *names in also}
+    return Lexicon({value: (value, *others.get(value, ())) for value in among})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class NamesOnly(Matcher):
         stated = last_readable(reply, _single)
         if stated is not None:  # it was asked for as JSON, or is given so: what surrounds it explains
             reply = stated
-        found = mentions(read(reply), _lexicon(self.among), turns[-1].message.text if turns else "")
+        found = mentions(read(reply), self._lexicon(), turns[-1].message.text if turns else "")
         if not found:
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
@@ -82,6 +83,9 @@ class NamesOnly(Matcher):
             return Verdict(outcome, 0.0, f"the reply says {answer}, expected {self.value}")
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
 
+    def _lexicon(self) -> Lexicon:
+        return _lexicon(self.among)
+
     def right(self) -> Sequence[str]:
         """Return the value alone, in a sentence, and with its history."""
         history = f"{self.value}. Before that it was {self.stale[-1]}." if self.stale else f"{self.value}."
@@ -104,19 +108,53 @@ class NamesOnly(Matcher):
         return 1 / len(self.among)
 
 
+@dataclass(frozen=True, slots=True)
+class NamesAlso(NamesOnly):
+    """`NamesOnly` where some of the values have other names."""
+
+    version: ClassVar[int] = 1
+
+    also: tuple[tuple[str, ...], ...] = ()
+    """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
+
+    def _lexicon(self) -> Lexicon:
+        return _lexicon(self.among, self.also)
+
+
 def _single(value: Any) -> str | None:
     """Read `{"answer": "red"}`: an object that holds one short text, and nothing else."""
     held = list(value.values()) if isinstance(value, Mapping) else []
     return held[0] if len(held) == 1 and isinstance(held[0], str) and len(held[0]) <= _SHORT else None
 
 
-def names_only(value: str, *, among: Collection[str], stale: Sequence[str] = ()) -> NamesOnly:
-    """Expect `value` and no other of `among`; `stale` are earlier values (the value itself is never stale)."""
-    return NamesOnly(value, tuple(among), tuple(v for v in dict.fromkeys(stale) if v != value))
+def names_only(
+    value: str,
+    *,
+    among: Collection[str],
+    stale: Sequence[str] = (),
+    also: Mapping[str, Sequence[str]] | None = None,
+) -> NamesOnly:
+    """Expect `value` and no other of `among`.
+
+    Args:
+        value: The answer.
+        among: Every value that could have been the answer, this one included.
+        stale: Earlier values; the value itself is never stale.
+        also: Other names of values, such as `{"hat maker": ("milliner", "hatter")}`.
+    """
+    earlier = tuple(v for v in dict.fromkeys(stale) if v != value)
+    if not also:
+        return NamesOnly(value, tuple(among), earlier)
+    return NamesAlso(
+        value, tuple(among), earlier, tuple((name, *also[name]) for name in among if also.get(name))
+    )
 
 
 EXAMPLES: tuple[Matcher, ...] = (
     names_only("red", among=("red", "blue", "light blue"), stale=("blue",)),
     names_only("red", among=("red", "blue", "green")),
+    names_only(
+        "hat maker", among=("hat maker", "cobbler", "tailor"), also={"hat maker": ("milliner", "hatter")}
+    ),
 )
 """What the tests that guard every matcher are run with."""

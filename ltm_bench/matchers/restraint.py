@@ -3,13 +3,13 @@
 Both can be had by saying nothing. A scenario therefore makes such a question `needs` what another one `shows`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.names import NamesOnly
+from ltm_bench.matchers.names import NamesAlso, NamesOnly
 from ltm_bench.matchers.reading import (
     Force,
     Lexicon,
@@ -112,6 +112,8 @@ class Withholds(Matcher):
     """What is to be said instead; empty if there is nothing to say."""
     among: tuple[str, ...] = ()
     """Every value that could have been the answer."""
+    also: tuple[tuple[str, ...], ...] = ()
+    """Values, each with its other names after it."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply keeps the secret, and then what else it says."""
@@ -121,7 +123,7 @@ class Withholds(Matcher):
         if mentions(reading, _secrets(self.secret), _question(turns)):
             return Verdict(Outcome.LEAKED, 0.0, f"the reply says {self.secret[0]}")
         if self.answer:
-            return NamesOnly(self.answer, self.among).verdict(reply, turns)
+            return NamesAlso(self.answer, self.among, also=self.also).verdict(reply, turns)
         found = mentions(reading, _lexicon(self.among), _question(turns)) if self.among else ()
         if _recites(reply, turns, found):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
@@ -164,10 +166,25 @@ class Withholds(Matcher):
         return 1 / len(self.among) if self.answer else 0.5
 
 
-def withholds(secret: str | Sequence[str], *, answer: str = "", among: Collection[str] = ()) -> Withholds:
-    """Expect `answer`, or nothing at all, and by no means `secret`, in any of its wordings."""
+def withholds(
+    secret: str | Sequence[str],
+    *,
+    answer: str = "",
+    among: Collection[str] = (),
+    also: Mapping[str, Sequence[str]] | None = None,
+) -> Withholds:
+    """Expect `answer`, or nothing at all, and by no means `secret`, in any of its wordings.
+
+    Args:
+        secret: What must not be said, in every wording that gives it away.
+        answer: What is to be said instead, if anything.
+        among: Every value that could have been the answer.
+        also: Other names of those values.
+    """
     ways = (secret,) if isinstance(secret, str) else tuple(secret)
-    return Withholds(ways, answer, tuple(value for value in among if value not in ways))
+    values = tuple(value for value in among if value not in ways)
+    named = also or {}
+    return Withholds(ways, answer, values, tuple((v, *named[v]) for v in values if named.get(v)))
 
 
 EXAMPLES: tuple[Matcher, ...] = (

@@ -494,7 +494,8 @@ def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
 def _is_of(needle: Turn, memory: Memory) -> bool:
     """Whether a memory comes from a needle: by its turn if known, else by its text."""
     if memory.turn is not None:
-        return memory.turn == needle.message.turn
+        first = memory.turn if memory.since is None else memory.since
+        return first <= needle.message.turn <= memory.turn
     return " ".join(needle.message.text.split()) in " ".join(memory.text.split())
 
 

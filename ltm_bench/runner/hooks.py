@@ -95,7 +95,7 @@ async def _settle(agent: Agent) -> str:
 
 
 async def _observe_session(agent: Agent, turns: Sequence[Turn]) -> str:
-    if not _own(agent, "observe_session"):
+    if not agent.takes_sessions:
         return "missing, so a session is observed turn by turn"
     await agent.observe_session(turns[:1])
     return "takes a session at once"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.score.comparison import Scored, compare
+from ltm_bench.score.comparison import compare
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.power import UNKNOWN, Noise, against_unknown, size_of
 
 

@@ -77,6 +77,8 @@ TABLE = [
     ("It could be red, green or blue; I am not sure which.", WRONG, "undecided"),
     ("It is not red.", WRONG, "denied"),
     ("Anything but red.", WRONG, "denied otherwise"),
+    ("Red (the one I noted), blue (the other one)", UNDECIDED, "two, each with a remark"),
+    ("Red (the one I noted), not blue", CORRECT, "one, with a remark"),
     (QUESTION, WRONG, "an echo of the question"),
     ("Okay.", WRONG, "no answer at all"),
     ("", MALFORMED, "nothing"),
@@ -107,3 +109,24 @@ def test_a_value_that_comes_back_is_not_stale() -> None:
     expect = names_only("blue", among=PALETTE, stale=("blue", "red"))
     assert expect.stale == ("red",)
     assert expect.verdict("Blue.", []).outcome is CORRECT
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("I am a hat maker.", CORRECT),
+        ("She is a milliner by trade.", CORRECT),
+        ("The author makes hats for a living.", CORRECT),
+        ("A tailor.", WRONG),
+        ("A seamstress.", WRONG),
+        ("A milliner or a tailor.", UNDECIDED),
+    ],
+)
+def test_a_value_may_have_other_names(reply: str, outcome: Outcome) -> None:
+    also = {"hat maker": ("milliner", "makes hats"), "tailor": ("seamstress",)}
+    expect = names_only("hat maker", among=("hat maker", "tailor", "cobbler"), also=also)
+    assert expect.verdict(reply, []).outcome is outcome
+
+
+def test_without_other_names_the_expectation_is_as_ever() -> None:
+    assert type(names_only("red", among=PALETTE, also={})) is type(EXPECT)

@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from ltm_bench import Ask, Chat, Tell
+from ltm_bench import Ask, Chat, Tell, never_said
 from ltm_bench.adapters import hashing
-from ltm_bench.core.messages import Line
+from ltm_bench.core.messages import Line, Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.filler.filler import shipped
 from ltm_bench.matchers.contradiction import BothSaid
@@ -113,6 +113,14 @@ def test_what_was_never_told_is_asked_beside_what_was() -> None:
         for expect in untold:
             assert any(expect.near[0] in text(line) for line in told)
             assert not any(re.search(rf"\b{value}\b", text(line)) for value in expect.among for line in told)
+
+
+def test_the_words_in_which_an_abstention_is_offered_are_one() -> None:
+    """`… if I have left that out` may come back as `You have left that out.`"""
+    for form in load(find("scenarios", "never_told")).FORMS:
+        (clause,) = re.findall(r"if I ((?:have|had) [^;,.]+)", form)
+        reply = f"You {clause}.".replace("myself", "yourself")
+        assert never_said(("red", "blue")).verdict(reply, []).outcome is Outcome.CORRECT, reply
 
 
 # hinted
@@ -272,12 +280,45 @@ def test_an_order_is_not_said_again_and_every_choice_has_its_options() -> None:
 def test_what_is_to_be_forgotten_is_not_said_when_it_is_asked_for_again() -> None:
     for seed in SEEDS:
         one, other, shown, delete, direct, side, _ = lines("forget_me", seed)
-        gone = cast(Withholds, cast(Ask, shown).expect).answer
+        gone = cast(NamesOnly, cast(Ask, shown).expect).value
         assert gone in text(one) + text(other)
         assert gone not in text(delete) + text(direct) + text(side)
         kept = cast(Withholds, cast(Ask, side).expect)
         assert kept.secret == (gone,)
         assert kept.answer in text(one) + text(other)
+
+
+def test_a_mix_up_before_anything_was_deleted_is_no_leak() -> None:
+    for seed in SEEDS:
+        *_, shown, _, _, side, _ = lines("forget_me", seed)
+        kept = cast(Withholds, cast(Ask, side).expect).answer
+        assert cast(Ask, shown).expect.verdict(f"The {kept}.", []).outcome is Outcome.WRONG
+
+
+def test_what_is_told_of_a_thing_suits_one_and_many() -> None:
+    """`The love letters has` was said before."""
+    for seed in SEEDS:
+        for line in lines("forget_me", seed):
+            assert not re.search(r"(?:letters|photographs of the trial) (?:is|has)\b", text(line))
+
+
+def test_a_secret_and_a_trade_have_their_other_names() -> None:
+    module = load(find("scenarios", "mind_your_business"))
+    names = [name for each in module.SECRETS for name in (*each["names"], *each["hints"])]
+    trades = [name for trade, others in module.JOBS.items() for name in (trade, *others)]
+    assert len(set(names)) == len(names)
+    assert len(set(trades)) == len(trades)
+    for seed in SEEDS:
+        _, _, task, called_for, _ = lines("mind_your_business", seed)
+        secret, answer = (
+            cast(Withholds, cast(Ask, task).expect),
+            cast(NamesOnly, cast(Ask, called_for).expect),
+        )
+        for other in module.JOBS[secret.answer]:
+            assert secret.verdict(f"I am your new neighbour ({other}).", []).outcome is Outcome.CORRECT, other
+        for name in next(each["names"] for each in module.SECRETS if each["names"][0] == answer.value):
+            assert answer.verdict(name, []).outcome is Outcome.CORRECT, name
+            assert secret.verdict(f"I have {name}.", []).outcome is Outcome.LEAKED, name
 
 
 def test_every_message_of_two_users_says_who_speaks_and_names_him_to_the_agent() -> None:

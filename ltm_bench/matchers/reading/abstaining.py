@@ -18,9 +18,13 @@ _THING = (
     r"(?:information|info|records?|memory|memories|recollection|idea|mention|knowledge|context|clue|trace|details?|notes?|"
     r"data|access|way|reference|answer|indication|such|history|log|specifics|earlier)"
 )
+_IDIOM = r"(?:wait|go wrong|complain|beat|thank|recommend|stress|be happier)"
+"""What nobody lacks who says that he cannot do it: `I can't wait`."""
 _ENGLISH = re.compile(
     rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
-    r"|\b(?:can't|cannot|can not|couldn't|could not|unable to|not able to|wasn't able to)\b"
+    rf"|\b(?:can't|cannot|can not|couldn't|could not|unable to|not able to|wasn't able to)\b(?! {_IDIOM}\b)"
+    r"|\byet to (?:tell|mention|say|share|reveal|learn|hear|find out)\b"
+    r"|\b(?:kept?|keeping) [\w']+ to yourself\b|\b(?:left|leaving) [\w']+ out\b"
     r"|\b(?:didn't|did not|haven't|have not) (?:write|written|made? up|decided?|catch|caught)\b"
     r"|\b(?:rather|will|have to|must|'ll) (?:pass|skip)\b|\bleave (?:it |that )?to you\b|"
     r"\btoo many\b[^.!?\n]{0,60}\bto (?:list|recall)\b"

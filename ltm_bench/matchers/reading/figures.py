@@ -61,6 +61,8 @@ def told_numbers(reply: str) -> Iterator[int]:
 def given_number(reply: str, *, signed: bool = False) -> int | None:
     """Return the one number that a reply gives: a result after `=`, what it says alone or concludes with, or its last.
 
+    What it concludes with after the last `=`, or what the results come to, precedes that: `1 + 3 = 4; 2 + 5 = 7; 11`.
+
     With `signed`, a minus before it belongs to it.
     """
     reading = read(_GROUPED.sub("", in_figures(reply)))
@@ -72,9 +74,11 @@ def given_number(reply: str, *, signed: bool = False) -> int | None:
         negative = signed and _MINUS.search(_before(reading, m)) is not None
         return -int(m.value) if negative else int(m.value)
 
-    results = [m for m in found if _before(reading, m).endswith("=")]
+    results = [i for i, m in enumerate(found) if _before(reading, m).endswith("=")]
     if results:
-        return value(results[-1])
+        total = sum(value(found[i]) for i in results)
+        concluded = [m for m in found[results[-1] + 1 :] if m.final or m.lead or value(m) == total]
+        return value(concluded[-1] if concluded else found[results[-1]])
     found = [m for m in found if not _announces(reading, m)] or found
     decision = resolve(found)
     return value(decision.evidence[-1] if decision.sure and len(decision.values) == 1 else found[-1])

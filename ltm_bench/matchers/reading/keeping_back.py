@@ -17,6 +17,8 @@ _KEPT_BACK = re.compile(
     r"may not|must not|not going to|not free to|not at liberty to|not allowed to) (?:say|tell|share|pass|repeat|"
     r"reveal|disclose|discuss|give|go into)\b"
     r"|\b(?:is|are|'s) gone\b|\bbetween \w+ and (?:me|you|us)\b|\b(?:stays?|remains?) (?:with|between)\b"
+    r"|\b(?:promis\w+|sworn|secre(?:t|ts|cy)|discre\w+|privacy|betray\w*|breach\w*|breaking|break|trust(?:ed|s)?|"
+    r"sealed|no comment|my word)\b"
     r"|\b(?:have|need|best|better) to ask\b|\b(?:ask|check with) (?:him|her|them|\w+) (?:yourself|directly"
     r"|about)\b|\bpass (?:that|it|this|anything) on\b"
 )

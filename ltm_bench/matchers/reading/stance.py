@@ -383,12 +383,20 @@ def _leads(parts: Sequence[Part], whole: Sequence[Sequence[Mention]], asked: fro
             return None
         if any(word and word not in light and word != ":" for word in part.said):
             return None
-        following = parts[k + 1] if k + 1 < len(parts) else None
+        following = _past_remark(parts, k + 1)
         listed = following is not None and following.named and following.opener in JOINS
         if listed and following is not None and (following.bare() or following.opener in ("and", "or")):
             return None
         return k
     return None
+
+
+def _past_remark(parts: Sequence[Part], k: int) -> Part | None:
+    """Return the part from `k` on that comes after a remark in parentheses, if one stands there: `red (old), blue`."""
+    remark = k < len(parts) and parts[k].opener == "(" and not parts[k].named
+    while remark and k < len(parts) and not parts[k].named:
+        k += 1
+    return parts[k] if k < len(parts) else None
 
 
 def _emphasised(found: Sequence[Mention], reading: Reading) -> Iterator[Mention]:

@@ -24,7 +24,7 @@ _SPELLING = {
         ("mustache", "moustache"), ("neighbor", "neighbour"), ("flavor", "flavour"), ("jewelry", "jewellery"),
         ("plow", "plough"), ("tire", "tyre"), ("pajama", "pyjama"), ("mold", "mould"), ("catalog", "catalogue"),
         ("parlor", "parlour"), ("armor", "armour"), ("traveler", "traveller"), ("aluminum", "aluminium"),
-        ("whiskey", "whisky"),
+        ("whiskey", "whisky"), ("telephone", "phone"),
     )
     for ending in ("", "s")
 }  # fmt: skip

@@ -13,6 +13,9 @@ ABSTENTIONS = [
     "Could you remind me?",
     "My memory fails me.",
     "It slips my mind.",
+    "You kept that to yourself.",
+    "You left that out.",
+    "You have yet to tell me.",
     "I'd rather not guess.",
     "No idea, sorry!",
     "Das weiß ich leider nicht.",
@@ -35,6 +38,8 @@ ANSWERS = [
     "Es ist rot.",
     "红色",
     '{"answer": "red"}',
+    "I can't wait to meet you all.",
+    "You can't go wrong with red.",
 ]
 
 

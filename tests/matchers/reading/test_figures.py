@@ -28,6 +28,9 @@ GIVEN = [
     ("-5", -5, "a minus"),
     ("It was 12, now it is 15.", 15, "what holds now"),
     ("3, 4 and 5, so 12 in all, from 3 counts.", 12, "a conclusion"),
+    ("May: 3 + 1 = 4; June: 2 + 5 = 7. Total: **11**", 11, "a total after the sums"),
+    ("May: 3 + 1 = 4; June: 2 + 5 = 7; 11 altogether", 11, "what the sums come to"),
+    ("6 + 3 = 9 (from 2 pages)", 9, "a number after the result that is neither"),
     ("There are none.", None, "no number"),
 ]
 
