@@ -1,7 +1,7 @@
-"""Compares runs: scores by agent and span, the differences that the data shows, and warnings where runs are not alike.
+"""Compares runs: scores by agent and span, differences that the data shows, and warnings about unlike runs.
 
-Runs that differ only in seed and span belong to one *entrant*. Two entrants are compared at one span, on the examples
-that both were given: same scenario, same index, same seed.
+Runs that differ only in seed and span belong to one *entrant*. Two entrants are compared at one span, on their common
+examples: same scenario, same index, same seed.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Comparison(BaseModel):
     cells: list[Cell]
     pairs: list[Pair]
     test: str = TEST
-    """The name of the test of each pair's difference: of its interval and of its p-value."""
+    """The name of the test behind each pair's interval and p-value."""
     rows: list[Row]
     shifts: list[Shift] = Field(default_factory=list)
-    """Questions that stand elsewhere in one mode than in another."""
+    """Questions at different positions in different modes."""
     sets: list[Compared] = Field(default_factory=list)
-    """Every two runs that asked the same questions of a public set, in any mode: question by question, by scorer."""
+    """Pairs of runs on the same questions of a public set, in any mode: question by question, by scorer."""
 
     def cell(self, entrant: str, span: int) -> Cell | None:
         """Return an entrant's cell at a span, if it has one."""
@@ -58,8 +58,8 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
     """Compare runs, in any number, with each other.
 
     Args:
-        runs: Those to be compared.
-        say_mode: Whether names say the mode where not all runs are in-line; not where it stands above them all.
+        runs: The runs.
+        say_mode: Whether names include the mode unless all runs are in-line; False if a heading gives it.
     """
     names = entrants(runs, say_mode=say_mode)
     grouped: dict[tuple[str, int], list[Scored]] = defaultdict(list)
