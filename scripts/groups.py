@@ -57,6 +57,7 @@ class Group:
     name: str
     tests: tuple[str, ...]
     minutes: float
+    python: str = ""
     extras: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()

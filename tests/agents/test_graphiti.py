@@ -39,7 +39,9 @@ def test_a_package_that_is_missing_is_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "graphiti_core", None)
     agent = make_agent("graphiti", {"model": "some-model", "embedder": "local"})
-    with pytest.raises(ConfigError, match=r"^agent graphiti: .* is not installed; .* 'ltm-bench\[graphiti\]'$"):
+    with pytest.raises(
+        ConfigError, match=r"^agent graphiti: .* is not installed; .* 'ltm-bench\[graphiti\]'$"
+    ):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 
@@ -74,7 +76,9 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Op
     assert len(spent) >= 4
 
 
-def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(open_in: Open, server: Provider) -> None:
+def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
+    open_in: Open, server: Provider
+) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns)
@@ -107,7 +111,10 @@ def test_one_that_was_killed_is_resumed(open_in: Open, server: Provider) -> None
 @pytest.mark.parametrize(
     ("fault", "complaint"),
     [
-        ({"status": 401, "message": "Incorrect API key provided: sk-not*****6789"}, "the key in OPENAI_API_KEY"),
+        (
+            {"status": 401, "message": "Incorrect API key provided: sk-not*****6789"},
+            "the key in OPENAI_API_KEY",
+        ),
         ({"status": 429, "message": "slow down"}, "HTTP 429, rate limit"),
     ],
 )
