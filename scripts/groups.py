@@ -188,7 +188,7 @@ def make_environment(group: Group, steps: Steps, uv: str, folder: Path) -> dict[
         if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
     }
     project = f"{ROOT}[{','.join(group.extras)}]" if group.extras else str(ROOT)
-    _make(steps, uv, home / "env", outer)
+    _make(steps, uv, home / "env", outer, python_of(group.python))
     own = f"ltm-bench[{','.join(group.extras)}]" if group.extras else "ltm-bench"
     named = " ".join([own, *group.packages])
     _install(steps, uv, home / "env", named, ["--editable", project, *tools(), *group.packages], outer)
@@ -206,8 +206,16 @@ def make_environment(group: Group, steps: Steps, uv: str, folder: Path) -> dict[
     return {**outer, **variables, "PATH": path, "VIRTUAL_ENV": str(home / "env")}
 
 
-def _make(steps: Steps, uv: str, place: Path, outer: Mapping[str, str]) -> None:
-    steps.run(f"making {place.name}", [uv, "venv", "--quiet", "--python", sys.executable, place], outer)
+def python_of(version: str) -> str:
+    """Return a Python of this version: this one, one of pyenv's, else what uv is to find or to fetch."""
+    if not version or sys.version_info[:2] == tuple(map(int, version.split("."))):
+        return sys.executable
+    home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    return str(next(iter(sorted(home.glob(f"versions/{version}.*/bin/python"))), version))
+
+
+def _make(steps: Steps, uv: str, place: Path, outer: Mapping[str, str], python: str = sys.executable) -> None:
+    steps.run(f"making {place.name}", [uv, "venv", "--quiet", "--python", python, place], outer)
 
 
 def _install(

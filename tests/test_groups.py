@@ -293,3 +293,19 @@ def test_a_group_that_there_is_not_is_one_line() -> None:
     assert done.stderr.startswith("scripts/groups.py: no group is called 'rayy' (there are: ray, ")
     listed = subprocess.run([sys.executable, SCRIPT, "list"], capture_output=True, text=True, check=True)
     assert "tests/runner/test_ray.py" in listed.stdout
+
+
+def test_a_group_may_need_another_python_which_pyenv_may_have(
+    groups: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    there = tmp_path / "versions" / "3.99.1" / "bin" / "python"
+    there.parent.mkdir(parents=True)
+    there.touch()
+    here = ".".join(map(str, sys.version_info[:2]))
+    assert [groups.python_of(each) for each in ("", here, "3.99", "3.98")] == [
+        sys.executable,
+        sys.executable,
+        str(there),
+        "3.98",
+    ]
