@@ -50,8 +50,7 @@ class Pair(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def seeds_needed(self) -> int | None:
-        """Number of seeds, with as many examples each, that would probably show a difference as large as the observed
-        one.
+        """Number of seeds, with as many examples each, that would probably show a difference of this size.
 
         None if a difference is already shown, if there is none, or if it would take more than `MOST`.
         """
