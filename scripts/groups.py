@@ -131,10 +131,10 @@ class Steps:
             code, said = self._carry_out(what, words, environment, subprocess.PIPE)
             if not code:
                 return
-            print("\n".join(said.splitlines()[-SAID:]), flush=True)
+            print("\n".join(said.splitlines()[-SAID:]), file=sys.stderr, flush=True)
             if pause is None:
                 raise Wrong(f"its environment could not be made: {what}: {reason(said) or f'code {code}'}")
-            print(f"{what}: failed; once more in {pause:g} seconds", flush=True)
+            print(f"{what}: failed; once more in {pause:g} seconds", file=sys.stderr, flush=True)
             time.sleep(pause)
 
     def _carry_out(
