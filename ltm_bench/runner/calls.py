@@ -102,6 +102,9 @@ class Calls:
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
+        # Needles that their own words have found since anything but a question was said: the many questions about one
+        # history need not look for each of them again.
+        self._stored: set[int] = set()
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
         self._turn = 0  # the last one the agent has heard, for errors
 
@@ -144,6 +147,7 @@ class Calls:
 
     async def _tell(self, turns: Sequence[Turn], call: Awaitable[None]) -> None:
         """Make a call that tells the agent turns."""
+        self._stored.clear()
         last = turns[-1].message
         self._turn = last.turn
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
@@ -214,6 +218,8 @@ class Calls:
         )  # before this process adds a note of its own
         await self.catch_up(message.turn, turns)
         await self._tell_session()
+        if not question:
+            self._stored.clear()
         recalled = await self._settled(message) if question else None
         async with self._granted(message) as granted:
             asked = _Asked(message, "turn", doubt, lost, recalled)
@@ -250,6 +256,7 @@ class Calls:
         """
         if type(self.agent).forget is Agent.forget or self.agent.writes_in_reply:
             return
+        self._stored.clear()
         for query in queries:
             await self._pay_for(self._forget(query), message)
 
@@ -369,7 +376,7 @@ class Calls:
             stored = None
             if failed:
                 try:
-                    stored = _rank(turn, await self.agent.recall(turn.message.text, RECALLED)) is not None
+                    stored = await self._finds(turn)
                 except (NotImplementedError, AgentError):
                     return
             needles.append([turn.message.turn, stored, _rank(turn, found)])
@@ -384,6 +391,15 @@ class Calls:
             if not any(_is_of(turn, memory) for turn in told)
         ]
         self._trace.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
+
+    async def _finds(self, needle: Turn) -> bool:
+        """Whether asking the agent's retrieval for a needle's own words finds it. Raises NotImplementedError."""
+        number = needle.message.turn
+        if number not in self._stored:
+            if _rank(needle, await self.agent.recall(needle.message.text, RECALLED)) is None:
+                return False
+            self._stored.add(number)
+        return True
 
     async def _recalled(self, message: Message) -> Sequence[Memory] | None:
         """Return what retrieval gives for a question; None if there is no retrieval, or it might cost money."""
