@@ -130,3 +130,10 @@ def test_a_value_may_have_other_names(reply: str, outcome: Outcome) -> None:
 
 def test_without_other_names_the_expectation_is_as_ever() -> None:
     assert type(names_only("red", among=PALETTE, also={})) is type(EXPECT)
+
+
+def test_what_must_not_be_spoken_of_is_not_even_denied() -> None:
+    expect = names_only("red", among=PALETTE, without=("blue",))
+    assert expect.verdict("It is red.", []).outcome is CORRECT
+    assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
+    assert expect.verdict("Blue.", []).outcome is WRONG
