@@ -170,17 +170,20 @@ class Mem0(MemoryProduct):
             self._calls.stop()
             raise
 
-    def _add(self, turn: Turn) -> None:
-        self._ledger.begin(turn.message.turn)
-        at = turn.message.at.isoformat()
+    def _add(self, turns: Sequence[Turn]) -> None:
+        *before, last = turns
+        since, message = turns[0].message.turn, last.message
+        self._ledger.begin(since)
+        at = message.at.isoformat()
+        labels = {"turn": message.turn, "said": fingerprint(last), "at": at, "created_at": at}
         with self._failing():
             self._memory.add(
-                _messages(turn),
-                user_id=self._named(turn.message.user),
-                metadata={"turn": turn.message.turn, "said": fingerprint(turn), "at": at, "created_at": at},
-                prompt=_DATES.format(now=stamp(turn.message.at)),
+                [said for turn in turns for said in _messages(turn)],
+                user_id=self._named(message.user),
+                metadata=labels | ({"since": since} if before else {}),
+                prompt=_DATES.format(now=stamp(message.at)),
             )
-        self._ledger.finish(turn, self._tally.turn())
+        self._ledger.finish(last, self._tally.turn(), with_it=before)
 
     def _named(self, user: str | None) -> str:
         """Return what Mem0 calls a user."""
@@ -213,6 +216,7 @@ class Mem0(MemoryProduct):
                 row["score"],
                 id=str(row["id"]),
                 user=user,
+                since=row["metadata"].get("since"),
             )
             for row in found
         ]
@@ -253,17 +257,26 @@ class Mem0(MemoryProduct):
 
     async def hear(self, turn: Turn) -> None:
         """Have Mem0 extract what is worth remembering of a turn."""
-        await self._call(self._add, turn)
+        await self._call(self._add, (turn,))
+
+    async def hear_session(self, turns: Sequence[Turn]) -> None:
+        """Have Mem0 extract what is worth remembering from a session, in one call to its model."""
+        await self._call(self._add, turns)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Delete the facts of all other turns."""
-        await self._call(self._cut, turns)
-        self._ledger.cut(len(turns))
-        return len(turns)
+        kept = len(turns)
+        while (
+            kept and self._ledger.heard[kept - 1].data is None
+        ):  # a session that is cut in the middle goes whole
+            kept -= 1
+        await self._call(self._cut, turns[:kept])
+        self._ledger.cut(kept)
+        return kept
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
         """Take up what was extracted since the last reply, which the next one is billed for."""
-        self._tally.owe(turns, [heard.data for heard in self._ledger.heard])
+        self._tally.owe(turns, [heard.data or () for heard in self._ledger.heard])
 
     def billed(self, usage: Usage | None) -> Usage | None:
         """Add what Mem0 used since the last reply."""
@@ -310,7 +323,8 @@ class Mem0(MemoryProduct):
 
 def _memory(name: str, fact: dict[str, Any], run: str) -> Memory:
     user = fact["user_id"].removeprefix(run).removeprefix("/") or None
-    return Memory(fact["data"], datetime.fromisoformat(fact["at"]), fact["turn"], id=name, user=user)
+    at, since = datetime.fromisoformat(fact["at"]), fact.get("since")
+    return Memory(fact["data"], at, fact["turn"], id=name, user=user, since=since)
 
 
 def _messages(turn: Turn) -> list[dict[str, str]]:

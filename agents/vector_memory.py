@@ -194,10 +194,15 @@ class VectorMemory(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Remember a turn."""
+        await self.observe_session((turn,))
+
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        """Remember turns; all their passages are embedded at once."""
         await self._ready()
-        if turn.billed:  # a run that is resumed: this reply has been counted, with all before it
-            self._owed = 0
-        self._owe(self._shelf(turn.message.user).remember(turn))
+        for turn in turns:
+            if turn.billed:  # a run that is resumed: this reply has been counted, with all before it
+                self._owed = 0
+            self._owe(self._shelf(turn.message.user).remember(turn))
         await self._catch_up()
 
     async def _catch_up(self) -> None:

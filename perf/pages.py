@@ -20,7 +20,8 @@ from ltm_bench import Outcome, Run, run
 from ltm_bench.api import Options, rescore
 from ltm_bench.core.dice import Dice
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.score.comparison import Scored, compare
+from ltm_bench.score.comparison import compare
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.results import ExampleResult
 from tests.browser import Browser, find_browser
 

@@ -3,9 +3,11 @@
     python scripts/groups.py list
     python scripts/groups.py run [GROUP…]
     python scripts/groups.py run --after check.xml    also what `scripts/check --junitxml=check.xml` has run
+    python scripts/groups.py uv                       the folder of uv, which is installed if it has to be
 
 `scripts/groups.toml` has the groups. Needs Python alone: uv is taken from the PATH, else from PyPI. A group that did
-not run, ran no test, or skipped one is a failure; so is a test that skipped in every environment.
+not run, ran no test, or skipped one is a failure; so is a test that skipped in every environment, and an adapter of
+which no test says what scripts/ran.py asks.
 """
 
 from __future__ import annotations
@@ -18,11 +20,17 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scripts import ran
+    from scripts.ran import Result
+else:
+    import ran
+    from ran import Result
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = ROOT / "scripts" / "groups.toml"
@@ -34,6 +42,12 @@ FIND = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1
 
 SAID = 30
 """Lines that are shown of a step that failed."""
+
+REASON = 300
+"""Letters of what a step said that stand in its error."""
+
+PAUSES = (5.0, 30.0)
+"""Seconds before something is fetched again: a registry may be out of breath."""
 
 
 @dataclass(frozen=True)
@@ -92,55 +106,6 @@ def read_plan(path: Path = PLAN) -> Plan:
     )
 
 
-@dataclass(frozen=True)
-class Case:
-    """A test that ran or skipped."""
-
-    file: str
-    """The dotted name of its module."""
-    name: str
-    """Empty where a whole file skipped."""
-    skipped: str | None = None
-    """Why it skipped."""
-    failed: bool = False
-
-
-def read_cases(path: Path) -> list[Case]:
-    """Read what pytest wrote with --junitxml; nothing where it wrote nothing."""
-    if not path.exists():
-        return []
-    cases = []
-    for case in ElementTree.parse(path).iter("testcase"):
-        skip = case.find("skipped")
-        failed = case.find("failure") is not None or case.find("error") is not None
-        file, name = case.get("classname", ""), case.get("name", "")
-        if not file:  # the whole file skipped while it was read
-            file, name = name, ""
-        why = None if skip is None else (skip.get("message") or skip.text or "no reason given")
-        cases.append(Case(file, name, why, failed))
-    return cases
-
-
-@dataclass
-class Result:
-    """What became of a group."""
-
-    name: str
-    cases: Sequence[Case] = ()
-    seconds: float = 0.0
-    problems: list[str] = field(default_factory=list)
-
-    @property
-    def ran(self) -> int:
-        """Tests that were carried out."""
-        return sum(each.skipped is None for each in self.cases)
-
-    @property
-    def skipped(self) -> int:
-        """Tests that skipped."""
-        return len(self.cases) - self.ran
-
-
 class Steps:
     """Carries out the commands of a group, all of them within its time."""
 
@@ -148,37 +113,60 @@ class Steps:
         self._seconds = seconds
         self._until = time.monotonic() + seconds
 
-    def run(
-        self, what: str, words: Sequence[object], environment: Mapping[str, str], *, shown: bool = False
-    ) -> None:
-        """Run one command. Raises Wrong where it fails, or is not over in time.
+    def run(self, what: str, words: Sequence[object], environment: Mapping[str, str]) -> None:
+        """Run one command, and show what it prints as it comes. Raises Wrong where it fails, or is not over in time.
 
         Args:
             what: What it is, for the error.
             words: The command; each is turned into a text.
             environment: Its environment.
-            shown: Whether what it prints is shown as it comes; else the end of it is, where it fails.
         """
-        output = None if shown else subprocess.PIPE
-        with subprocess.Popen(
-            [str(word) for word in words],
-            cwd=ROOT,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=None if shown else subprocess.STDOUT,
-            start_new_session=True,  # with all that it starts, it can be ended
-        ) as process:
+        code, _ = self._carry_out(what, words, environment, None)
+        if code:
+            raise Wrong(f"{what}: ended with code {code}")
+
+    def fetch(self, what: str, words: Sequence[object], environment: Mapping[str, str]) -> None:
+        """Run a command that needs the network, up to three times. Raises Wrong, with the reason in one line."""
+        for pause in (*PAUSES, None):
+            code, said = self._carry_out(what, words, environment, subprocess.PIPE)
+            if not code:
+                return
+            print("\n".join(said.splitlines()[-SAID:]), flush=True)
+            if pause is None:
+                raise Wrong(f"its environment could not be made: {what}: {reason(said) or f'code {code}'}")
+            print(f"{what}: failed; once more in {pause:g} seconds", flush=True)
+            time.sleep(pause)
+
+    def _carry_out(
+        self, what: str, words: Sequence[object], environment: Mapping[str, str], output: int | None
+    ) -> tuple[int, str]:
+        """Run a command; return its code, and what it printed if that is not shown."""
+        try:
+            process = subprocess.Popen(
+                [str(word) for word in words],
+                cwd=ROOT,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=None if output is None else subprocess.STDOUT,
+                start_new_session=True,  # with all that it starts, it can be ended
+            )
+        except OSError as error:
+            raise Wrong(f"{what}: {words[0]}: {error.strerror}") from error
+        with process:
             try:
                 said, _ = process.communicate(timeout=max(self._until - time.monotonic(), 0.1))
             except subprocess.TimeoutExpired:
                 raise Wrong(f"{what}: broken off after {self._seconds / 60:g} minutes") from None
             finally:
                 _end(process)
-        if process.returncode:
-            lines = (said or b"").decode("utf-8", "replace").rstrip().splitlines()[-SAID:]
-            print("\n".join(lines), flush=True)
-            raise Wrong(f"{what}: ended with code {process.returncode}")
+        return process.returncode, (said or b"").decode("utf-8", "replace").rstrip()
+
+
+def reason(said: str) -> str:
+    """Return what a command complained of, in one line: uv draws its errors as trees."""
+    lines = [line.strip(" \t│╰─▶×") for line in said.splitlines()]
+    return " ".join(line for line in lines if line)[-REASON:]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -199,27 +187,33 @@ def make_environment(group: Group, steps: Steps, uv: str, folder: Path) -> dict[
         if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
     }
     project = f"{ROOT}[{','.join(group.extras)}]" if group.extras else str(ROOT)
-    _install(steps, uv, home / "env", ["--editable", project, *tools(), *group.packages], outer)
+    _make(steps, uv, home / "env", outer)
+    own = f"ltm-bench[{','.join(group.extras)}]" if group.extras else "ltm-bench"
+    named = " ".join([own, *group.packages])
+    _install(steps, uv, home / "env", named, ["--editable", project, *tools(), *group.packages], outer)
     if group.bare:
-        python = home / "env" / "bin" / "python"
-        words = [uv, "pip", "install", "--quiet", "--no-deps", "--python", python, *group.bare]
-        steps.run(f"installing {' '.join(group.bare)}", words, outer)
+        _install(steps, uv, home / "env", " ".join(group.bare), ["--no-deps", *group.bare], outer)
     if group.beside:
-        _install(steps, uv, home / "beside", list(group.beside), outer)
+        _make(steps, uv, home / "beside", outer)
+        _install(steps, uv, home / "beside", " ".join(group.beside), group.beside, outer)
     if group.npm:
         words = ["npm", "install", "--no-audit", "--no-fund", "--prefix", home / "npm", *group.npm]
-        steps.run(f"installing {' '.join(group.npm)} with npm", words, outer)
+        steps.fetch(f"installing {' '.join(group.npm)}", words, outer)
     places = {"beside": home / "beside" / "bin", "npm": home / "npm" / "node_modules"}
-    named = {name: value.format(**places) for name, value in group.variables.items()}
+    variables = {name: value.format(**places) for name, value in group.variables.items()}
     path = f"{home / 'env' / 'bin'}{os.pathsep}{outer['PATH']}"
-    return {**outer, **named, "PATH": path, "VIRTUAL_ENV": str(home / "env")}
+    return {**outer, **variables, "PATH": path, "VIRTUAL_ENV": str(home / "env")}
 
 
-def _install(steps: Steps, uv: str, place: Path, what: Sequence[str], environment: Mapping[str, str]) -> None:
-    steps.run(f"making {place.name}", [uv, "venv", "--quiet", "--python", sys.executable, place], environment)
-    names = " ".join(each for each in what if not each.startswith("--"))
+def _make(steps: Steps, uv: str, place: Path, outer: Mapping[str, str]) -> None:
+    steps.run(f"making {place.name}", [uv, "venv", "--quiet", "--python", sys.executable, place], outer)
+
+
+def _install(
+    steps: Steps, uv: str, place: Path, named: str, what: Sequence[str], outer: Mapping[str, str]
+) -> None:
     words = [uv, "pip", "install", "--quiet", "--python", place / "bin" / "python", *what]
-    steps.run(f"installing {names}", words, environment)
+    steps.fetch(f"installing {named}", words, outer)
 
 
 def tools() -> list[str]:
@@ -251,56 +245,23 @@ def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER) -> Resul
             *chosen,
             *group.tests,
         ]
-        steps.run("its tests", words, environment, shown=True)
+        steps.run("its tests", words, environment)
     except Wrong as wrong:
         result.problems.append(str(wrong))
-    result.cases, result.seconds = read_cases(report), time.monotonic() - began
+    result.cases, result.seconds = ran.read_cases(report), time.monotonic() - began
     if not result.ran:
         result.problems.append("no test ran")
-    result.problems += [f"{each.name} skipped: {each.skipped}" for each in unexpected(result.cases, plan)]
+    wrong_skips = ran.unexpected(result.cases, plan.skips)
+    result.problems += [f"{each.name} skipped: {each.skipped}" for each in wrong_skips]
     return result
-
-
-def unexpected(cases: Iterable[Case], plan: Plan) -> list[Case]:
-    """Return the tests that skipped for a reason for which none may."""
-    return [
-        each
-        for each in cases
-        if each.skipped is not None and not any(part in each.skipped for part in plan.skips)
-    ]
-
-
-def never_ran(check: Sequence[Case], results: Sequence[Result], plan: Plan) -> list[Case]:
-    """Return the tests that skipped in `scripts/check` and ran in no group either, where nothing allows it."""
-    ran = {(each.file, each.name) for result in results for each in result.cases if each.skipped is None}
-    files = {file for file, _ in ran}
-    return [
-        each
-        for each in unexpected(check, plan)
-        if (each.file, each.name) not in ran and not (not each.name and each.file in files)
-    ]
-
-
-def table(results: Sequence[Result]) -> str:
-    """Return what ran as a table, and what is wrong below it."""
-    width = max(len(each.name) for each in results)
-    lines = [f"{'group':<{width}}  tests  skipped  seconds"]
-    for each in results:
-        mark = "  FAILED" if each.problems else ""
-        lines.append(f"{each.name:<{width}}  {each.ran:>5}  {each.skipped:>7}  {each.seconds:>7.0f}{mark}")
-    seconds = sum(each.seconds for each in results)
-    ran, skipped = sum(each.ran for each in results), sum(each.skipped for each in results)
-    lines.append(f"{'all':<{width}}  {ran:>5}  {skipped:>7}  {seconds:>7.0f}")
-    return "\n".join([*lines, *(f"{each.name}: {problem}" for each in results for problem in each.problems)])
 
 
 def checked(path: Path, plan: Plan) -> Result:
     """Return what `scripts/check` has run, and whether nothing was missing there."""
-    cases = read_cases(path)
-    spent = ElementTree.parse(path).find("testsuite") if path.exists() else None
-    result = Result("check", cases, float(spent.get("time", 0)) if spent is not None else 0.0)
+    result = Result("check", ran.read_cases(path), ran.read_seconds(path))
     if not result.ran:
         result.problems.append(f"{path}: no test ran")
+    result.problems += [f"{each.file} {each.name} failed" for each in result.cases if each.failed]
     python = ROOT / ".venv" / "bin" / "python"
     for module in plan.modules:
         done = subprocess.run([python, "-c", FIND, module], capture_output=True, check=False)
@@ -311,13 +272,14 @@ def checked(path: Path, plan: Plan) -> Result:
 
 def find_uv(folder: Path = FOLDER) -> str:
     """Return uv: the one on the PATH, else one that is installed from PyPI. Raises Wrong."""
-    if found := shutil.which("uv"):
-        return found
     place = folder / "uv"
+    if found := shutil.which("uv") or shutil.which("uv", path=place / "bin"):
+        return found
+    folder.mkdir(exist_ok=True)
     steps = Steps(300)
-    steps.run("making an environment for uv", [sys.executable, "-m", "venv", place], os.environ)
+    steps.fetch("making an environment for uv", [sys.executable, "-m", "venv", place], os.environ)
     words = [place / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"]
-    steps.run("installing uv", words, os.environ)
+    steps.fetch("installing uv", words, os.environ)
     return str(place / "bin" / "uv")
 
 
@@ -330,13 +292,22 @@ def run(plan: Plan, names: Sequence[str], after: Path | None) -> int:
         print(f"\n== {name}", flush=True)
         results.append(run_group(plan.groups[name], plan, uv))
     if after:
-        lost = never_ran(results[0].cases, results[1:], plan)
-        results[0].problems += [f"{each.file} {each.name} ran nowhere: {each.skipped}" for each in lost]
-    print(f"\n== what ran\n{table(results)}\n")
-    failed = sum(each.failed for result in results for each in result.cases)
-    ran, skipped = sum(each.ran for each in results), sum(each.skipped for each in results)
-    print(f"{ran - failed} passed, {failed} failed, {skipped} skipped")
+        problems_of_all(results, plan)
+    print(f"\n== what ran\n{ran.table(results)}\n")
+    print(ran.totals(results))
     return 1 if any(each.problems for each in results) else 0
+
+
+def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
+    """Print what all environments together say of the adapters and of skipped tests; add what is wrong with it."""
+    adapters = sorted(path.stem for path in (ROOT / "agents").glob("[!_.]*.py"))
+    said = ran.said_of(results)
+    print(f"\n== adapters\n{ran.adapters_table(adapters, said)}")
+    skipped = ran.skipped_everywhere(results)
+    print(f"\n== {len(skipped)} tests skipped in every environment\n{ran.reasons(skipped)}")
+    lost = ran.unexpected(skipped, plan.skips)
+    results[0].problems += [f"{each.file} {each.name} ran nowhere: {each.skipped}" for each in lost]
+    results[0].problems += ran.untold(adapters, said)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -344,6 +315,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/groups.py", description=(__doc__ or "").partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="name the groups")
+    commands.add_parser("uv", help="print the folder of uv, which is installed if it has to be")
     runs = commands.add_parser("run", help="run groups; all of them unless some are named")
     runs.add_argument("names", nargs="*", metavar="GROUP")
     runs.add_argument(
@@ -355,6 +327,9 @@ def main(words: Sequence[str] | None = None) -> int:
         if typed.command == "list":
             for group in plan.groups.values():
                 print(f"{group.name:<14}{' '.join(group.tests)}")
+            return 0
+        if typed.command == "uv":
+            print(Path(find_uv()).parent)
             return 0
         if unknown := [name for name in typed.names if name not in plan.groups]:
             raise Wrong(f"no group is called {unknown[0]!r} (there are: {', '.join(plan.groups)})")

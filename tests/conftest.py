@@ -93,6 +93,14 @@ class Talk:
         self._runner.run(self.agent.observe(turn))
         self.turns.append(turn)
 
+    def observe_session(self, *texts: str) -> None:
+        turns: list[Turn] = []
+        for text in texts:
+            said = Turn(self.message(text), Reply("Noted."), "tell", "talk/0", "script", session="1")
+            turns.append(said)
+            self.turns.append(said)
+        self._runner.run(self.agent.observe_session(turns))
+
     def restore(self, turns: list[Turn]) -> None:
         self._runner.run(self.agent.restore(turns))
         self.turns = list(turns)

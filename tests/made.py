@@ -17,7 +17,7 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
-from ltm_bench.score.comparison import Scored
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.figures import bins, needle_recall, points, skills
 from ltm_bench.score.headline import count_outcomes, example_score, retrievals, summarise_scenario
 from ltm_bench.score.judgements import Override, reply_hash

@@ -55,8 +55,15 @@ class Place:
 
     def needs(self, extra: str, package: str) -> None:
         """Skip where a package is not installed; it is not imported, as an adapter decides how that is done."""
-        if find_spec(package) is None:
+        if not _found(package):
             pytest.skip(f"needs the extra: pip install ltm-bench[{extra}]")
+
+
+def _found(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # not even the package that it is part of
+        return False
 
 
 Setting = Callable[[Place], contextlib.AbstractContextManager[Stage]]
@@ -151,6 +158,14 @@ def mem0(place: Place) -> Iterator[Stage]:
     with provider(model) as server:
         settings = {"model": "some-model", "base_url": server.openai_url, "dimensions": 512, **QUICK}
         yield Stage("mem0", settings, server)
+
+
+@stage("adk")
+def adk(place: Place) -> Iterator[Stage]:
+    place.needs("adk", "google.adk")
+    with provider(model) as server:
+        settings = {"core": "openai:some-model", "base_url": server.openai_url, "recent": 0, **QUICK}
+        yield Stage("adk", settings, server)
 
 
 @stage("langmem")

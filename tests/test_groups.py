@@ -22,12 +22,14 @@ pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="the source distrib
 
 @pytest.fixture(scope="module")
 def groups() -> ModuleType:
+    sys.path.insert(0, str(SCRIPT.parent))  # as for a program that is run
     spec = importlib.util.spec_from_file_location("groups", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["groups"] = module  # dataclasses look their annotations up there
     spec.loader.exec_module(module)
+    sys.path.remove(str(SCRIPT.parent))
     return module
 
 
@@ -119,9 +121,7 @@ def test_the_tests_of_every_group_exist_and_what_others_wrote_is_pinned(groups: 
 
 def test_ci_runs_the_groups_after_the_check() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    assert re.search(
-        r"scripts/check --all --junitxml=(\S+)\n.*groups\.py run --after \1\n", script, re.DOTALL
-    )
+    assert re.search(r"scripts/check --all --junitxml=(\S+) .*groups\.py run --after \1 ", script, re.DOTALL)
 
 
 # What the script does
@@ -137,7 +137,11 @@ if words[0] == "venv":
 elif "hangs==1" in words:
     time.sleep(60)
 elif "missing==1" in words:
-    sys.exit("error: there is no such package")
+    sys.exit("  × No solution found:\\n  ╰─▶ Because there is no missing==1,\\n      all is lost.")
+elif "tired==1" in words:
+    with open("asked", "a") as file:
+        file.write("once more\\n")
+    sys.exit("error: 503 Service Unavailable" if len(open("asked").readlines()) < 3 else 0)
 """
 
 
@@ -157,6 +161,7 @@ def place(groups: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     uv.write_text(UV, "utf-8")
     uv.chmod(uv.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(groups, "ROOT", tmp_path)
+    monkeypatch.setattr(groups, "PAUSES", (0.0, 0.0))
     return tmp_path
 
 
@@ -169,7 +174,7 @@ def outcome(groups: ModuleType, place: Path, **fields: Any) -> Any:
 def test_a_group_whose_tests_ran_is_in_order(groups: ModuleType, place: Path) -> None:
     result = outcome(groups, place, select="right or may_skip")
     assert (result.ran, result.skipped, result.problems) == (1, 1, [])
-    assert "some      1        1" in groups.table([result])
+    assert "some      1        1" in groups.ran.table([result])
 
 
 @pytest.mark.parametrize(
@@ -179,7 +184,11 @@ def test_a_group_whose_tests_ran_is_in_order(groups: ModuleType, place: Path) ->
         ({"select": "nothing_of_that_name"}, "no test ran"),
         ({"select": "may_skip"}, "no test ran"),
         ({"select": "right or test_skips"}, "test_skips skipped: needs the extra: nothing"),
-        ({"packages": ("missing==1",)}, "missing==1: ended with code 1"),
+        (
+            {"packages": ("missing==1",)},
+            "its environment could not be made: installing ltm-bench missing==1: "
+            "No solution found: Because there is no missing==1, all is lost.",
+        ),
         ({"packages": ("hangs==1",), "minutes": 0.02}, "hangs==1: broken off after 0.02 minutes"),
         ({"modules": ("no_such_module",)}, "finding the module no_such_module: ended with code 1"),
     ],
@@ -189,20 +198,79 @@ def test_a_group_that_did_not_run_whole_is_a_failure_and_says_why(
 ) -> None:
     result = outcome(groups, place, **fields)
     assert any(problem in each for each in result.problems), result.problems
-    assert "FAILED" in groups.table([result])
+    assert "FAILED" in groups.ran.table([result])
 
 
-def test_a_test_that_skips_in_every_environment_is_found(groups: ModuleType) -> None:
+def test_a_program_that_is_not_there_is_named(
+    groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(place))
+    result = outcome(groups, place, npm=("some@1",))
+    assert result.problems[0] == "installing some@1: npm: No such file or directory"
+
+
+def test_a_registry_that_is_out_of_breath_is_asked_again(groups: ModuleType, place: Path) -> None:
+    result = outcome(groups, place, packages=("tired==1",), select="right")
+    assert (result.ran, result.problems) == (1, [])
+    assert len((place / "asked").read_text().splitlines()) == 3
+
+
+def test_tests_that_skip_in_every_environment_are_found_and_named(
+    groups: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
     plan = groups.Plan({}, (), {}, {"root may write": "as CI may"})
-    case = groups.Case
-    check = [
-        case("a", "one", "no langmem"),
-        case("a", "two", "no langmem"),
-        case("a", "three", "root may write anywhere"),
-        case("b", "", "no ray"),
-    ]
+    case = groups.ran.Case
+    check = groups.Result(
+        "check",
+        [
+            case("a", "one", "no langmem"),
+            case("a", "two", "no langmem"),
+            case("a", "three", "root may write anywhere"),
+            case("b", "", "no ray"),
+            case("c", "passes"),
+        ],
+    )
     group = groups.Result("langmem", [case("a", "one"), case("a", "two", "no langmem"), case("b", "ran")])
-    assert [each.name for each in groups.never_ran(check, [group], plan)] == ["two"]
+    groups.problems_of_all([check, group], plan)
+    assert [each for each in check.problems if "ran nowhere" in each] == ["a two ran nowhere: no langmem"]
+    printed = capsys.readouterr().out
+    assert "== 2 tests skipped in every environment" in printed
+    assert "    1  root may write anywhere" in printed
+    assert groups.ran.totals([check, group]) == "3 passed, 0 failed, 2 skipped"
+
+
+def test_an_adapter_of_which_a_column_is_told_by_no_test_that_passed_is_a_problem(groups: ModuleType) -> None:
+    said = tuple(("mem0", f"{column}: yes") for column in groups.ran.COLUMNS)
+    case = groups.ran.Case
+    cases = [case("a", "one", said=said[:-1]), case("a", "two", failed=True, said=said)]
+    told = groups.ran.said_of([groups.Result("check", cases)])
+    assert groups.ran.untold(["mem0"], told) == ["no test that passed says of the adapter mem0: fork"]
+    assert groups.ran.adapters_table(["mem0"], told).endswith("| yes | yes | yes | not tested |")
+
+
+def test_what_the_tests_of_adapters_say_are_the_columns_of_the_table(groups: ModuleType) -> None:
+    source = "".join(
+        (ROOT / "tests" / "agents" / f"test_{name}.py").read_text("utf-8")
+        for name in ("conformance", "killed")
+    )
+    for column in groups.ran.COLUMNS:
+        assert f'"{column}' in source, column
+
+
+def test_a_report_is_read_with_reasons_and_properties(groups: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "r.xml").write_text(
+        '<testsuites><testsuite time="2.5"><testcase classname="a" name="one"><properties>'
+        '<property name="mem0" value="fork: yes"/></properties></testcase>'
+        '<testcase classname="" name="b"><skipped message="no ray"/></testcase>'
+        '<testcase classname="a" name="two"><failure/></testcase></testsuite></testsuites>'
+    )
+    case = groups.ran.Case
+    assert groups.ran.read_cases(tmp_path / "r.xml") == [
+        case("a", "one", said=(("mem0", "fork: yes"),)),
+        case("b", "", "no ray"),
+        case("a", "two", failed=True),
+    ]
+    assert groups.ran.read_seconds(tmp_path / "r.xml") == 2.5
 
 
 def test_a_mistake_in_the_table_is_named(groups: ModuleType, tmp_path: Path) -> None:

@@ -74,11 +74,15 @@ class Ledger:
         self._put([turn])
         self.begun = turn
 
-    def finish(self, turn: Turn, data: Any = None) -> None:
-        """Record that the memory has heard this turn."""
-        heard = Heard(turn.message.turn, fingerprint(turn), data)
-        self._put([heard.turn, heard.said, heard.data])
-        self.heard.append(heard)
+    def finish(self, turn: Turn, data: Any = None, *, with_it: Sequence[Turn] = ()) -> None:
+        """Record that the memory has heard this turn, and those before it that it heard in the same call.
+
+        For those the ledger has no data: what the adapter wants to know stands with the last one.
+        """
+        together = [Heard(each.message.turn, fingerprint(each)) for each in with_it]
+        together.append(Heard(turn.message.turn, fingerprint(turn), data))
+        self._put(*([each.turn, each.said, each.data] for each in together))
+        self.heard += together
         self.begun = None
 
     def agreed(self, turns: Sequence[Turn]) -> int:
@@ -100,9 +104,9 @@ class Ledger:
         self.begun = None
         write_whole(self._path, "".join(_line([each.turn, each.said, each.data]) for each in self.heard))
 
-    def _put(self, row: list[Any]) -> None:
+    def _put(self, *rows: list[Any]) -> None:
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(_line(row))
+            file.write("".join(map(_line, rows)))
 
 
 class Tally:

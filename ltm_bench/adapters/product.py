@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.ledger import Ledger, Tally, name_in
 from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import at_least
-from ltm_bench.core.agent import Agent, Memory
+from ltm_bench.core.agent import Agent, Memory, session_of
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 
@@ -29,7 +30,7 @@ class MemoryProduct(Agent):
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Endpoint | None,
         *,
         core: str,
         core_settings: Mapping[str, Any],
@@ -53,9 +54,11 @@ class MemoryProduct(Agent):
             recent=(recent, 0),
             window=(window, 256),
         )
-        self.endpoint = endpoint
-        self.connections = endpoint.connections
         self._core = Core(core, core_settings, window)
+        if endpoint is None:
+            self.connections = self._core.connections
+        else:
+            self.endpoint, self.connections = endpoint, endpoint.connections
         self._limit = memories
         self._tally = Tally()
         self._recent: deque[Turn] = deque(maxlen=recent)
@@ -66,6 +69,13 @@ class MemoryProduct(Agent):
     async def hear(self, turn: Turn) -> None:
         """Tell the product a turn, and record it in the ledger before and after."""
         raise TypeError(f"{type(self).__name__} does not define hear()")
+
+    async def hear_session(self, turns: Sequence[Turn]) -> None:
+        """Tell the product about a session in one call. Products that take many messages at once override this.
+
+        All turns have the same user.
+        """
+        raise TypeError(f"{type(self).__name__} does not define hear_session()")
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Cut the product and the ledger back to these turns; return how many of them the product still has.
@@ -110,14 +120,34 @@ class MemoryProduct(Agent):
         await self.resumed(turns[:agreed])
         self._restored = True
         self._recent.extend(turns[:agreed])
-        for turn in turns[agreed:]:
-            await self.observe(turn)
+        for session, together in groupby(turns[agreed:], key=session_of):
+            if session is not None and self.takes_sessions:
+                await self.observe_session(tuple(together))
+            else:
+                for turn in together:
+                    await self.observe(turn)
+
+    @property
+    def takes_sessions(self) -> bool:
+        """Whether the product has a `hear_session`."""
+        return type(self).hear_session is not MemoryProduct.hear_session
 
     async def observe(self, turn: Turn) -> None:
         """Tell the product a turn."""
         await self._hear(turn)
         if turn.billed:  # a resumed run: this reply has been billed, and everything before it
             self.billed(None)
+
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        """Tell the product about a session, in one call per user."""
+        await self._ready()
+        for _, own in groupby(turns, key=lambda turn: turn.message.user):
+            together = tuple(own)
+            with self._operating("write"):
+                await self.hear_session(together)
+            self._recent.extend(together)
+            if together[-1].billed:
+                self.billed(None)
 
     async def _hear(self, turn: Turn) -> None:
         await self._ready()

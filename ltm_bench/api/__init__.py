@@ -45,7 +45,8 @@ from ltm_bench.runner.progress import Progress
 from ltm_bench.score.fold import score_run
 
 if TYPE_CHECKING:
-    from ltm_bench.score.comparison import Comparison, Scored
+    from ltm_bench.score.comparison import Comparison
+    from ltm_bench.score.entrants import Scored
 
 __all__ = [
     "CACHE",
@@ -316,7 +317,7 @@ def plot(
 
 
 def _scored(runs: Sequence[Run | str | os.PathLike[str]], reports: str | os.PathLike[str]) -> list[Scored]:
-    from ltm_bench.score.comparison import Scored
+    from ltm_bench.score.entrants import Scored
 
     loaded = [each if isinstance(each, Run) else load_run(each, reports=reports) for each in runs]
     return [Scored(each.manifest, each.results) for each in loaded]

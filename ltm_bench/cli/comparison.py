@@ -18,7 +18,9 @@ from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.report.words import cost, p_value, seconds, signed
-from ltm_bench.score.comparison import Cell, Comparison, Pair
+from ltm_bench.score.cells import Cell
+from ltm_bench.score.comparison import Comparison
+from ltm_bench.score.pairs import Pair
 from ltm_bench.score.statistics import TEST
 
 MOST_PAIRS = 12

@@ -79,7 +79,8 @@ class Thresholds:
     def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
         from ltm_bench.cli.comparison import print_pairs
         from ltm_bench.score.circumstances import scored_otherwise
-        from ltm_bench.score.comparison import Scored, pair
+        from ltm_bench.score.entrants import Scored
+        from ltm_bench.score.pairs import pair
 
         for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
             complain(f"warning: not scored alike: {warning}")

@@ -32,13 +32,15 @@ class Memory:
     at: datetime | None = None
     """The benchmark's time at which it was stored."""
     turn: int | None = None
-    """The turn that it came from."""
+    """The turn that it came from; the last one, where it came from several at once."""
     relevance: float | None = None
     """Higher is nearer; the scale is the agent's own."""
     id: str | None = None
     """What the agent's store calls it."""
     user: str | None = None
     """The user it belongs to, for agents that keep users apart."""
+    since: int | None = None
+    """The first of the turns that it came from, where it came from a whole session at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """Asks judges: agent adapters with a rubric. They work from the log, after the conversation, and never during it.
 
-A judge is asked only where a matcher cannot tell, and about the replies that a published scorer puts before one, with
-that scorer's questions. Answers are stored, keyed by everything that went into the question,
-so re-scoring a run costs nothing.
+A judge is asked only if a matcher cannot tell, and about replies whose published scorer uses a judge, with that
+scorer's questions. Answers are stored, keyed by everything in the question, so re-scoring a run costs nothing.
 """
 
 from __future__ import annotations
@@ -67,12 +66,12 @@ async def ask_all(
     """Ask every judge about every case, several at a time; return the opinions case by case.
 
     Args:
-        judges: Whom to ask.
-        cases: What to ask about.
+        judges: The judges.
+        cases: The cases to ask about.
         memory: Opinions so far; cases in it are not asked again, and new opinions are stored there at once.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         on_done: Called after each opinion.
-        time: Which time the cases are asked: the second time is a question of its own.
+        time: The repetition: a second time is a separate question.
     """
     places = asyncio.Semaphore(CONCURRENT)
 
@@ -97,7 +96,7 @@ async def ask_all(
 
 
 def doubtful(results: Results) -> list[tuple[str, Question]]:
-    """Return a run's questions, with their example, that the matcher could not decide, whether judged since or not."""
+    """Return the questions that the matcher could not decide, with their examples, even if judged since."""
     return [
         (example.id, question)
         for example in results.examples
@@ -114,12 +113,12 @@ async def judge_run(
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[Judgement]:
-    """Return what the judges say about a run's undecided replies.
+    """Return the judges' opinions on a run's undecided replies.
 
     Args:
-        questions: Those that the matchers could not decide, with their examples.
-        told: Its turns.
-        judges: Whom to ask.
+        questions: The undecided questions, with their examples.
+        told: The run's turns.
+        judges: The judges.
         memory: Opinions so far, as in `ask_all`.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         on_done: Called after each opinion.
@@ -145,9 +144,9 @@ async def have_judged(
     Args:
         run: The run folder; a database beside it holds earlier answers.
         results: The run's results.
-        judges: Whom to ask.
+        judges: The judges.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
-        notify: Called with one line for each thing that happens.
+        notify: Called with a line for each event.
 
     Returns:
         Whether there was anything to judge.

@@ -1,4 +1,4 @@
-"""Puts confident verdicts before a judge who does not see them, and writes down what it says."""
+"""Has a judge read replies with confident verdicts, without showing it those, and records what it says."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ltm_bench.score.fold import score_run
 from ltm_bench.score.judgements import reply_hash
 
 WORTH = 0.5
-"""Sensitivity + specificity - 1 that a judge must reach: with less, its own errors drown those of the scorer."""
+"""Minimum sensitivity + specificity - 1 of a judge: below it, its own errors drown the scorer's."""
 
 
 class Drawn(NamedTuple):
-    """A verdict that is audited, and the case that it is put as."""
+    """An audited verdict, and its case for the judge."""
 
     verdict: Confident
     case: Case
@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
 
 
 def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Drawn]:
-    """Draw the verdicts of a run that are audited. Raises ConfigError if there are none to draw from."""
+    """Draw verdicts of a run to audit. Raises ConfigError if it has none."""
     verdicts = confident(score_run(run, manifest).examples)
     if not verdicts:
         raise ConfigError(
@@ -48,7 +48,7 @@ def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Dr
 
 
 def commission_judge(judge: Judge, sample: int, seed: int, memory: Memory) -> Commission:
-    """Commission a judge. Raises ConfigError if it was never calibrated, or if its word is worth too little."""
+    """Commission a judge. Raises ConfigError if it was never calibrated, or errs too often."""
     check = f"ltm-bench judge check --judge {judge.name}"
     calibration = memory.calibration(judge.key)
     if calibration is None:
@@ -76,7 +76,7 @@ def unread(run: Path, by: Commission, drawn: Sequence[Drawn]) -> list[Drawn]:
 
 
 def commissioned(run: Path, by: Commission) -> None:
-    """Write a commission down, unless it is the newest of this auditor already."""
+    """Record a commission, unless it already is this auditor's newest."""
     if records(run).commissions.get((by.auditor, by.key)) != by:
         write_down(run, [by])
 
@@ -84,18 +84,18 @@ def commissioned(run: Path, by: Commission) -> None:
 async def have_read(
     run: Path, by: Commission, drawn: Sequence[Drawn], judge: Judge, memory: Memory, budget: Budget
 ) -> int:
-    """Have a judge read what it has not read yet, and write down what it says.
+    """Have a judge read what it has not read yet, and record what it says.
 
     Args:
         run: The run folder.
         by: The judge's commission.
-        drawn: What is audited.
+        drawn: The audited verdicts.
         judge: The judge.
         memory: Opinions so far, as in `ask_all`.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
 
     Returns:
-        How many answers were missing or unreadable; these are asked for again next time.
+        The number of missing or unreadable answers, which are asked for again next time.
     """
     left = unread(run, by, drawn)
     heard = await ask_all([judge], [each.case for each in left], memory, budget)

@@ -15,19 +15,19 @@ from ltm_bench.judge.trials import Trial
 from ltm_bench.score.judgements import Opinion, majority
 
 REPEATED = 40
-"""Cases that are asked several times, to see whether the judge says the same again."""
+"""Number of cases asked repeatedly, to see whether the judge is consistent."""
 
 
 class Calibrated(NamedTuple):
-    """What came of a calibration."""
+    """The result of a calibration."""
 
     calibration: Calibration
     outcomes: Sequence[Outcome]
-    """What the judge said of each trial."""
+    """The judge's opinion on each trial."""
 
 
 def repeated(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the trials that are asked several times: as many kinds and scenarios as possible."""
+    """Return the trials to repeat: as many kinds and scenarios as possible."""
     step = max(1, -(-len(trials) // REPEATED))
     return [*trials][::step]
 
@@ -90,6 +90,6 @@ def _tally(said: Sequence[Outcome], right: bool) -> Tally:
 
 
 def _flipped(opinions: Sequence[Opinion]) -> bool:
-    """Whether a judge has called the same reply right, and not right."""
+    """Whether a judge called the same reply both right and not right."""
     heard = [each.outcome for each in opinions if each.outcome is not Outcome.JUDGE_ERROR]
     return len({outcome is Outcome.CORRECT for outcome in heard}) > 1

@@ -1,4 +1,4 @@
-"""What asking a judge would cost, said before it is asked."""
+"""Quotes the cost of asking a judge, before it is asked."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ ANSWER = 60
 
 
 class Quote(NamedTuple):
-    """How many calls asking takes, and their price."""
+    """The number of calls, and their price."""
 
     calls: int
     known: int
-    """Answers that are there already, and cost nothing."""
+    """Stored answers, which cost nothing."""
     likely: Decimal | None
-    """With answers of the usual length. None if a price is unknown."""
+    """Price with answers of the usual length; None if unknown."""
     most: Decimal | None
-    """With the longest answers that the judge can give."""
+    """Price with the longest possible answers."""
     free: bool
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return it in one line."""
         said = "1 call" if self.calls == 1 else f"{self.calls} calls"
         if self.known:
             said += f", {self.known} answered earlier"
@@ -47,7 +47,7 @@ def _spelt(price: Decimal) -> str:
 
 
 def quote(judge: Judge, cases: Iterable[tuple[Case, int]], memory: Memory) -> Quote:
-    """Say what it takes to ask a judge about these cases, each for the n-th time."""
+    """Quote the cost of asking a judge about these cases, each for the n-th time."""
     agent = judge.make()
     calls = known = 0
     likely: Decimal | None = Decimal()

@@ -1,4 +1,4 @@
-"""Puts the questions of published scorers to a judge, and keeps its answers, so that no question is paid for twice."""
+"""Asks a judge the questions of published scorers, and keeps its answers, so that no question is paid for twice."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Grader:
     """A judge with a file of its answers.
 
     Args:
-        judge: Whom to ask.
-        store: The file, JSON lines, which is appended to.
+        judge: The judge.
+        store: A JSON Lines file to append to.
         budget: What may be spent.
-        on_bad: Is told of each question that the judge failed to answer.
+        on_bad: Called with each question that the judge failed to answer.
     """
 
     def __init__(self, judge: Judge, store: Path, budget: Budget, on_bad: Callable[[str], None]) -> None:
@@ -41,7 +41,7 @@ class Grader:
                     entry = json_of(line)
                     self._known[entry["key"]] = entry["answer"]
                 except (ValueError, LookupError, TypeError):
-                    continue  # cut short while it was written: asked again
+                    continue  # cut off while being written: asked again
 
     async def ask(self, text: str) -> str | None:
         """Return the judge's answer; None if it fails. Raises BudgetReached."""

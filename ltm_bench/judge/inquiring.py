@@ -1,7 +1,7 @@
-"""Judges the replies of a run as the published scorers of public sets do, with their own questions to a judge.
+"""Judges a run's replies as the published scorers of public sets do, with their questions to a judge.
 
-Beside them, replies that are vague and wrong on purpose are judged in the same way: how many of those a judge passes
-says how far to trust the rest.
+Deliberately vague, wrong replies are judged in the same way: the share that a judge passes shows how far to trust the
+rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ltm_bench.score.results import FIGURES, Results
 
 
 class Asked(NamedTuple):
-    """A reply to a question of a public set whose scorer asks a judge."""
+    """A reply to a question whose published scorer asks a judge."""
 
     example: str
     turn: int
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
 
 
 def asked_in(run: Path, manifest: Manifest, results: Results) -> list[Asked]:
-    """Return the replies of a run that published scorers put before a judge. Raises LogError."""
+    """Return a run's replies whose published scorers ask a judge. Raises LogError."""
     replies = {
         (example.id, question.turn): question
         for example in results.examples
@@ -79,15 +79,15 @@ async def inquire(
     concurrent: int,
     notify: Callable[[str], None],
 ) -> tuple[list[Judgement], list[VagueTrial]]:
-    """Return what judges say of replies, and of vague wrong replies to some of the same questions.
+    """Return judges' opinions on replies, and on vague wrong replies to some of the same questions.
 
     Args:
         asked: The replies.
-        judges: Whom to ask.
-        memory: Their answers so far; what is in it is not asked again, and new answers are stored at once.
+        judges: The judges.
+        memory: Their answers so far; known ones are not asked again, and new ones are stored at once.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
-        concurrent: Replies in progress at the same time.
-        notify: Told, before anything is asked, what will be.
+        concurrent: Maximum concurrent replies.
+        notify: Called with what will be asked, before anything is.
     """
     vague = [
         each._replace(reply=vague_reply(each.question, place)) for place, each in enumerate(sampled(asked))

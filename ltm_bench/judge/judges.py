@@ -15,7 +15,7 @@ from ltm_bench.plan.agents import resolve_agent
 
 @dataclass(frozen=True)
 class Judge:
-    """An agent that gives verdicts: a fresh one for every case, so that no case influences the next."""
+    """An agent that gives verdicts: a fresh instance for every case, so that no case influences the next."""
 
     name: str
     description: Mapping[str, Any]
@@ -24,11 +24,11 @@ class Judge:
 
     @property
     def key(self) -> str:
-        """Hash of everything that its verdicts depend on, the rubric included."""
+        """Hash of everything that its verdicts depend on, including the rubric."""
         return self.key_with(rubric.digest())
 
     def key_with(self, digest: str) -> str:
-        """Return the same for another rubric, by that one's hash."""
+        """Return the same for another rubric, given by its hash."""
         content = json.dumps([self.description, digest], sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 

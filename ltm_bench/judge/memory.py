@@ -1,4 +1,4 @@
-"""Earlier opinions and calibrations of judges, in a small database that runs share."""
+"""A small database of judges' opinions and calibrations, shared by all runs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ THRESHOLD = 0.95
 
 
 LEAST = 0.8
-"""Share of the cases of each kind that a judge must get right to pass. Lower, since there are fewer of them."""
+"""Share of each kind's cases that a judge must get right to pass; lower, since each kind has fewer."""
 
 FEW = 5
-"""Cases of a kind, below which the kind does not count by itself."""
+"""Minimum number of cases for a kind to count by itself."""
 
 MOST_FLIPS = 0.05
-"""Share of the repeated cases of which a judge may say now one thing and now another."""
+"""Maximum share of repeated cases with inconsistent answers."""
 
 
 class Tally(BaseModel):
@@ -39,14 +39,14 @@ class Tally(BaseModel):
 
     n: int
     accepted: int
-    """Called right."""
+    """Replies called right."""
     unreadable: int
     right: bool
     """Whether these replies are right."""
 
     @property
     def rate(self) -> float:
-        """Share of them that the judge got right; what could not be read counts against it."""
+        """Share that the judge got right; unreadable answers count against it."""
         return (self.accepted if self.right else self.n - self.accepted - self.unreadable) / max(self.n, 1)
 
 
@@ -60,9 +60,9 @@ class Calibration(BaseModel):
     kinds: dict[str, Tally]
     """By the kind of case."""
     repeated: int = 0
-    """Cases that were asked several times."""
+    """Cases asked repeatedly."""
     flipped: int = 0
-    """Those of them of which the judge did not always say the same."""
+    """Those of them with inconsistent answers."""
     dollars: float | None
 
     @property
@@ -108,7 +108,7 @@ class Calibration(BaseModel):
 
     @property
     def shortfalls(self) -> list[str]:
-        """What keeps it from passing, each with the figure and the one needed."""
+        """Why it did not pass: each figure, and the one needed."""
         found = [
             f"{name} {value:.3f}, {THRESHOLD} is needed"
             for name, value in (("sensitivity", self.sensitivity), ("specificity", self.specificity))
@@ -130,13 +130,13 @@ class Calibration(BaseModel):
 
 
 class _Answer(BaseModel):
-    """What a judge answered, as the database holds it."""
+    """A judge's answer, as stored."""
 
     said: Said
 
 
 class Memory:
-    """The database of opinions and calibrations. Runs share it, so it is in the folder of all runs."""
+    """The database of opinions and calibrations. Runs share it, so it is in the reports folder."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,14 +160,14 @@ class Memory:
         return hashlib.sha256(content.encode()).hexdigest()
 
     def opinion(self, judge: Judge, case: Case, time: int = 1) -> Opinion | None:
-        """Return what a judge said about a case earlier, when it was asked for the first or the n-th time."""
+        """Return a judge's earlier opinion on a case, from the first or the n-th time."""
         row = self._database.execute(
             "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case, time),)
         ).fetchone()
         return Opinion.model_validate_json(row[0]) if row else None
 
     def keep(self, judge: Judge, case: Case, opinion: Opinion, time: int = 1) -> None:
-        """Store what a judge said, unless it was unreadable: then the case is asked again next time."""
+        """Store an opinion, unless it was unreadable: then the case is asked again next time."""
         if opinion.outcome is not Outcome.JUDGE_ERROR:
             with self._database as database:
                 database.execute(
@@ -176,14 +176,14 @@ class Memory:
                 )
 
     def answer(self, judge: Judge, text: str) -> Said | None:
-        """Return what a judge answered when it was told the same before."""
+        """Return a judge's earlier answer to the same text."""
         row = self._database.execute(
             "SELECT content FROM answers WHERE key = ?", (judge.key_with(text),)
         ).fetchone()
         return _Answer.model_validate_json(row[0]).said if row else None
 
     def keep_answer(self, judge: Judge, text: str, said: Said) -> None:
-        """Store what a judge answered, unless it failed."""
+        """Store an answer, unless it failed."""
         if not said.failed:
             content = _Answer(said=said).model_dump_json()
             with self._database as database:
@@ -192,12 +192,12 @@ class Memory:
                 )
 
     def calibration(self, key: str) -> Calibration | None:
-        """Return how a judge did when it was last calibrated, if ever."""
+        """Return a judge's last calibration, if any."""
         row = self._database.execute("SELECT content FROM calibrations WHERE key = ?", (key,)).fetchone()
         return Calibration.model_validate_json(row[0]) if row else None
 
     def keep_calibration(self, calibration: Calibration) -> None:
-        """Store how a judge did."""
+        """Store a calibration."""
         with self._database as database:
             database.execute(
                 "INSERT OR REPLACE INTO calibrations VALUES (?, ?)",

@@ -1,4 +1,4 @@
-"""What a judge is told, and how its answer is read. Pure text, identified by its hash so that verdicts can be compared.
+"""The prompt of a judge, and the parser of its answer. Pure text, identified by its hash. compared.
 
 The agent's reply is untrusted: it is passed as a JSON string, so that nothing in it can pose as the rubric.
 """
@@ -47,14 +47,14 @@ MEANINGS = {
 """The verdicts that a judge may give, and their outcomes."""
 
 READ = 20_000
-"""How many characters of a reply a judge is shown."""
+"""Maximum characters of a reply shown to a judge."""
 
 
 MOST_TOLD = 12_000
-"""How many characters of what was said earlier a judge is shown."""
+"""Maximum characters of earlier turns shown to a judge."""
 
 LEAST_TOLD = 300
-"""How many characters of each earlier message it is shown in any case."""
+"""Characters of each earlier message that are always shown."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +62,19 @@ class Earlier:
     """A turn that bears on a question."""
 
     at: str
-    """Benchmark time, e.g. `2026-01-05 09:00`; empty if it is not known."""
+    """Benchmark time, e.g. `2026-01-05 09:00`; empty if unknown."""
     user: str
     agent: str = ""
-    """The agent's reply, where it matters."""
+    """The agent's reply, if it matters."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A question and a reply for a judge to decide on. Nothing in it says what the matcher thinks."""
+    """A question and a reply for a judge to decide on. It does not reveal the matcher's verdict."""
 
     question: str
     expected: str
-    """A right reply, or what a right reply has to say."""
+    """A right reply, or what a right reply must say."""
     reply: str
     told: tuple[Earlier, ...] = ()
     at: str = ""
@@ -107,7 +107,7 @@ def prompt(case: Case) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text without its middle, if it has more characters than `most`."""
+    """Return a text without its middle, if it is longer than `most` characters."""
     return text if len(text) <= most else f"{text[: most // 2]} […] {text[-(most // 2) :]}"
 
 

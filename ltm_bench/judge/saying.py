@@ -1,4 +1,4 @@
-"""Says one thing to a judge and hears its answer: the one place where judges are called."""
+"""Sends a judge one message and returns its answer: the only place that calls judges."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Said(NamedTuple):
-    """What a judge answered."""
+    """A judge's answer."""
 
     text: str
-    """What went wrong, where it failed."""
+    """The answer, or what went wrong if it failed."""
     usage: Usage | None = None
     dollars: float | None = None
     """None if the price is unknown."""
@@ -31,7 +31,7 @@ class Said(NamedTuple):
 
 
 async def say(judge: Judge, text: str, budget: Budget) -> Said:
-    """Say something to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised."""
+    """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised."""
     message = Message(text, AT, 0)
     with tempfile.TemporaryDirectory() as home:
         agent = None
@@ -44,7 +44,7 @@ async def say(judge: Judge, text: str, budget: Budget) -> Said:
                 payment.settle(reply.usage)
         except BudgetReached:
             raise
-        except Exception as error:  # a judge is anybody's adapter
+        except Exception as error:  # a judge's adapter can raise anything
             return Said(scrubbed(f"{type(error).__name__}: {error}"), failed=True)
         finally:
             if agent is not None:

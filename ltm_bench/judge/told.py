@@ -1,4 +1,4 @@
-"""What an example's conversation held before a question: all that a judge or a person needs to read its reply."""
+"""The turns before a question: everything that a judge or a person needs to read its reply."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Told:
         self._turns = turns
 
     def case(self, example: str, question: Question) -> Case:
-        """Return what is put before a judge: the question, what was said before it, and the reply."""
+        """Return a judge's case: the question, the turns before it, and the reply."""
         asked = question.turn or 0
         earlier = self._turns.get(example, {})
         return Case(
@@ -35,8 +35,8 @@ class Told:
 def read_told(run: Path, manifest: Manifest) -> Told:
     """Read the turns of a run's examples from its log. Raises LogError.
 
-    What the agent said is kept where it was asked something or made to chat: its replies to needles are politeness. Of
-    a message in which needles are buried, only the needles are kept.
+    The agent's replies are kept only for questions and chats: its replies to needles are politeness. Of messages with
+    buried needles, only the needles are kept.
     """
     turns: dict[str, dict[int, Earlier]] = {}
     for path in conversations(run, manifest):

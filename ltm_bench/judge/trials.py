@@ -1,4 +1,4 @@
-"""Replies whose verdict is known, composed from the scenarios' own right and wrong answers. The same every time."""
+"""Replies with known verdicts, composed from the scenarios' own right and wrong answers. The same every time."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ ABSTENTIONS = (
     "Could you remind me? We have talked about so much that this one is gone.",
 )
 _TEXTUAL = (NamesOnly, Retells, Says, ListsAll)
-"""Matchers for which the question, what was told and a right reply tell a judge everything that it needs."""
+"""Matchers for which question, needles and a right reply are all that a judge needs."""
 
 _SEED = 4711
-"""A seed that nobody runs."""
+"""A seed that no run uses."""
 
 _ROUNDS = 40
-"""Examples of each scenario that cases are made from, at most."""
+"""Maximum examples per scenario that cases are made from."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _cases(
 
 
 def _confusable(expect: Matcher) -> str | None:
-    """Return the wrong reply that looks most like the right one; None if there is none of the kind."""
+    """Return the wrong reply that looks most like the right one; None if there is none."""
     right = expect.right()[0]
     bad = [reply for reply in expect.wrong() if reply.strip(" …")]
     bad = [reply for reply in bad if expect.verdict(reply, ()).outcome in (Outcome.WRONG, Outcome.STALE)]

@@ -1,4 +1,4 @@
-"""Replies that are vague and wrong on purpose: whoever passes them passes anything that sounds like an answer."""
+"""Deliberately vague and wrong replies: a judge that passes them passes anything that sounds like an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ltm_bench.datasets.judging import Ask, conduct, together
 from ltm_bench.datasets.matching import SetMatcher
 
 MOST = 40
-"""Questions of a set for which vague replies are put before a judge."""
+"""Number of a set's questions with vague replies."""
 
 _SENTENCES = (
     "You mentioned {topic} along the way; it was one of those that you were quite clear about at the time.",
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 
 def vague_reply(question: str, place: int) -> str:
-    """Return a reply that says nothing, in the question's own words.
+    """Return a reply without content, in the question's own words.
 
     Args:
-        question: What was asked; of several lines, the last one counts.
-        place: Which of the sentences is used: the same number gives the same reply.
+        question: The question; of several lines, the last one counts.
+        place: The number of the sentence; the same number gives the same reply.
     """
     words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", question.strip().rpartition("\n")[2])
     topic = [word for word in words if word.casefold() not in _SMALL and not word.isdigit()]
@@ -49,17 +49,17 @@ def sampled(items: Sequence[T]) -> list[T]:
 
 
 class FalseAccepts(NamedTuple):
-    """What a judge gives for answers that are wrong on purpose."""
+    """A judge's verdicts on deliberately wrong answers."""
 
     n: int
     rate: float
     """The mean, from 0 to 1."""
     of: str
-    """Which answers they are."""
+    """What kind of answers they are."""
 
 
 async def false_accepts(asked: Sequence[tuple[SetMatcher, str]], ask: Ask) -> FalseAccepts | None:
-    """Put vague wrong replies to some questions before a judge; None if it could be asked about none.
+    """Ask a judge about vague wrong replies to some questions; None if none could be asked.
 
     Args:
         asked: The questions: their matchers, and their texts.

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.comparison import Cell, Comparison, Pair, Row
+from ltm_bench.score.cells import Cell
+from ltm_bench.score.comparison import Comparison
+from ltm_bench.score.pairs import Pair
+from ltm_bench.score.rows import Row
 from ltm_bench.score.shifts import Shift
 
 WIDTH, HEIGHT = 260, 130

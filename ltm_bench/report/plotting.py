@@ -13,7 +13,7 @@ import altair as alt
 
 from ltm_bench.report.text import visible
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.comparison import Scored, entrants
+from ltm_bench.score.entrants import Scored, entrants
 from ltm_bench.score.results import ExampleResult
 from ltm_bench.score.statistics import Interval
 

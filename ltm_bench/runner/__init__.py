@@ -1,6 +1,6 @@
 """Carries out plans: one conversation, the examples of an isolated run, many runs at once, here or on a cluster.
 
-`holding` holds one run from wherever its log ends; `conversation` is its main line, `calls` every call to its agent.
-`sweep` and `ray` hold many. `estimate`, `references` and `checking` play scripts without a run folder of the user's.
-This room writes logs, and nothing that is derived from them.
+`holding` carries out one run from wherever its log ends; `conversation` is its main loop, `calls` makes every call to
+its agent. `sweep` and `ray` carry out many. `estimate`, `references` and `checking` play scripts without a run folder.
+This room writes logs, but nothing derived from them.
 """

@@ -1,4 +1,4 @@
-"""Calls to the agent of one conversation: opening it, catching up with the log, asking it, and what that may cost.
+"""Calls to the agent of one conversation: opens it, catches up with the log, asks it, and keeps to the budget.
 
 Whatever an adapter raises becomes an error from which the run can be resumed.
 """
@@ -33,18 +33,18 @@ from ltm_bench.runner.debts import NONE, Doubt, Place, doubt_about
 T = TypeVar("T")
 
 RECALLED = 50
-"""Memories that retrieval is asked for, to find out where an answer was lost."""
+"""Memories requested from retrieval, to find out where an answer was lost."""
 
 INSTEAD = 5
-"""Memories that are written down of what was retrieved and is no needle."""
+"""Maximum number of retrieved non-needles recorded."""
 
 SHOWN = 300
-"""Characters of each that are written down."""
+"""Characters recorded of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of asking the agent."""
+    """The result of asking the agent."""
 
     reply: Reply
     tokens_sent: int
@@ -53,9 +53,9 @@ class Answer:
     recalled: Sequence[Memory] | None
     """What retrieval gave for a question, before it was asked; None if nobody can tell."""
     charged: Decimal = NOTHING
-    """What was charged because the reply does not say what it used."""
+    """The charge for a reply that does not report its usage."""
     operations: Sequence[Done] = ()
-    """What the agent did for it."""
+    """The agent's operations for it."""
 
 
 class Calls:
@@ -74,22 +74,22 @@ class Calls:
         on_doubt: Callable[[str], None],
         charged: Set[Place] = frozenset(),
     ) -> None:
-        """Prepare the calls; nothing is called yet.
+        """Prepare the calls. Calls nothing.
 
         Args:
             agent: The agent.
-            recorder: Of the conversation.
+            recorder: The conversation's recorder.
             journal: Where the wall-clock time of every call goes.
             home: The agent's own folder.
             budget: What may be spent.
-            places: Calls that may be under way at a time; other conversations share them.
-            conversation: The name of the conversation, where a run has several.
-            on_doubt: Told of a turn that the agent may get twice.
+            places: Limits concurrent calls; shared with other conversations.
+            conversation: The conversation's name, if the run has several.
+            on_doubt: Called with a turn that the agent may get twice.
             charged: Logged replies that were charged without a usage, by conversation and turn.
         """
         self.agent = agent
         self.live = False
-        """Whether the agent has caught up with the log, so that it may be asked."""
+        """Whether the agent has caught up with the log and can be asked."""
         self.opened = False
         self._under_way: set[asyncio.Future[None]] = set()
         self._recorder = recorder
@@ -101,12 +101,15 @@ class Calls:
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
-        self._session: list[Turn] = []  # that is being told, for an agent that takes sessions
-        self._turn = 0  # the last one that the agent has heard of, for errors
+        # Needles that their own words have found since anything but a question was said: the many questions about one
+        # history need not look for each of them again.
+        self._stored: set[int] = set()
+        self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
+        self._turn = 0  # the last one the agent has heard, for errors
 
     @property
     def observes_the_replay(self) -> bool:
-        """Whether the agent is restored by observing every turn, so that it can do so while the log is replayed."""
+        """Whether the agent is restored by observing every turn, which it can do during the replay."""
         return type(self.agent).restore is Agent.restore
 
     async def open(self) -> None:
@@ -127,7 +130,7 @@ class Calls:
                 await self._guard(self.agent.close(), self._turn)
 
     async def observe(self, turn: Turn) -> None:
-        """Let the agent take a turn as having happened; a session at once, when it is over, if it takes sessions."""
+        """Let the agent observe a turn, or a whole session at its end if it takes sessions."""
         if self._session and session_of(turn) != session_of(self._session[0]):
             await self._tell_session()
         if turn.session is not None and self.agent.takes_sessions:
@@ -136,13 +139,14 @@ class Calls:
             await self._tell([turn], self.agent.observe(turn))
 
     async def _tell_session(self) -> None:
-        """Let the agent take the session that is over, if there is one."""
+        """Let the agent observe the finished session, if any."""
         if turns := self._session:
             self._session = []
             await self._tell(turns, self.agent.observe_session(tuple(turns)))
 
     async def _tell(self, turns: Sequence[Turn], call: Awaitable[None]) -> None:
-        """Make a call that tells the agent of turns."""
+        """Make a call that tells the agent turns."""
+        self._stored.clear()
         last = turns[-1].message
         self._turn = last.turn
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
@@ -154,17 +158,17 @@ class Calls:
             self._journal.put(self._where(last.turn) | _operations(done))
 
     async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
-        """Make a call that brings no reply, with money reserved for each attempt; its usage comes with the next one."""
+        """Make a call without a reply, with money reserved for each attempt; the next reply reports its usage."""
         mark = partial(self._mark, message.turn)
         with self._budget.paying(self.agent, message, mark, at_once=False):
             await self._guard(call, message.turn)
 
     async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
-        """Open the agent and bring it to where the log ends, unless it is there already.
+        """Open the agent and bring it to the end of the log, unless it is there.
 
         Args:
             turn: The number of the next turn; all before it are in the log.
-            turns: How many these are: turns and forks are numbered together.
+            turns: The number of those turns; turns and forks are numbered together.
             going_on: The session of the next turn; what the log has of it is told once it is over.
         """
         self._turn = turn
@@ -176,7 +180,7 @@ class Calls:
         await self.stand_after(turns, going_on)
 
     async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
-        """Open the agent and restore it from the first turns of the log, unless it is open: then it has heard them."""
+        """Open the agent and restore it from the log's first turns; an open agent has heard them already."""
         if not self.opened:
             await self.open()
             if turns:
@@ -198,21 +202,23 @@ class Calls:
     async def ask(
         self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
     ) -> Answer:
-        """Have the agent reply.
+        """Ask the agent for a reply.
 
         Args:
-            message: What it is asked.
-            turns: How many turns came before it.
+            message: The message.
+            turns: The number of turns before it.
             record: Records that the message goes out, and returns its tokens; called at the last moment, when nothing
-                can stop the call any more.
-            question: Whether the reply will be scored: the agent's indexers are then waited for.
-            doubtful: Whether the log holds the message already, so that the agent may get it twice.
+                can prevent the call any more.
+            question: Whether the reply will be scored; if so, waits for the agent's indexers first.
+            doubtful: Whether the log already holds the message, so that the agent may get it twice.
         """
         doubt, lost = self._looked_up(
             message, doubtful=doubtful
         )  # before this process adds a note of its own
         await self.catch_up(message.turn, turns)
         await self._tell_session()
+        if not question:
+            self._stored.clear()
         recalled = await self._settled(message) if question else None
         async with self._granted(message) as granted:
             asked = _Asked(message, "turn", doubt, lost, recalled)
@@ -221,12 +227,12 @@ class Calls:
     async def fork(
         self, message: Message, record: Callable[[], int], frozen: asyncio.Event, *, doubtful: bool
     ) -> Answer:
-        """Have the agent freeze the prompt for a question beside the conversation, and then answer it.
+        """Have the agent freeze its prompt for a forked question, and then answer it.
 
         Args:
             message: The question.
             record: Records that it goes out, and returns its tokens; called at the last moment.
-            frozen: Set as soon as the conversation can go on, whatever comes of the question.
+            frozen: Set as soon as the conversation can continue, whatever happens to the question.
             doubtful: Whether it went out before, so that the agent may get it twice.
         """
         try:
@@ -243,12 +249,13 @@ class Calls:
             frozen.set()
 
     async def delete(self, queries: Sequence[str], message: Message) -> None:
-        """Have the agent delete what it was asked to, where that takes a call of its own.
+        """Have the agent delete what it was asked to, if that takes a separate call.
 
-        One that decides what it remembers while it replies has been asked in so many words; nothing is called for it.
+        An agent that decides what to remember while it replies has been asked in words, and needs no call.
         """
         if type(self.agent).forget is Agent.forget or self.agent.writes_in_reply:
             return
+        self._stored.clear()
         for query in queries:
             await self._pay_for(self._forget(query), message)
 
@@ -257,11 +264,11 @@ class Calls:
             await self.agent.forget(query)
 
     def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
-        """Return what is known of a call that went out before, and charge it with what it may have cost."""
+        """Return what is known about a call that went out before, and charge what it may have cost."""
         doubt = self._doubt_about(message.turn) if doubtful else NONE
         if not doubt.unpaid:
             return doubt, NOTHING
-        if doubt.reserved is not None:  # counted already, with all that this run may owe: see `owed`
+        if doubt.reserved is not None:  # counted already, with everything that this run may owe: see `owed`
             return doubt, doubt.reserved
         lost = self._most(message)
         self._budget.lose(lost)
@@ -278,9 +285,9 @@ class Calls:
 
     @asynccontextmanager
     async def _granted(self, message: Message) -> AsyncIterator[_Granted]:
-        """Wait for a place and for money, which are given back at the end.
+        """Wait for a slot and for money, both released at the end.
 
-        Where the money is in other calls of this conversation, it waits for them: most of it comes back.
+        If other calls of this conversation hold the money, waits for them: most of it comes back.
         """
         mark = partial(self._mark, message.turn)
         while True:
@@ -310,7 +317,7 @@ class Calls:
         record: Callable[[], int],
         granted: _Granted,
     ) -> Answer:
-        """Call the agent, and return what came of it."""
+        """Call the agent, and return the result."""
         turn, (payment, heard) = asked.message.turn, granted
         begun = self._journal.clock()
         try:
@@ -322,7 +329,7 @@ class Calls:
                 reply = await self._guard(call(), turn)
             if problem := _unusable(reply):
                 raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
-        except BaseException:  # whatever it is, it ends the call
+        except BaseException:  # any exception ends the call
             payment.fail()
             self._note(turn, "failed_after", self._journal.clock() - begun, heard)
             raise
@@ -330,24 +337,26 @@ class Calls:
         payment.settle(reply.usage)
         reply = replace(reply, text=without_values(reply.text))
         done = [*asked.frozen, *noted]
-        if all(each.name != "answer" for each in noted):  # what it does not name is answering
+        if all(
+            each.name != "answer" for each in noted
+        ):  # time that it does not attribute counts as answering
             rest = seconds - sum(each.seconds for each in noted)
             done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
         return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
 
     def note_fork(self, number: int, answer: Answer) -> None:
-        """Write down how long the answer to a fork took."""
+        """Record how long the answer to a fork took."""
         self._note(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
 
     async def note(self, turn: int, answer: Answer) -> None:
-        """Write down how long a reply took, once it is in the log, and have a paid one synced."""
+        """Record how long a logged reply took, and sync a paid one."""
         self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
         if not self.agent.free:
             self._recorder.sync_soon(self._journal.path)
-            await asyncio.sleep(0)  # an agent that never waits would keep the sync from its turn
+            await asyncio.sleep(0)  # an agent that never awaits would starve the sync
 
     def replayed(self, turn: int, reply: Reply) -> None:
-        """Hear of a logged reply. What all of them cost was counted before; here it shows whether that is known."""
+        """Note a logged reply. Its cost has been counted; this only notes whether that is known."""
         priced = reply.usage is not None and dollars(reply.usage) is not None
         if not (priced or self.agent.free or (self._conversation, turn) in self._charged):
             self._budget.unknown = True
@@ -355,10 +364,10 @@ class Calls:
     async def trace(
         self, question: Message, heard: Sequence[Turn], found: Sequence[Memory], *, failed: bool
     ) -> None:
-        """Write down at which rank each needle was retrieved for a question, and what was retrieved instead.
+        """Record at which rank each needle was retrieved for a question, and what was retrieved instead.
 
-        Where the question failed, also whether each needle was stored: whether asking for its words finds it. This is
-        evidence beside the log, not part of it: what retrieval would have given cannot be replayed.
+        If the question failed, also record whether each needle was stored, that is, found by its own words. This is
+        evidence beside the log, not part of it: retrieval cannot be replayed.
         """
         needles = []
         told = [turn for turn in heard[:-1] if turn.kind == "tell"]
@@ -366,7 +375,7 @@ class Calls:
             stored = None
             if failed:
                 try:
-                    stored = _rank(turn, await self.agent.recall(turn.message.text, RECALLED)) is not None
+                    stored = await self._finds(turn)
                 except (NotImplementedError, AgentError):
                     return
             needles.append([turn.message.turn, stored, _rank(turn, found)])
@@ -382,11 +391,20 @@ class Calls:
         ]
         self._trace.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
 
+    async def _finds(self, needle: Turn) -> bool:
+        """Whether asking the agent's retrieval for a needle's own words finds it. Raises NotImplementedError."""
+        number = needle.message.turn
+        if number not in self._stored:
+            if _rank(needle, await self.agent.recall(needle.message.text, RECALLED)) is None:
+                return False
+            self._stored.add(number)
+        return True
+
     async def _recalled(self, message: Message) -> Sequence[Memory] | None:
-        """Return what retrieval gives for a question; None if there is none, or where it might cost money."""
+        """Return what retrieval gives for a question; None if there is no retrieval, or it might cost money."""
         if type(self.agent).recall is Agent.recall:
             return None
-        if self._budget.limit is not None and not self.agent.free:  # nothing was set aside for it
+        if self._budget.limit is not None and not self.agent.free:  # no money was reserved for it
             return None
         try:
             return await self.agent.recall(message.text, RECALLED)
@@ -399,16 +417,16 @@ class Calls:
         return (dollars(most) if most is not None else None) or NOTHING
 
     def _doubt_about(self, turn: int) -> Doubt:
-        """Return what is known of a call whose message is in the log, and whose reply is not."""
+        """Return what is known about a call whose message is logged and whose reply is not."""
         return doubt_about(self._journal.path, self._where(turn))
 
     def _doubt(self, turn: int, lost: Decimal, what: str) -> None:
-        """Name a turn or a fork that the agent has heard, or may have heard, and now gets once more."""
+        """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
         self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
     def _mark(self, turn: int, mark: Mark, price: Decimal) -> None:
-        """Write down how an attempt stands, so that after a crash it is known what it may have cost."""
+        """Record the state of an attempt, so that after a crash it is known what it may have cost."""
         if mark == "sending":
             reserved = {"reserved": float(price)} if price else {}
             self._journal.put(self._where(turn) | {mark: True} | reserved)
@@ -418,7 +436,7 @@ class Calls:
             self._journal.sync()
 
     def _where(self, turn: int) -> dict[str, Any]:
-        """Return how a side file says to which turn of which conversation a record belongs."""
+        """Return the fields by which a side file identifies a turn and its conversation."""
         return {"turn": turn} | ({"conversation": self._conversation} if self._conversation else {})
 
     def _note(
@@ -450,28 +468,28 @@ class Calls:
 
 
 class _Asked(NamedTuple):
-    """What is asked, and what is known of it before."""
+    """A message to the agent, and what is known about earlier attempts."""
 
     message: Message
     what: str
-    """What it is called where it is in doubt."""
+    """Its name in messages about doubt."""
     doubt: Doubt
     lost: Decimal
-    """What was charged because it went out before."""
+    """The charge for an earlier attempt."""
     recalled: Sequence[Memory] | None
     frozen: Sequence[Done] = ()
-    """What the agent did before, to freeze its prompt."""
+    """The agent's operations while it froze its prompt."""
 
 
 class _Granted(NamedTuple):
-    """What a call may use."""
+    """The resources granted to a call."""
 
     payment: Payment
     heard: Traffic
 
 
 def _operations(done: Sequence[Done]) -> dict[str, Any]:
-    """Return what the side file says of operations: name, seconds, and the usage of each call to a model."""
+    """Return the side file's form of operations: name, seconds, and the usage of each model call."""
     rows = [
         [each.name, round(each.seconds, 6), [usage and usage_data(usage) for usage in each.usage]]
         for each in done
@@ -484,15 +502,16 @@ def _charged(price: Decimal) -> dict[str, float]:
 
 
 def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
-    """Return the place of a needle among memories, 1 being the first; None if it is not among them."""
+    """Return a needle's rank among memories, from 1; None if it is not among them."""
     places = (rank for rank, memory in enumerate(memories, start=1) if _is_of(needle, memory))
     return next(places, None)
 
 
 def _is_of(needle: Turn, memory: Memory) -> bool:
-    """Whether a memory is of a needle: by its turn where it says one, else by its text."""
+    """Whether a memory comes from a needle: by its turn if known, else by its text."""
     if memory.turn is not None:
-        return memory.turn == needle.message.turn
+        first = memory.turn if memory.since is None else memory.since
+        return first <= needle.message.turn <= memory.turn
     return " ".join(needle.message.text.split()) in " ".join(memory.text.split())
 
 
@@ -501,7 +520,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _unusable(reply: object) -> str:
-    """Return why what an adapter returned cannot be written down as a reply; empty if it can."""
+    """Return why an adapter's return value cannot be recorded as a reply; empty if it can."""
     if not isinstance(reply, Reply):
         return f"{type(reply).__name__}, not a Reply"
     if not isinstance(reply.text, str):

@@ -1,4 +1,4 @@
-"""Checks whether a scenario or an adapter keeps the rules. Executes that file, and no other."""
+"""Checks a scenario or an adapter against the rules. Executes only that file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ltm_bench.script.scenario import Example, Scenario
 
 _SEEDS = 20
 _HEAP = 8000
-"""Span, in tokens, at which a reciter's last messages are a heap."""
+"""Span in tokens at which the reciter's last messages are a heap."""
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
@@ -42,8 +42,8 @@ def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield the findings about a scenario or an adapter. Raises PluginError if the file cannot be read.
 
     Args:
-        path: Of the file; it is executed, and no other.
-        settings: Of the adapter.
+        path: The file; no other is executed.
+        settings: The adapter's settings.
     """
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such file")
@@ -78,7 +78,7 @@ def _imports(tree: ast.Module) -> list[str]:
 
 
 def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
-    """Give the findings about a scenario; one that is written as data alone has no tree."""
+    """Return the findings about a scenario; one in TOML has no tree."""
     if tree is not None:
         yield _docstring(tree)
         foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
@@ -121,7 +121,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
 
 
 def _recited(examples: Sequence[Example], span: int) -> Finding:
-    """Say whether an agent that recites its last messages, filler and all, is taken in earnest."""
+    """Return whether an agent that recites its last messages, filler included, scores above chance."""
     talk = play(
         examples,
         agent_class("reciter")(),
@@ -145,7 +145,7 @@ def _but(faults: Sequence[object]) -> str:
 
 
 def _accepts(expect: Matcher, steps: Sequence[Step], reply: str) -> bool:
-    """Say whether a reply to the last of these steps is right, after ideal replies to the others."""
+    """Whether a reply to the last of these steps is right, after ideal replies to the others."""
     replies = [*(ideal_reply(step.line) for step in steps[:-1]), reply]
     turns = [
         Turn(Message(step.text, _START, i), Reply(said))
@@ -162,7 +162,8 @@ def _through_json(data: object) -> dict[str, object]:
 
 
 _HASH_SEEDS = ("1", "2", "3", "4")
-"""A set of two words has the same order under all of them with a chance of 1 in 8, a larger one hardly ever."""
+"""A set of two words keeps its order under all of these hash seeds with a chance of 1 in 8, a larger one almost
+never."""
 
 _ELSEWHERE = """
 import sys
@@ -188,7 +189,7 @@ for index in range(int(sys.argv[2])):
 
 
 def _differs_elsewhere(path: Path) -> tuple[bool, str]:
-    """Say whether processes with other hash seeds get another script, and what is wrong if one gets none."""
+    """Return how scripts differ in processes with other hash seeds, or why one fails; empty if they agree."""
     started = [
         subprocess.Popen(
             [

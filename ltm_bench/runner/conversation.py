@@ -1,7 +1,7 @@
 """One conversation, one event at a time: the whole run, or one example of an isolated run.
 
-There is one path for running and for resuming. Every event goes to the recorder, which compares it with what the log
-already holds, and writes it once the log ends; only from there on is the agent called.
+Running and resuming are one path. Every event goes to the recorder, which compares it with the log, and writes it once
+the log ends; only then is the agent called.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from ltm_bench.script.rehearsal import acknowledgement, ideal_reply
 from ltm_bench.script.scenario import Example
 
 COMPARED = 100
-"""Filler turns of a log that are composed again and compared in a replay; later ones are passed over.
+"""Logged filler turns that a replay composes again and compares; later ones are skipped.
 
-The manifest settles what the filler is (its digest, the seed), and a hundred messages tell whether that still holds. Of
-the others the introductions are compared, which come from the same dice, and all of the last one.
+The manifest determines the filler (its digest, the seed), and a hundred messages show whether that still holds. Of the
+others, only the introductions are compared, which come from the same dice, and all of the last one.
 """
 
 Verdicts = Mapping[tuple[str, int], Verdict]
-"""What the matchers said, by example and turn."""
+"""The matchers' verdicts, by example and turn."""
 
 
 class _Exchange(NamedTuple):
@@ -53,7 +53,7 @@ class _Exchange(NamedTuple):
 
 
 class _Recalled(NamedTuple):
-    """What retrieval gave for a fork, to be written down once all of them are answered."""
+    """What retrieval gave for a fork, recorded once all forks are answered."""
 
     question: Message
     turns: Sequence[Turn]
@@ -73,15 +73,15 @@ class Conversation:
         forks: ForkFile,
         observer: Observer,
     ) -> None:
-        """Prepare a conversation; nothing is said yet.
+        """Prepare a conversation. Nothing is said yet.
 
         Args:
-            plan: Of the run.
-            examples: Those that speak in this conversation.
+            plan: The run's plan.
+            examples: The examples of this conversation.
             calls: The agent.
             recorder: The log.
             forks: Where replies to forks are kept until they are in the log.
-            observer: Told of everything.
+            observer: Gets every event.
         """
         self.verdicts: dict[tuple[str, int], Verdict] = {}
         self._plan = plan
@@ -115,8 +115,8 @@ class Conversation:
         """Talk until every example has ended. Raises RunIncomplete or BudgetReached when it cannot go on."""
         calls, recorder = self._calls, self._recorder
         try:
-            # Most agents are restored by observing every turn; they do so during the replay, and the log is read once.
-            # The others are restored after it. Nobody needs to be restored to a conversation that is finished.
+            # Most agents are restored by observing every turn, which happens during the replay, so the log is read
+            # once. The others are restored after it. A finished conversation restores no agent.
             if calls.observes_the_replay and recorder.logged is not None and not is_finished(recorder.path):
                 await calls.open()
             try:
@@ -125,10 +125,10 @@ class Conversation:
                 RunIncomplete,
                 BudgetReached,
                 OSError,
-            ):  # the forks under way are paid for, and so they are kept
+            ):  # pending forks are paid for, so they are kept
                 await self._forks.settle(cancel=False)
                 raise
-            except BaseException:  # an interruption: what is under way is asked again later
+            except BaseException:  # an interruption: pending forks are asked again later
                 await self._forks.settle(cancel=True)
                 raise
         finally:
@@ -138,7 +138,7 @@ class Conversation:
     async def _talk(self) -> None:
         scheduler, task = self._scheduler, asyncio.current_task()
         while True:
-            if task is not None and task.cancelling():  # an agent that never waits would not let it through
+            if task is not None and task.cancelling():  # an agent that never awaits would starve it
                 raise asyncio.CancelledError
             decision = scheduler.decide()
             if isinstance(decision, Send):
@@ -202,7 +202,7 @@ class Conversation:
         self._end(ended)
 
     async def _fork(self, fork: Fork) -> None:
-        """Ask a question beside the conversation, unless its reply is there already."""
+        """Ask a question beside the conversation, unless its reply is known."""
         calls, line, example = self._calls, fork.line, fork.example
         if self._recorder.logged is None:
             await self._catch_up()
@@ -246,7 +246,7 @@ class Conversation:
         self._end(self._scheduler.take(tokens))
 
     async def _look(self, example: Example, line: Line, turn: int) -> None:
-        """After an example's last question, read what the agent has written down of what it was told."""
+        """After an example's last question, read what the agent's store holds of its facts."""
         if self._looking.hear(example.id, line) and self._calls.live:
             await self._looking.look(self._calls.agent, example.id, turn)
 
@@ -285,10 +285,10 @@ class Conversation:
         self._observer.turn(turn, tokens, self._scheduler.position, replayed=not calls.live)
 
     def _pass_over(self) -> Turn | None:
-        """Take a filler turn from the log as it stands there, without composing it; None if it has to be composed.
+        """Take a filler turn from the log without composing it; None if it must be composed.
 
-        It has to stand where the scheduler wants filler, with its reply, and begin as the dice say. The last one of a
-        log is composed: it is the same only if all before it were as long as they should be.
+        It must stand where the scheduler wants filler, have its reply, and begin as the dice say. The log's last one is
+        composed: it is the same only if all earlier ones had the right length.
         """
         sent, last = self._recorder.logged, self._recorder.last_filler
         if (
@@ -330,7 +330,7 @@ class Conversation:
     async def _exchange(
         self, message: Message, record: Callable[[], int], *, question: bool = False
     ) -> _Exchange:
-        """Record a message, and the reply that the log holds or the agent's."""
+        """Record a message and its reply, from the log or the agent."""
         doubtful = False
         if self._recorder.logged is not None:
             sent = record()
@@ -346,7 +346,7 @@ class Conversation:
             question=question,
             doubtful=doubtful,
         )
-        tokens = self._replied(answer.reply)  # before all else: it was paid for
+        tokens = self._replied(answer.reply)  # first of all: it was paid for
         await self._calls.note(message.turn, answer)
         return _Exchange(answer.tokens_sent, answer.reply, tokens, answer.recalled)
 
@@ -359,7 +359,7 @@ class Conversation:
         answered: Literal["script"] | None = None,
         going_on: SessionKey | None = None,
     ) -> _Exchange:
-        """Record a message that a script answers in the agent's place, and that answer."""
+        """Record a message that a script answers in place of the agent, and the answer."""
         sent = record()
         if self._recorder.logged is None:  # killed between message and answer
             await self._catch_up(going_on)
@@ -379,13 +379,13 @@ class Conversation:
         Args:
             kind: What the turn is.
             text: The message.
-            known: Returns its tokens where a rehearsal or the filler knows them.
-            example: Who speaks; None for filler.
+            known: Returns its tokens if a rehearsal or the filler knows them.
+            example: The example that speaks; None for filler.
             due: The position at which it was due.
-            line: What the script yielded.
+            line: The line that the script yielded.
 
         Returns:
-            The tokens of the message.
+            The message's tokens.
         """
         tokens = self._tokens(text, known)
         self._recorder.put(
@@ -430,7 +430,7 @@ class Conversation:
         return tokens
 
     def _tokens(self, text: str, known: Callable[[], int | None]) -> int:
-        """Return the tokens of a text that the log may hold already, or that others may know; else count them."""
+        """Return a text's tokens, from the log or from `known` if possible; else count them."""
         logged = self._recorder.logged
         if isinstance(logged, Sent | Forked | Replied) and text == (
             logged.reply if isinstance(logged, Replied) else logged.message
@@ -446,14 +446,14 @@ def _buried(line: Line) -> tuple[tuple[str, int | None], ...] | None:
 
 
 def needs_no_agent(line: Line) -> bool:
-    """Whether a script can acknowledge a line: a needle to which no reply is better than any other."""
+    """Whether a script can acknowledge a line: a needle without a best reply."""
     return isinstance(line, Tell) and line.ideal is None
 
 
 def json_form(data: Mapping[str, object]) -> dict[str, object]:
-    """Return a matcher's form as it looks when it has been through JSON, so that it can be compared with the log.
+    """Return a matcher's form as JSON would return it, so that it can be compared with the log.
 
-    Raises TypeError for what would not come back from there as it is.
+    Raises TypeError if a value would not survive JSON.
     """
     return {key: _through_json(value) for key, value in data.items()}
 

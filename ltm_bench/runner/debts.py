@@ -1,4 +1,4 @@
-"""What a run may owe for calls whose replies its log does not hold, by the side file `timings.jsonl`."""
+"""What a run may owe for calls whose replies are not in its log, from the side file `timings.jsonl`."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ltm_bench.log.lines import records
 
 
 class Doubt(NamedTuple):
-    """What is known of a call whose message is in the log, and whose reply is not."""
+    """What is known about a call whose message is logged and whose reply is not."""
 
     asked: bool
-    """Whether the agent has heard the message, as far as anybody knows."""
+    """Whether the agent may have heard the message."""
     unpaid: bool
-    """Whether it may have cost something that has not been charged."""
+    """Whether it may have cost something not charged yet."""
     reserved: Decimal | None = None
-    """What was reserved for that, where the side file says so."""
+    """The amount reserved for that, if the side file has it."""
 
 
 NONE = Doubt(False, False)
 
 
 def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
-    """Return what the side file says of a call whose reply is not in the log.
+    """Return what the side file says about a call whose reply is not in the log.
 
-    Where it does not say when the conversation began, it tells nothing, and everything is in doubt.
+    If it lacks the start of the conversation, it proves nothing, and everything is in doubt.
     """
     told, state = False, _State()
     for record in records(timings):
@@ -42,17 +42,17 @@ def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
 
 
 class _State(NamedTuple):
-    """How the call of one turn stands, by the records of the side file so far."""
+    """The state of one turn's call, by the side file's records so far."""
 
     asked: bool = False
     unpaid: bool = False
     reserved: Decimal | None = None
 
     def after(self, record: Mapping[str, Any]) -> _State:
-        """Return how it stands after one more record of this turn."""
+        """Return the state after one more record of this turn."""
         if record.get("sending") is True:
             return _State(self.asked, True, _price(record, "reserved"))
-        if "seconds" in record:  # a reply was there; if the log has lost it since, so is its usage
+        if "seconds" in record:  # there was a reply; if the log has since lost it, its usage is lost too
             return _State(True, True)
         if record.get("lost") is True or record.get("doubtful") is True:
             unreadable = "dollars" in record and _price(record, "dollars") is None
@@ -76,24 +76,24 @@ def _all_refused(record: Mapping[str, Any]) -> bool:
 
 
 Place = tuple[str | None, int]
-"""A turn or a fork: its conversation, where a run has several, and its number."""
+"""A turn or a fork: its conversation, if the run has several, and its number."""
 
 
 class Owed(NamedTuple):
-    """What a run's side file says of money that its log does not show."""
+    """Money that a run's side file shows and its log does not."""
 
     dollars: Decimal
     """The upper bound, if known, for the attempts whose usage never came."""
     replies: Set[Place]
-    """Logged replies that are among them."""
+    """Logged replies among them."""
 
 
 def owed(timings: Path, replied: Container[Place]) -> Owed:
-    """Read what was charged because no usage came, and what is reserved for calls that a crash cut off.
+    """Read what was charged for lack of a usage, and what is reserved for calls cut off by a crash.
 
     Args:
-        timings: The side file, in which all commands that have worked on the run have written.
-        replied: The turns and forks whose replies are in a log: none of those was cut off.
+        timings: The side file, written by every command that worked on the run.
+        replied: The turns and forks whose replies are logged; none of those was cut off.
     """
     total, replies = Decimal(), set()
     states: dict[Place, _State] = {}
@@ -111,7 +111,7 @@ def owed(timings: Path, replied: Container[Place]) -> Owed:
 
 
 def _price(record: Mapping[str, Any], name: str) -> Decimal | None:
-    """Return what a record says in dollars; None if it says nothing that makes sense."""
+    """Return a record's amount in dollars; None if it has no valid one."""
     price = record.get(name)
     if not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
         return None

@@ -1,9 +1,9 @@
-"""What a run would use, without any call: the real schedule, with an agent that only counts.
+"""Estimates what a run would use, without any call: the real schedule, with an agent that only counts.
 
-In place of a chat model stands one that keeps the whole conversation in a window, as the chat adapters do, and replies
-with as many tokens as it is told. Of every request it counts how much a provider could have had in its prompt cache:
-all that the last request had, unless turns were dropped from the window's beginning since. Of any other agent the
-calls are counted, and its own `reserve` says what they cost at most.
+A stand-in for a chat model keeps the whole conversation in a window, as the chat adapters do, and replies with a given
+number of tokens. For every request it counts how much a provider could have in its prompt cache: everything in the last
+request, unless turns have been dropped from the window since. For other agents only calls are counted, and their own
+`reserve` bounds the cost.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ REPLIES = {"low": 12, "likely": 60, "high": 250}
 LIKELY = REPLIES["likely"]
 
 FIRST_TOKEN = 1.0
-"""Seconds that a provider usually takes before it answers."""
+"""A provider's usual latency in seconds."""
 
 PER_SECOND = 60.0
-"""Tokens that a provider usually writes in a second."""
+"""A provider's usual tokens per second."""
 
 MOST_SIMULATED = 4_000_000
-"""Tokens of the longest conversation that a forecast simulates: two or three seconds."""
+"""Tokens of the longest conversation that a forecast simulates, in two or three seconds."""
 
 _WORDS = " well"
-"""A word of one token, of which replies are made."""
+"""A word of one token, the material of replies."""
 
 
 @dataclass
@@ -61,33 +61,33 @@ class Estimate:
 
     calls: int = 0
     filler: int = 0
-    """Calls of these that ask the agent filler."""
+    """Those of the calls that are filler."""
     turns: int = 0
     prompt: int = 0
-    """Tokens of all prompts; 0 if the agent is no chat model in a window."""
+    """Tokens of all prompts; 0 if the agent is not a chat model in a window."""
     cached: int = 0
     output: int = 0
     tokens: int = 0
-    """Of the conversation."""
+    """Tokens of the conversation."""
     examples: int = 0
     overruns: int = 0
     """Examples whose last question would come after their span."""
     dollars: Decimal | None = Decimal()
     """With the provider's prompt cache; None if a price, or the agent's use, is unknown."""
     dollars_uncached: Decimal | None = Decimal()
-    """Without the cache; for an agent that is no chat model in a window, the same as `dollars`."""
+    """Without the cache; the same as `dollars` unless the agent is a chat model in a window."""
     bounded: bool = False
-    """Whether `dollars` is the most that the agent could cost, rather than what it would."""
+    """Whether `dollars` is an upper bound rather than an estimate."""
     overflows: int = 0
     beside: int = 0
-    """Calls for forked questions, which nobody waits for."""
+    """Calls for forked questions, which run concurrently."""
     output_beside: int = 0
     seconds: float | None = None
-    """How long the calls take; None if nothing tells how long one takes."""
+    """Seconds for all calls; None if the time of one is unknown."""
 
     @property
     def minutes(self) -> float | None:
-        """How long the calls take."""
+        """Minutes for all calls."""
         return None if self.seconds is None else self.seconds / 60
 
 
@@ -164,7 +164,7 @@ class _Counting(Agent):
 
 
 def _common(last: Prompt, prompt: Prompt, frame: int) -> int:
-    """Return how many tokens of a prompt the one before it began with."""
+    """Return the length in tokens of the prefix that a prompt shares with the one before."""
     before = len(last.history)
     if before <= len(prompt.history) and (not before or prompt.history[before - 1] is last.history[-1]):
         return last.tokens
@@ -247,17 +247,17 @@ class _Tally:
 
 
 def estimate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None) -> Estimate:
-    """Run a plan's conversation with an agent that only counts; nothing of it is kept. As `simulate`."""
+    """Run a plan's conversation with an agent that only counts, keeping nothing. Blocking form of `simulate`."""
     return asyncio.run(simulate(plan, reply_tokens, latency))
 
 
 async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None) -> Estimate:
-    """Run a plan's conversation with an agent that only counts; nothing of it is kept.
+    """Run a plan's conversation with an agent that only counts, keeping nothing.
 
     Args:
         plan: The run.
         reply_tokens: Tokens of every reply, up to the most that the agent's model writes.
-        latency: Seconds that a call takes; None: what providers of chat models usually take.
+        latency: Seconds per call; None for the usual time of chat providers.
     """
     agent = plan.agents.sample
     model = agent.usage_model()
@@ -280,7 +280,7 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
             _walk(plan, examples, reply_tokens, found)
         found.dollars = found.dollars_uncached = _most(agent, found.calls)
         found.bounded = not agent.free
-    waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, the last alone
+    waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, only the last
     if latency is not None:
         found.seconds = waited * latency
     elif model is not None:
@@ -291,9 +291,9 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
 
 
 async def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:
-    """Estimate a run in the moment before it starts; None for one that is too long to be simulated meanwhile.
+    """Estimate a run just before it starts; None if it is too long to simulate quickly.
 
-    None also where there is no room for the simulation: the run itself may have some, or says what it lacks.
+    Also None if there is no room for the simulation: the run may have some, or reports what it lacks.
     """
     rounds = max((example.index for example in plan.examples), default=0) + 1
     if not plan.manifest.suite.isolated and rounds * plan.manifest.span > MOST_SIMULATED:
@@ -308,7 +308,7 @@ _HELLO = Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0)
 
 
 def _most(agent: Agent, calls: int) -> Decimal | None:
-    """Return the most that so many calls can cost, by what the agent reserves for a short message."""
+    """Return an upper bound for the cost of these calls, from what the agent reserves for a short message."""
     if agent.free:
         return Decimal()
     most = agent.reserve(_HELLO)

@@ -1,7 +1,7 @@
-"""The forked questions of one conversation: each is answered beside it, all at once, and leaves no trace in it.
+"""The forked questions of one conversation: answered concurrently beside it, without a trace in it.
 
-A fork is frozen where the conversation stands, and answered whenever its answer comes. What came back is in a side file
-at once, and in the log at the end, in order of id: so equal replies give equal logs, in whatever order they came.
+A fork is frozen at its point of the conversation, and answered whenever its answer arrives. Replies go into a side file
+at once, and into the log at the end, in order of id: equal replies give equal logs, in whatever order they arrive.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Forks:
     """The forks of one conversation."""
 
     def __init__(self, calls: Calls, file: ForkFile, counter: Counter) -> None:
-        """Prepare; nothing is asked yet.
+        """Prepare. Asks nothing.
 
         Args:
             calls: The agent.
-            file: Where replies are kept until they are in the log.
+            file: Keeps replies until they are in the log.
             counter: Counts the tokens of replies.
         """
         self._calls = calls
@@ -34,7 +34,7 @@ class Forks:
         self._running: dict[int, asyncio.Task[None]] = {}
 
     def known(self, forked: Forked) -> Answered | None:
-        """Return the reply to a fork that came before the run was interrupted."""
+        """Return a fork's reply from before an interruption."""
         answered = self._file.answer_to(forked)
         if answered is not None:
             self._answers[forked.id] = answered
@@ -42,12 +42,12 @@ class Forks:
         return answered
 
     async def ask(self, forked: Forked, message: Message, then: Callable[[Answer], None]) -> None:
-        """Have the agent freeze its prompt, and answer it later; where its forks are barriers, before this returns.
+        """Have the agent freeze its prompt, and answer later; if its forks are barriers, before this returns.
 
         Args:
             forked: The fork.
-            message: What is asked.
-            then: Told of the answer, once that is kept.
+            message: The question.
+            then: Called with the answer, once that is kept.
         """
         frozen = asyncio.Event()
         task = asyncio.create_task(self._answer(forked, message, frozen, then))
@@ -56,7 +56,7 @@ class Forks:
         if self._calls.agent.forks == "barrier":
             await asyncio.wait([task])
             if (failure := task.exception()) is not None:
-                raise failure  # it could not be asked later: the agent would have heard more by then
+                raise failure  # asking later is too late: the agent would have heard more
 
     async def _answer(
         self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[Answer], None]
@@ -83,7 +83,7 @@ class Forks:
         then(answer)
 
     async def finish(self) -> list[Answered]:
-        """Wait for all answers, and return them in order of id. Raises what the first fork failed with, if one did."""
+        """Wait for all answers, and return them in order of id. Raises the first fork's error, if any."""
         if self._running:
             await asyncio.wait(self._running.values())
         for _, task in sorted(self._running.items()):
@@ -91,7 +91,7 @@ class Forks:
         return [self._answers[number] for number in sorted(self._answers)]
 
     async def settle(self, *, cancel: bool) -> None:
-        """Wait for what is under way, where the conversation had to stop; or cancel it, and ask nothing more."""
+        """Wait for pending forks when the conversation has to stop, or cancel them; ask nothing more."""
         if cancel:
             for task in self._running.values():
                 task.cancel()

@@ -1,4 +1,4 @@
-"""What a sweep runs: every agent at every span with every seed on every suite."""
+"""The grid of a sweep: every agent at every span with every seed on every suite."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ltm_bench.runner.sweep import Job
 
 
 class Grid(BaseModel):
-    """The runs of a sweep, as its file and flags name them."""
+    """The runs of a sweep, as given by its file and flags."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     agents: list[str] = Field(default_factory=list)
     spans: list[str] = Field(default_factory=list)
-    """Each suite's own if left out, usually 32k."""
+    """Each suite's own by default, usually 32k."""
     seeds: list[int] = Field(default_factory=lambda: [0])
     suites: list[str] = Field(default_factory=lambda: ["standard"])
     examples: int | None = Field(default=None, ge=1)
     isolated: bool = False
-    """Every example alone, without filler."""
+    """Run every example alone, without filler."""
     questions: str = "in-line"
     """As `--questions`."""
     acknowledge: str = "live"
@@ -37,15 +37,15 @@ class Grid(BaseModel):
     quick: bool = False
     """As `--quick`."""
     settings: list[str] = Field(default_factory=list)
-    """For all agents, as `-A`."""
+    """Settings for all agents, as `-A`."""
     parameters: list[str] = Field(default_factory=list)
-    """For all suites, as `-P`."""
+    """Parameters for all suites, as `-P`."""
     base_url: str | None = None
     resources: dict[str, Resources] = Field(default_factory=dict)
-    """What a run takes of a cluster's node, by agent; `*` is for all. Without meaning on this machine alone."""
+    """What a run needs of a cluster's node, by agent; `*` is for all. Ignored without a cluster."""
 
     def requests(self, calls: CallSettings) -> list[Request]:
-        """Return what is asked for, in the order of the grid."""
+        """Return the requests, in the order of the grid."""
         settings: dict[str, Any] = parse_settings(self.settings)
         parameters = parse_parameters(self.parameters)
         return [
@@ -96,7 +96,7 @@ def read_grid(path: Path) -> Grid:
 
 
 def with_resources(grid: Grid, given: str | None) -> Grid:
-    """Return a grid whose runs take this much of a node, where an agent's own table says nothing else."""
+    """Return a grid with default resources for agents without a table of their own."""
     if given is None:
         return grid
     everybody = {EVERYBODY: read_resources(given)}
@@ -114,14 +114,14 @@ def jobs_of(
     """Return the runs of a sweep, in the order of the grid.
 
     Args:
-        grid: What is to be run.
+        grid: The grid.
         calls: How calls are made.
-        reports: The folder in which the runs land.
-        name: What the name of each run begins with.
+        reports: The folder for the runs.
+        name: A prefix for the runs' names.
         fresh: Start every run beside one of the same name.
 
     Raises:
-        ConfigError: Something cannot be planned. Nothing has been written then.
+        ConfigError: Something cannot be planned. Nothing has been written.
     """
     if not grid.agents:
         raise ConfigError("sweep: no agent is named; give --agent, or agents = […] in the file")
@@ -136,5 +136,5 @@ def jobs_of(
 
 
 def remake(folder: Path) -> Job:
-    """Return the job of a run's folder, elsewhere than where it was planned. Raises ManifestDiffers."""
+    """Return the job of a run's folder, on another machine than the one that planned it. Raises ManifestDiffers."""
     return Job(plan_of(folder), folder)

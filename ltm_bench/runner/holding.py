@@ -1,4 +1,4 @@
-"""Holds one run: begins it or continues it, in its folder, with nobody else working there."""
+"""Starts or resumes one run in its folder, with exclusive access."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ltm_bench.runner.runs import CONCURRENT, finished, run_conversations
 
 
 class Held(NamedTuple):
-    """What came of holding a run."""
+    """The result of a run."""
 
     already: bool
     """Whether it was finished before, so that nothing was done."""
     verdicts: Verdicts
-    """What the matchers said of every reply; empty if it was finished before."""
+    """The matchers' verdicts on every reply; empty if it was finished before."""
 
 
 async def hold(
@@ -40,17 +40,17 @@ async def hold(
     counted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Held:
-    """Begin a run, or continue it to its end.
+    """Start a run, or resume it.
 
     Args:
-        plan: What to run.
-        folder: Where; it is made if it is not there.
+        plan: The plan.
+        folder: The run's folder; created if missing.
         budget: What may be spent.
-        observer: Told whether the run was finished before; returns who is told of its turns.
-        notify: Told, in one line each, of a log that was mended and of turns that the agent may get twice.
-        places: Calls to agents that may be under way at a time; several runs may share them.
-        concurrent: Examples of an isolated run that are under way at a time.
-        counted: Whether what the run has cost so far is in the budget already.
+        observer: Called with whether the run was finished before; returns an observer of its turns.
+        notify: Called with single lines about a mended log and turns that the agent may get twice.
+        places: Limits concurrent calls to agents; several runs may share it.
+        concurrent: Maximum concurrent examples of an isolated run.
+        counted: Whether the budget already includes the run's cost so far.
         clock: Seconds from any fixed moment, for measuring durations.
 
     Raises:
@@ -84,7 +84,7 @@ async def hold(
                 concurrent=concurrent,
                 counted=counted,
             )
-        except OSError as error:  # a disk that is full
+        except OSError as error:  # a full disk
             raise RunIncomplete(
                 f"{error.filename or folder}: {error.strerror or error}; "
                 f"`ltm-bench resume {folder.name}` continues once it can be written again"
@@ -93,7 +93,7 @@ async def hold(
 
 
 def doubtful(where: str) -> str:
-    """Return what is said of a turn that an agent may get twice."""
+    """Return the warning about a turn that an agent may get twice."""
     return (
         f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run stopped, "
         "and no reply to it is in the log."

@@ -1,4 +1,4 @@
-"""Tries every hook of an adapter once, for `ltm-bench check`, and says what is missing without it."""
+"""Tries every hook of an adapter once, for `ltm-bench check`, and says what a missing one costs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MOST = 1000
 
 
 async def try_hooks(agent: Agent, turns: Sequence[Turn]) -> list[Finding]:
-    """Try every hook that an adapter may have, once; `forget` comes last, since it takes something away.
+    """Try every optional hook of an adapter once; `forget` comes last, since it deletes.
 
     Args:
-        agent: Open, and talked to.
-        turns: What it has answered so far; the last one is a question.
+        agent: An open agent that has answered some turns.
+        turns: Those turns; the last one is a question.
     """
     question = turns[-1].message
     tries: Sequence[tuple[str, Callable[[], Coroutine[Any, Any, str]]]] = (
@@ -49,7 +49,7 @@ class _Wrong(Exception):
 
 
 def _own(agent: Agent, hook: str) -> bool:
-    """Whether an adapter has a hook of its own."""
+    """Whether an adapter overrides a hook."""
     return getattr(type(agent), hook) is not getattr(Agent, hook)
 
 
@@ -95,7 +95,7 @@ async def _settle(agent: Agent) -> str:
 
 
 async def _observe_session(agent: Agent, turns: Sequence[Turn]) -> str:
-    if not _own(agent, "observe_session"):
+    if not agent.takes_sessions:
         return "missing, so a session is observed turn by turn"
     await agent.observe_session(turns[:1])
     return "takes a session at once"
@@ -152,7 +152,7 @@ async def _forget(agent: Agent, query: str) -> str:
 
 
 def _check(found: object) -> None:
-    """Raise _Wrong for anything that is no sequence of memories."""
+    """Raise _Wrong unless this is a sequence of memories."""
     if not isinstance(found, Sequence) or isinstance(found, str):
         raise _Wrong(f"it returned {type(found).__name__}, not a list of Memory")
     for each in found:

@@ -1,6 +1,6 @@
-"""Reads an agent's store after an example's last question, and writes down what it has of the example's facts.
+"""Reads an agent's store after an example's last question, and records which of the example's facts it holds.
 
-This is evidence beside the log, not part of it: what a store held then cannot be replayed.
+This is evidence beside the log, not part of it: a store's content cannot be replayed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ class _Heard:
 
 
 class Looking:
-    """What the examples of one conversation have told, for whoever looks at what was written of it."""
+    """The facts told by the examples of one conversation, to be looked for in the agent's store."""
 
     def __init__(
         self, log: Path, clock: Callable[[], float], rehearsals: Mapping[str, Sequence[Step]]
     ) -> None:
-        """Prepare to look.
+        """Prepare.
 
         Args:
-            log: Of the conversation.
+            log: The conversation's log.
             clock: Seconds from any fixed moment.
-            rehearsals: The expected steps of each example, which say how many questions it has.
+            rehearsals: The expected steps of each example, for its number of questions.
         """
         self._journal = Journal(written_of(log), clock)
         self._questions = Counter(
@@ -45,7 +45,7 @@ class Looking:
         self._facts: list[Fact] = []
 
     def hear(self, example: str, line: Line) -> bool:
-        """Take what an example says; return whether it is its last question, and told something that can be found."""
+        """Take an example's line; return whether it is its last question and any fact can be looked for."""
         heard = self._heard.setdefault(example, _Heard())
         if isinstance(line, Tell):
             heard.told += [Told(fact, line.user) for fact in line.facts]
@@ -56,7 +56,7 @@ class Looking:
         return last and bool(heard.told)
 
     async def look(self, agent: Agent, example: str, turn: int) -> None:
-        """Read all that the agent holds, where it can be listed, and write down what it has of an example's facts."""
+        """List the agent's store, if possible, and record what it holds of an example's facts."""
         held = await _listed(agent)
         if held is None:
             return

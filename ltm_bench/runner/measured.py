@@ -1,4 +1,4 @@
-"""What earlier runs measured of an agent."""
+"""An agent's speed, as measured in earlier runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def seconds_per_reply(agent: AgentEntry, span: int, reports: Path = REPORTS) -> 
     """Return the mean seconds that an agent's replies took in the run whose span is nearest; None without such a run.
 
     Args:
-        agent: As it is configured; runs with other settings do not count.
-        span: Of the run that is planned, in tokens.
-        reports: Where earlier runs are.
+        agent: The agent's entry; runs with other settings do not count.
+        span: The planned run's span in tokens.
+        reports: The folder of earlier runs.
     """
     alike: list[tuple[float, str, Path]] = []
     for run in all_runs(reports):

@@ -1,4 +1,4 @@
-"""Who is told how a run goes on."""
+"""Observers of a run's progress."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ltm_bench.script.scenario import Example
 
 
 class Observer(Protocol):
-    """Hears what happens, as it happens, including the events that the log already holds."""
+    """Gets events as they happen, including those replayed from the log."""
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
-        """Hear that a message was answered; `position` counts the tokens of the conversation so far."""
+        """Note that a message was answered; `position` is the tokens of the conversation so far."""
 
     def verdict(self, example: Example, verdict: Verdict) -> None:
-        """Hear the verdict on a question."""
+        """Note the verdict on a question."""
 
     def ended(self, ended: Ended) -> None:
-        """Hear that an example said its last message."""
+        """Note that an example said its last message."""
 
 
 class Silent:

@@ -1,4 +1,4 @@
-"""How far a run is: one frozen value after every turn, for whoever shows it."""
+"""A run's progress: one frozen value after every turn."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ltm_bench.score.headline import headline, mean
 from ltm_bench.script.scenario import Example
 
 OVERHEAD = 1.04
-"""By how much a conversation usually exceeds its lower bound, rounds times the usable span."""
+"""Usual ratio of a conversation's length to its lower bound, rounds times the usable span."""
 
 
 _NOT_YET = 0.99
-"""The largest fraction of a run that goes on: scripts may say more than in their rehearsal."""
+"""Maximum fraction of an unfinished run: scripts may say more than in their rehearsal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Progress:
 
     turns: int
     tokens: int
-    """Of the conversation so far, or of all of them."""
+    """Tokens of the conversation so far, or of all conversations."""
     done: int
     """Examples that said their last message."""
     examples: int
     fraction: float
-    """Of the whole, from 0 to 1; an estimate while one conversation is held, and 1 only when all has been said."""
+    """From 0 to 1; an estimate until the run is complete, and 1 only then."""
     score: float
     """The headline so far."""
     out_of: int
@@ -48,7 +48,7 @@ Report = Callable[[Progress], None]
 
 
 class Tracker:
-    """Observes a run, and reports how far it is."""
+    """Observes a run, and reports its progress."""
 
     def __init__(self, plan: Plan, budget: Budget, report: Report) -> None:
         self._report = report
@@ -77,7 +77,7 @@ class Tracker:
         self._report(self.progress())
 
     def verdict(self, example: Example, verdict: Verdict) -> None:
-        """Take note of a score."""
+        """Record a score."""
         if verdict.score is not None:
             of_scenario = self._scores.setdefault(example.scenario.name, {})
             of_scenario.setdefault(example.id, []).append(verdict.score)
@@ -89,7 +89,7 @@ class Tracker:
         self._report(self.progress())
 
     def progress(self) -> Progress:
-        """Return how far the run is now."""
+        """Return the current progress."""
         return Progress(
             turns=self._turns,
             tokens=self._tokens,
@@ -104,7 +104,7 @@ class Tracker:
         )
 
     def _fraction(self) -> float:
-        """Return the part that is done: by tokens, or by messages where these are behind, as they are in overruns."""
+        """Return the fraction done: by tokens, or by messages if those lag behind, as in overruns."""
         if self._done == self._examples:
             return 1.0
         parts = [(self._done if self._isolated else self._position) / self._expected]

@@ -1,7 +1,7 @@
-"""Plays agents that run here and cost nothing, for what stands beside a score; nothing of it is written.
+"""Plays free, local agents for the references beside a score; writes nothing.
 
-`play_alone` is for agents to which filler makes no difference, the baseline and the oracle; `play` holds the whole
-conversation, with its schedule and its filler.
+`play_alone` is for agents that filler does not affect, the baseline and the oracle; `play` runs the whole conversation,
+with its schedule and filler.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from ltm_bench.script.rehearsal import ideal_reply
 from ltm_bench.script.scenario import Example
 
 STAGGER = 0.01
-"""Least distance between the starts of two examples, as a fraction of the span; a suite may have another."""
+"""Default minimum distance between the starts of two examples, as a fraction of the span."""
 
 
 class Played(NamedTuple):
-    """How an agent did on an example."""
+    """An agent's result on an example."""
 
     example: Example
     score: float
-    """Mean over its questions; what is undecided counts 0."""
+    """Mean over its questions; undecided ones count 0."""
     chance: float
-    """Mean over its questions of what guessing would score."""
+    """Mean chance level over its questions."""
 
 
 class _Talk:
-    """What one example has said and heard, and the verdicts on it."""
+    """One example's turns, and the verdicts on them."""
 
     def __init__(self, example: Example) -> None:
         self._example = example
@@ -74,7 +74,7 @@ def total(played: Iterable[Played]) -> float:
 async def play_alone(
     examples: Sequence[Example], make_agent: Callable[[], Agent], start: datetime
 ) -> list[Played]:
-    """Play every example with an agent of its own, without filler."""
+    """Play every example with its own agent, without filler."""
     found = []
     for example in examples:
         agent, clock, talk = make_agent(), Clock(start), _Talk(example)
@@ -104,18 +104,18 @@ async def play(
     stagger: float = STAGGER,
     max_tokens: int = MAX_TOKENS,
 ) -> list[Played]:
-    """Hold the conversation of these examples with an agent that observes.
+    """Run the conversation of these examples with an agent that observes.
 
     Args:
-        examples: Those that speak.
-        agent: Nobody has talked to it.
-        span: In tokens.
-        seed: Of the schedule and of the filler.
+        examples: The examples.
+        agent: An unused agent.
+        span: Span in tokens.
+        seed: Seed of the schedule and the filler.
         counter: Counts tokens.
-        bank: What filler is made of.
+        bank: Material for filler.
         start: Benchmark time of the first message.
         stagger: As in a suite.
-        max_tokens: Of a filler message.
+        max_tokens: Maximum tokens of a filler message.
 
     Raises:
         SpanTooSmall: An example does not fit.

@@ -28,11 +28,11 @@ from ltm_bench.runner.observer import Observer
 from ltm_bench.script.scenario import Example
 
 CONCURRENT = 8
-"""Isolated examples that run at the same time."""
+"""Number of isolated examples that run concurrently."""
 
 
 def _ignore(_: object) -> None:
-    """Hear of something, and do nothing."""
+    """Do nothing."""
 
 
 async def run_conversations(
@@ -54,24 +54,24 @@ async def run_conversations(
     Args:
         plan: What to run.
         make_agent: Makes the agent of each conversation.
-        folder: The run's.
+        folder: The run's folder.
         budget: What may be spent.
-        observer: Told of every turn.
+        observer: Gets every turn.
         clock: Wall-clock seconds from any fixed moment, for measuring durations.
-        on_cut: Told of the bytes of a torn last line that were cut off a log.
-        on_doubt: Told of a turn that the agent may get twice, because its message was under way when the run stopped.
-        places: Calls to agents that may be under way at a time; several runs may share them.
-        concurrent: Examples of an isolated run that are under way at a time.
-        counted: Whether what the run has cost so far is in the budget already.
+        on_cut: Called with the number of bytes of a torn last line that were cut off a log.
+        on_doubt: Called with a turn that the agent may get twice, because the run stopped during its call.
+        places: Limits concurrent calls to agents; several runs may share it.
+        concurrent: Maximum concurrent examples of an isolated run.
+        counted: Whether the budget already includes the run's cost so far.
 
     Returns:
-        What the matchers said of every reply.
+        The matchers' verdicts on every reply.
 
     Raises:
-        RunIncomplete, BudgetReached: One of the conversations had to stop; the others were brought to their end.
+        RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
     """
     cost = cost_of(folder, plan.manifest)
-    if not counted:  # before any of them calls its agent: the others' replies were paid for too
+    if not counted:  # before any calls its agent: the others' replies were paid for too
         budget.lose(cost.charged)
         budget.count(cost.logged)
     home = folder / "agent"
@@ -119,15 +119,15 @@ class Cost(NamedTuple):
     """What a run has cost so far."""
 
     logged: Decimal = Decimal()
-    """By its logged replies, as far as their prices are known."""
+    """For its logged replies with known prices."""
     charged: Decimal = Decimal()
-    """Besides, at most, by attempts whose usage never came, and by calls that a crash cut off."""
+    """In addition, at most: for attempts without a usage, and for calls cut off by a crash."""
     replies: Set[Place] = frozenset()
-    """Logged replies that are in `charged`, because they do not say what they used."""
+    """Logged replies that are in `charged`, because they have no usage."""
 
 
 def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
-    """Return what a run has cost so far, by its logs and what was written beside them.
+    """Return what a run has cost so far, from its logs and their side files.
 
     Raises:
         LogError: A log is damaged.
@@ -146,7 +146,7 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
 
 
 def cost_before(plan: Plan, folder: Path) -> Cost:
-    """Return what an unfinished run has cost; nothing if its log cannot be read, so that it cannot go on."""
+    """Return what an unfinished run has cost; 0 if its log cannot be read, since it cannot continue."""
     if finished(plan, folder):
         return Cost()
     try:
@@ -156,7 +156,7 @@ def cost_before(plan: Plan, folder: Path) -> Cost:
 
 
 def finished(plan: Plan, folder: Path) -> bool:
-    """Whether all conversations of a plan have come to their end."""
+    """Whether all conversations of a plan are finished."""
     if not plan.manifest.suite.isolated:
         return is_finished(folder / "events.jsonl")
     names = (example.id.replace("/", "-") for example in plan.examples)

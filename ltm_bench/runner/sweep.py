@@ -1,7 +1,6 @@
-"""Holds many runs at the same time, in one process: connections are shared by provider, the budget by all.
+"""Carries out many runs concurrently in one process: connections are shared per provider, the budget by all.
 
-A run that fails stops nothing but itself. What is finished is not begun again, so a sweep is resumed by starting it
-again.
+A failing run does not stop the others. Finished runs are skipped, so a sweep is resumed by repeating it.
 """
 
 from __future__ import annotations
@@ -33,19 +32,19 @@ class Job:
 
     @property
     def connections(self) -> str:
-        """Whose connections its calls take: jobs of the same provider share them."""
+        """What its calls connect to: jobs of the same provider share its connections."""
         return self.plan.agents.sample.connections
 
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a job."""
+    """The result of a job."""
 
     job: Job
     problem: LtmBenchError | None = None
-    """What stopped it, if anything did."""
+    """The error that stopped it, if any."""
     verdicts: Verdicts | None = None
-    """What the matchers said of every reply; None if it was not held here."""
+    """The matchers' verdicts on every reply; None if it ran elsewhere."""
 
 
 def too_late(job: Job, budget: Budget) -> BudgetReached | None:
@@ -70,30 +69,30 @@ def too_late(job: Job, budget: Budget) -> BudgetReached | None:
 
 
 class SweepObserver(Protocol):
-    """Is told how a sweep goes on."""
+    """Observes a sweep."""
 
     def begun(self, job: Job, *, already: bool) -> Observer:
-        """Hear that a run begins, or was finished already; returns who is told of its turns."""
+        """Note that a run starts, or was already finished. Returns an observer of its turns."""
 
     def noted(self, job: Job, line: str) -> None:
-        """Hear what a person should know of a run."""
+        """Show a person a note about a run."""
 
     def done(self, job: Job, problem: LtmBenchError | None) -> None:
-        """Hear that a run came to its end, or what stopped it."""
+        """Note that a run finished, or was stopped by an error."""
 
 
 async def sweep(
     jobs: Sequence[Job], budget: Budget, observer: SweepObserver, *, connections: int
 ) -> list[Done]:
-    """Hold all runs.
+    """Carry out all runs.
 
     Args:
         jobs: The runs.
-        budget: Of all of them together.
-        observer: Told how the sweep goes on.
-        connections: Calls to one provider that may be under way at a time.
+        budget: The budget they share.
+        observer: Observes the sweep.
+        connections: Maximum concurrent calls to one provider.
     """
-    for job in jobs:  # all of them, before any of them spends more
+    for job in jobs:  # count all of them before any spends more
         before = cost_before(job.plan, job.folder)
         budget.count(before.logged + before.charged)
     places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
@@ -123,7 +122,7 @@ async def sweep(
     try:
         return list(await asyncio.gather(*runs))
     except KeyboardInterrupt:
-        # A signal that came in the middle of a turn has stopped the loop, and comes by here while that ends.
+        # A signal in the middle of a turn has stopped the loop, and arrives here while the loop ends.
         ended = [each.exception() for each in runs if each.done() and not each.cancelled()]
         if any(isinstance(each, KeyboardInterrupt) for each in ended):
             raise asyncio.CancelledError from None

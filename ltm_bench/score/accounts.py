@@ -1,4 +1,4 @@
-"""What a run used and cost, summed by purpose and model while its log is read."""
+"""A run's usage and cost, summed by purpose and model while its log is read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Sum:
 
 
 class Bookkeeping:
-    """Adds up the agent's calls. Prices are those of a day, and of today where that is None."""
+    """Adds up the agent's calls, at the prices of a day; None for today."""
 
     def __init__(self, *, free: bool, on: datetime | None) -> None:
         self._free, self._on = free, on
@@ -68,7 +68,7 @@ class Bookkeeping:
         self._accounts.setdefault((purpose, model), _Sum()).add(usage, price)
 
     def costs(self, examples: Sequence[ExampleResult]) -> Costs:
-        """Return the sums, with what judges cost."""
+        """Return the sums, including the judges' cost."""
         opinions = [opinion for e in examples for q in e.questions for opinion in q.opinions]
         judges: dict[tuple[str, str | None], _Sum] = {}
         for opinion in opinions:

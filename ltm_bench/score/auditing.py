@@ -1,6 +1,6 @@
-"""Draws the verdicts that are audited, and adds up what the auditor said of them. Pure but for reading the records.
+"""Draws verdicts to audit, and sums up the auditor's readings. Pure, except for reading the records.
 
-Only confident verdicts are drawn: those where the matcher decided by itself. The strata are scenario and outcome.
+Only confident verdicts are drawn: those that the matcher decided by itself. The strata are scenario and outcome.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ltm_bench.score.raters import kappa
 from ltm_bench.score.results import ExampleResult, Question
 
 _UNREAD = (Outcome.UNDECIDED, Outcome.OVERFLOW)
-"""Outcomes, besides those of the infrastructure, that a matcher did not read out of a reply."""
+"""Outcomes, besides those of the infrastructure, that no matcher decides."""
 
 
 class Confident(NamedTuple):
@@ -39,12 +39,12 @@ class Confident(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """What the matcher said, whatever a person said since."""
+        """The matcher's outcome, whatever a person has said since."""
         return self.question.matched or self.question.outcome
 
     @property
     def accepted(self) -> bool:
-        """Whether it calls the reply right, all of it."""
+        """Whether it calls the whole reply right."""
         return self.outcome is Outcome.CORRECT
 
     @property
@@ -54,7 +54,7 @@ class Confident(NamedTuple):
 
 
 def confident(examples: Sequence[ExampleResult]) -> list[Confident]:
-    """Return the verdicts of a run that its matchers were sure of."""
+    """Return a run's confident verdicts."""
     found = [Confident(e.id, q) for e in examples for q in e.questions if q.reply is not None]
     return [each for each in found if not each.outcome.infrastructure and each.outcome not in _UNREAD]
 
@@ -62,8 +62,8 @@ def confident(examples: Sequence[ExampleResult]) -> list[Confident]:
 def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]:
     """Draw verdicts: at least one of every stratum where there is room, otherwise in proportion.
 
-    Whatever the order in which they are read, those read so far are a random part of the sample. A verdict's place in
-    the draw depends on nothing but the seed and the verdict, so a changed verdict elsewhere moves little.
+    At any point, the verdicts read so far are a random part of the sample. A verdict's place in the draw depends only
+    on the seed and the verdict, so a changed verdict elsewhere moves little.
     """
 
     def luck(each: Confident) -> str:
@@ -82,7 +82,7 @@ def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]
 
 
 def audits(run: Path, examples: Sequence[ExampleResult]) -> list[Audit]:
-    """Return what the audits of a run came to, the newest last. Raises LogError."""
+    """Return the results of a run's audits, the newest last. Raises LogError."""
     known = records(run)
     verdicts = confident(examples)
     return [audit(verdicts, commission, known) for commission in known.commissions.values()]
@@ -119,7 +119,7 @@ def audit(verdicts: Sequence[Confident], commission: Commission, known: Records)
 
 
 class _Read(NamedTuple):
-    """A verdict, what the auditor said of the same reply, and how many verdicts the pair stands for."""
+    """A verdict, the auditor's reading of the same reply, and the number of verdicts that the pair represents."""
 
     verdict: Confident
     reading: Reading
@@ -151,10 +151,10 @@ class _Read(NamedTuple):
 
 
 def _weighed(verdicts: Sequence[Confident], said: Sequence[tuple[Confident, Reading]]) -> list[_Read]:
-    """Say of everything that was read how many verdicts it stands for.
+    """Weigh each reading by the number of verdicts that it represents.
 
-    Those of its own stratum, shared out among the ones read of it. A stratum of which nothing was read is stood for by
-    the read ones of the same scenario on the same side (right, or not), or else by all on that side.
+    Each stratum's verdicts are divided among its readings. A stratum without readings is represented by those of the
+    same scenario on the same side (right, or not), or else by all on that side.
     """
     places: list[dict[object, list[int]]] = [{}, {}, {}]
     for place, (verdict, _) in enumerate(said):

@@ -1,4 +1,4 @@
-"""Audits of a run: what is written down while somebody else reads its replies, and what comes of it.
+"""Audits of a run: records of somebody else's readings of its replies, and their results.
 
 `audit.jsonl` stands beside the log and is append-only. A line either commissions an audit (who reads, how many, drawn
 with which seed, and how often this judge errs) or holds what was read of one reply.
@@ -36,19 +36,19 @@ class Commission(_Frozen):
     key: str
     """Hash of everything that the judge's verdicts depend on; empty for a person."""
     sample: int = Field(gt=0)
-    """How many verdicts are drawn; all of them if there are no more."""
+    """Number of verdicts drawn; all of them if there are fewer."""
     seed: int
     measured: Measured | None
-    """How the judge did in calibration. None for a person, who is taken at their word."""
+    """The judge's calibration; None for a person, who is taken at their word."""
 
     @property
     def person(self) -> bool:
-        """Whether a person reads."""
+        """Whether the auditor is a person."""
         return not self.key
 
 
 class Reading(_Frozen):
-    """What an auditor said of one reply, without knowing the verdict."""
+    """An auditor's opinion on one reply, formed without knowing the verdict."""
 
     line: Literal["reading"] = "reading"
     auditor: str
@@ -60,11 +60,11 @@ class Reading(_Frozen):
     outcome: Outcome
     reason: str
     opinion: Opinion | None = None
-    """The judge's prompt, its answer and what it used. None for a person."""
+    """The judge's prompt, answer and usage; None for a person."""
 
 
 class Rate(BaseModel):
-    """How often the scorer errs, in a run or in one of its scenarios."""
+    """How often the scorer errs, in a run or one of its scenarios."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -72,18 +72,18 @@ class Rate(BaseModel):
     """Verdicts that the sample was drawn from."""
     drawn: int
     read: int
-    """Those of the drawn ones that the auditor has read."""
+    """Drawn verdicts that the auditor has read."""
     contradicted: int
-    """Those of the read ones that the auditor contradicts."""
+    """Read verdicts that the auditor contradicts."""
     agreement: float | None
-    """Share of the verdicts that the auditor agrees with, weighted as in the run. None if nothing was read."""
+    """Share of the verdicts that the auditor agrees with, weighted as in the run; None if nothing was read."""
     error: float | None
     """Share of wrong verdicts, corrected for the auditor's own error."""
     interval: Interval | None
 
 
 class Contradiction(BaseModel):
-    """A verdict that the auditor contradicts: one of the two erred."""
+    """A verdict that the auditor contradicts: one of the two is wrong."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -100,7 +100,7 @@ class Contradiction(BaseModel):
 
 
 class Audit(BaseModel):
-    """What an audit came to."""
+    """The result of an audit."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -117,7 +117,7 @@ class Audit(BaseModel):
 
     @property
     def by(self) -> str:
-        """Who audits, and how much their word is worth."""
+        """The auditor, and how far to trust them."""
         if self.measured is None:
             return f"{self.auditor}, a person who is taken at their word"
         return (
@@ -127,7 +127,7 @@ class Audit(BaseModel):
 
     @property
     def headline(self) -> str:
-        """The scorer's error in a line."""
+        """The scorer's error in one line."""
         total = self.total
         if total.error is None or total.interval is None:
             return f"Scorer error unknown: {self.auditor} has read none of {total.drawn} verdicts"
@@ -140,7 +140,7 @@ class Audit(BaseModel):
 
     @property
     def caution(self) -> str:
-        """What a sample without a fault still allows; empty if there was one."""
+        """The error that a faultless sample still allows; empty if there was a fault."""
         total = self.total
         if total.contradicted or total.interval is None:
             return ""
@@ -175,7 +175,7 @@ def records(run: Path) -> Records:
         return found
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):  # torn off by a crash: it was never said
+            if not line.endswith(b"\n"):  # torn by a crash: does not count
                 break
             try:
                 entry = _LINE.validate_python(json.loads(line))
@@ -186,7 +186,7 @@ def records(run: Path) -> Records:
             except (ValueError, RecursionError) as error:
                 raise LogError(f"{path}:{number}: not JSON: {error}") from error
             if isinstance(entry, Commission):
-                found.commissions.pop((entry.auditor, entry.key), None)  # the newest stands last
+                found.commissions.pop((entry.auditor, entry.key), None)  # the newest is last
                 found.commissions[entry.auditor, entry.key] = entry
             else:
                 found.readings[entry.auditor, entry.key, entry.example, entry.turn] = entry
@@ -194,7 +194,7 @@ def records(run: Path) -> Records:
 
 
 def write_down(run: Path, entries: Sequence[Commission | Reading]) -> None:
-    """Add lines to the audits of a run; a line that a crash tore off is cut away first."""
+    """Append to the audits of a run, after cutting off a line torn by a crash."""
     with (run / AUDIT).open("ab+") as file:
         file.seek(0)
         content = file.read()

@@ -23,7 +23,7 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 
 
 def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
-    """Yield a line for each difference in how runs were made. Takes their manifests, by their names."""
+    """Yield a line for each difference in how runs were made, from their manifests by name."""
     yield from _other_questions(runs)
     shown: dict[str, dict[str, str]] = defaultdict(dict)
     having: dict[str, list[str]] = defaultdict(list)
@@ -46,7 +46,7 @@ def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
 
 
 def _other_questions(runs: Mapping[str, Manifest]) -> Iterator[str]:
-    """Yield which scenarios have several versions: their questions are others, and so are their scores."""
+    """Yield the scenarios with several versions, whose questions and scores differ."""
     having: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for run, manifest in runs.items():
         for entry in manifest.suite.scenarios:
@@ -62,7 +62,7 @@ def _other_questions(runs: Mapping[str, Manifest]) -> Iterator[str]:
 
 
 def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
-    """Yield what a reader must know of each run, and a line for each difference in what it heard or who judged."""
+    """Yield the remarks on each run, and a line for each difference in what it heard or who judged."""
     for remark in dict.fromkeys(remark for each in runs for remark in each.remarks):
         of = [each.run for each in runs if remark in each.remarks]
         yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
@@ -76,7 +76,7 @@ def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
 
 
 def _lines(shown: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for everything in which runs differ."""
+    """Yield a line for each difference between runs."""
     for what, values in shown.items():
         by_value: dict[str, list[str]] = defaultdict(list)
         for run, value in values.items():

@@ -12,10 +12,10 @@ from ltm_bench.core.messages import Usage
 from ltm_bench.log.events import Jumped, Replied, Sent
 
 MOST_STEPS = 160
-"""Most points with which a chart draws a conversation."""
+"""Maximum points of a chart of a conversation."""
 
 MOST_STRETCHES = 500
-"""Most parts of a conversation that a chart can show apart."""
+"""Maximum parts of a conversation that a chart can resolve."""
 
 
 class Step(BaseModel):
@@ -44,7 +44,7 @@ class Course(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     steps: Sequence[Step] = ()
-    """Empty if the adapter reports no usage."""
+    """Steps; empty if the adapter reports no usage."""
     filler: Sequence[tuple[int, int]] = ()
     """Start and end position of each stretch of filler; gaps too short to see are closed. Empty in isolated runs."""
     jumps: Sequence[Jump] = ()

@@ -1,4 +1,4 @@
-"""Evidence from the side files of a run: how long replies took, and what retrieval had."""
+"""Evidence from a run's side files: how long replies took, and what retrieval found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PERCENTILES = (50, 75, 90, 95, 99, 100)
 
 
 def latency(path: Path) -> Latency | None:
-    """Return the latency of a run's replies; None if nothing is known of it."""
+    """Return the latency of a run's replies; None if unknown."""
     if not path.exists():
         return None
     taken: list[float] = []
@@ -62,13 +62,13 @@ def timings(path: Path) -> Timings:
 
 
 def untold(path: Path) -> list[int]:
-    """Return the turns from which a run went on with an agent that could not be told what had been said before."""
+    """Return the turns from which a resumed run continued with an agent that could not be restored."""
     turns = (record.get("turn") for record in records(path) if record.get("untold") is True)
     return [turn for turn in turns if isinstance(turn, int)]
 
 
 def traces(path: Path) -> dict[int, Retrieval]:
-    """Return what is known of retrieval, by the turn of the question."""
+    """Return what retrieval found, by the turn of the question."""
     found = {}
     for record in records(path):
         needles, instead = record.get("needles"), record.get("instead", [])
@@ -80,7 +80,7 @@ def traces(path: Path) -> dict[int, Retrieval]:
 
 
 def writings(path: Path) -> dict[str, Examined]:
-    """Return what an agent's store held of each example's facts, by example; the last look counts."""
+    """Return which of each example's facts an agent's store held; the last record counts."""
     found = {}
     for record in records(path):
         name, users = record.get("example"), record.get("users")
@@ -92,7 +92,7 @@ def writings(path: Path) -> dict[str, Examined]:
 
 
 def _retrieval(needles: Sequence[Sequence[Any]], instead: Sequence[Any]) -> Retrieval:
-    """Return what a record says. Version 0.1.0 wrote whether a needle was retrieved, not its rank."""
+    """Return a record's retrieval. Version 0.1.0 recorded whether a needle was retrieved, not its rank."""
     ranked = all(rank is None or type(rank) is int for _, _, rank in needles)
     known = [bool(stored) for _, stored, _ in needles if stored is not None]
     return Retrieval(

@@ -1,6 +1,6 @@
 """One fold over a run's log: events in, results out. Only the turns of open examples are held.
 
-The log is read once, by `fold`; whoever writes a page of every turn listens to it.
+`fold` reads the log once; a `Listener` gets every turn, for example to write the transcript.
 """
 
 from __future__ import annotations
@@ -78,23 +78,23 @@ Explain = Callable[[Matcher, Reply, Sequence[Turn], Verdict], tuple[tuple[int, i
 
 
 class Listener(Protocol):
-    """Hears the conversations of a run, one turn after the other, while the log is read."""
+    """Gets a run's turns, one after the other, while the log is read."""
 
     def conversation(self, example: str | None) -> None:
-        """Hear that a conversation begins: that of an isolated example, or (None) the only one."""
+        """Begin a conversation: an isolated example's, or (None) the only one."""
 
     def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Hear a turn; `replied` is None if the agent never answered, `question` where none was asked."""
+        """Take a turn; `replied` is None if the agent never answered, `question` if none was asked."""
 
     def forked(self, sent: Sent, replied: Replied | None, question: Question) -> None:
-        """Hear a question that was asked beside the conversation, where it stood."""
+        """Take a forked question, at its place."""
 
     def jumped(self, jumped: Jumped) -> None:
-        """Hear that the benchmark's clock jumped."""
+        """Take a jump of the benchmark's clock."""
 
 
 class Told(NamedTuple):
-    """A needle of an example that is being read."""
+    """A needle of an open example."""
 
     turn: int
     text: str
@@ -115,10 +115,10 @@ class _Open:
     taking: Taking = field(default_factory=lambda: Taking(free=False))
 
     def close(self, ended: Ended | None) -> ExampleResult:
-        """Return its result; what an unfinished example would still have asked stays in the denominator."""
+        """Return its result; questions that an unfinished example did not reach stay in the denominator."""
         questions = list(self.questions)
         failed = bool(questions) and questions[-1].outcome is Outcome.AGENT_ERROR
-        if ended is None and not failed:  # a question that the agent failed at says as much already
+        if ended is None and not failed:  # a question that the agent failed at already covers this
             questions.append(_NOT_REACHED)
         last = max((q.position for q in questions if q.position is not None), default=0)
         return ExampleResult(
@@ -162,11 +162,11 @@ class _Fold:
         self.taken: Mapping[int, float] = {}
         """Seconds that replies of the conversation took, by turn."""
         self.spent: Mapping[int, Spent] = {}
-        """What was spent on the turns of the conversation."""
+        """Spending on the turns of the conversation."""
         self._free = manifest.agent.free
         self.done: dict[str, ExampleResult] = {}
         self.examined: dict[str, Examined] = {}
-        """What the agent's store held of each example's facts."""
+        """Which of each example's facts the agent's store held."""
         self.positions: dict[int, int] = {}
         self.turns = self.tokens = self.filler_tokens = self.forks = self.fork_tokens = 0
         self.asked_tokens = self.scripted_tokens = 0
@@ -182,7 +182,7 @@ class _Fold:
         answers: Mapping[int, Answered],
         listener: Listener | None,
     ) -> None:
-        """Take all events of one conversation, and the replies to its forks, which come after all else."""
+        """Take all events of one conversation, and the replies to its forks, which come last."""
         self._trace, self._beside = trace, 0
         sent: Sent | None = None
         last: Sent | None = None
@@ -230,7 +230,7 @@ class _Fold:
 
     @property
     def heard(self) -> Heard | None:
-        """What reached the agent; None if the log does not say so."""
+        """What reached the agent; None if the log does not record it."""
         if self.scripted_tokens and self._observes is None:
             return None
         observed = self.scripted_tokens if self._observes else 0
@@ -238,7 +238,7 @@ class _Fold:
 
     @property
     def filler_heard(self) -> str:
-        """How filler reached the agent, in a few words."""
+        """How filler reached the agent, in brief."""
         if not self.filler_tokens:
             return "no filler"
         if self._live_filler:
@@ -247,7 +247,7 @@ class _Fold:
 
     @property
     def missed(self) -> int:
-        """Tokens that are known not to have reached the agent."""
+        """Tokens known not to have reached the agent."""
         return 0 if self.heard is None else self.heard.missed
 
     def _example(self, sent: Sent) -> _Open:
@@ -281,7 +281,7 @@ class _Fold:
         return self._question(example, sent, replied) if sent.kind == "ask" else None
 
     def _fork(self, sent: Sent, replied: Replied | None) -> Question:
-        """Take a question beside the conversation: neither it nor its reply is a turn."""
+        """Take a forked question: neither it nor its reply is a turn."""
         if not self._isolated:
             self.positions[sent.turn] = sent.position
         example = self._example(sent)
@@ -303,7 +303,7 @@ class _Fold:
         try:
             right, chance = expect.right()[0], float(expect.chance)
             in_words = expect.in_words()
-        except Exception as error:  # a matcher takes whatever the log says for its fields
+        except Exception as error:  # the log can put anything into a matcher's fields
             raise LogError(
                 f"the log's matcher {type(expect).__name__!r} of turn {sent.turn} cannot be used: "
                 f"{type(error).__name__}: {error}"
@@ -315,7 +315,7 @@ class _Fold:
             "in_words": in_words,
             "scorer": f"{type(expect).__name__}@{expect.version}",
             "chance": chance,
-            # Where a message brings its own material, the question comes after that.
+            # If a message contains its own material, the question comes after it.
             "position": sent.position + (sent.tokens if sent.buried is not None else 0),
             "beside": self._beside,
             "at": sent.at,
@@ -359,7 +359,7 @@ class _Fold:
         return question
 
     def _used(self, replied: Replied) -> dict[str, Any]:
-        """Return what a reply used and cost."""
+        """Return a reply's usage and cost."""
         price, usage = self.books.price(replied.usage), replied.usage
         return {
             "usage": None if usage is None else {name: getattr(usage, name) for name in FIGURES},
@@ -368,11 +368,11 @@ class _Fold:
 
 
 _SHOWN = 4000
-"""Characters of a question or a needle that results and pages show; the log has all of it."""
+"""Maximum characters of a question or needle in results and pages; the log has all of it."""
 
 
 _OF_A_SESSION = 400
-"""Characters of a message of a record's session: results hold many histories, and their texts are no needles."""
+"""Maximum characters of a message of a record's session: results hold many histories, whose texts are not needles."""
 
 
 def _elided(text: str, most: int = _SHOWN) -> str:
@@ -396,12 +396,12 @@ def score_run(
 
     Args:
         run: The run folder.
-        manifest: Its manifest, where that has been read already.
+        manifest: Its manifest, if that has been read.
         about: Summary and skills by scenario.
-        references: What baseline and oracle score on the same examples.
-        verdicts: What today's matchers said already, by example and turn; the others are asked.
-        explain: Whether to look for the words that decided each verdict, which takes as many verdicts as words.
-        listener: Told of every turn.
+        references: Scores of baseline and oracle on the same examples.
+        verdicts: Known verdicts of today's matchers, by example and turn; the others are computed.
+        explain: Whether to find the words that decided each verdict, which takes one verdict per word.
+        listener: Gets every turn.
 
     Raises:
         LogError: The log is damaged.

@@ -1,8 +1,8 @@
-"""From verdicts to the headline: the one place where its formula stands.
+"""From verdicts to the headline: the only place with its formula.
 
 The score of an example is the mean of its questions' verdicts, that of a scenario the mean over its examples, the
-headline the sum over scenarios. A question may need what another one of its example shows: where staying silent is
-right, it counts only as far as the example showed that there was something to be silent about. Infrastructure errors
+headline the sum over scenarios. A question may need what another one of its example shows: if staying silent is right,
+it counts only as far as the example proved that there was something to be silent about. Infrastructure errors
 are never "wrong" and never leave the denominator: a result with any of them is incomplete and has no headline score.
 """
 
@@ -31,7 +31,7 @@ def headline(by_scenario: Mapping[str, Iterable[float | None]]) -> float:
 
 
 def gates(asked: Iterable[tuple[str | None, float | None]]) -> dict[str, float]:
-    """Return how far each thing was shown: the least score of the questions that show it, by its name.
+    """Return how far each thing was shown: the lowest score of the questions that show it, by name.
 
     Args:
         asked: What each question shows, if anything, and its score; one without a score shows nothing.
@@ -58,7 +58,7 @@ def example_score(questions: Sequence[Question]) -> float | None:
 
 
 def counted(asked: Sequence[tuple[str | None, str | None, float]]) -> list[float]:
-    """Return what counts of each score of an example, from what its question shows, what it needs, and the score."""
+    """Return how much of each score counts, given what each question shows, what it needs, and its score."""
     shown = gates((shows, score) for shows, _, score in asked)
     return [score * (1.0 if needs is None else shown.get(needs, 0.0)) for _, needs, score in asked]
 
@@ -91,12 +91,12 @@ def summarise_scenario(
 def decide(question: Question, judgement: Judgement | None, override: Override | None) -> Question:
     """Return a question with the last word on it: a person's, else the judges', else the matcher's.
 
-    What was said of another reply than this one is left aside.
+    Opinions on a different reply are ignored.
     """
     said = reply_hash(question.reply or "")
     changes: dict[str, Any] = {}
     heard = judgement.opinions if judgement is not None and judgement.reply == said else ()
-    # A published scorer asks a judge about every reply, also where text alone could tell.
+    # A published scorer asks a judge about every reply, even if text alone could tell.
     published = any(opinion.scores for opinion in heard)
     if question.outcome is Outcome.UNDECIDED or published:
         changes |= {"matched": question.outcome, "doubt": question.reason}
@@ -120,7 +120,7 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
 
 
 def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
-    """Return by how much the headline would be higher if every undecided question were right."""
+    """Return how much higher the headline would be if every undecided question were right."""
     count = Counter(example.scenario for example in examples)
     return sum(_worth(_scored(example.questions)) / count[example.scenario] for example in examples)
 
@@ -133,7 +133,7 @@ def _worth(questions: Sequence[Question]) -> float:
 
 
 def _scored(questions: Sequence[Question]) -> list[Question]:
-    """Return the questions, those without a score as ones that earned nothing."""
+    """Return the questions, with 0 for those without a score."""
     return [
         q.model_copy(update={"outcome": Outcome.WRONG, "score": 0.0})
         if q.outcome.infrastructure or q.score is None
@@ -143,7 +143,7 @@ def _scored(questions: Sequence[Question]) -> list[Question]:
 
 
 def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
-    """Return the sum over scenarios by each judge alone, of those judges that decided every doubtful reply."""
+    """Return the sum over scenarios by each judge alone, for judges that decided every doubtful reply."""
     doubtful = [q for e in examples for q in e.questions if q.opinions and q.override is None]
     names = dict.fromkeys(o.judge for q in doubtful for o in q.opinions)
     heard = [
@@ -178,12 +178,12 @@ def _by_judge(question: Question, judge: str) -> float | None:
 
 
 def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:
-    """Return what retrieval had for every question of which that is known."""
+    """Return the known retrievals of all questions."""
     return [q.retrieval for e in examples for q in e.questions if q.retrieval is not None]
 
 
 def leaks(examples: Iterable[ExampleResult]) -> Leaks | None:
-    """Return how often something was said that must not be said; None if nothing had to be kept back."""
+    """Return how often a secret was leaked; None if there was nothing to keep back."""
     asked = [q for e in examples for q in e.questions if q.can_leak and q.reply is not None]
     if not asked:
         return None

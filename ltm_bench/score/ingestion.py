@@ -1,4 +1,4 @@
-"""What taking in the needles of an example took: a history of a public set, or whatever a scenario tells."""
+"""The time and cost of taking in an example's needles: a public set's history, or what a scenario tells."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from ltm_bench.score.operations import read_operations
 
 
 class Ingestion(BaseModel):
-    """What telling the agent all needles of an example took, waiting for its indexers before questions included."""
+    """The time and cost of telling the agent an example's needles, including waits for its indexers."""
 
     model_config = ConfigDict(frozen=True)
 
     turns: int
     sessions: int
-    """Of a record; 0 if the needles belong to none."""
+    """Sessions of a record; 0 if the needles belong to none."""
     tokens: int
-    """Of the messages."""
+    """Tokens of the messages."""
     calls: int
-    """Replies that the agent gave to them itself."""
+    """The agent's own replies to them."""
     seconds: float | None
-    """Wall-clock time; None if it was not measured."""
+    """Wall-clock seconds; None if not measured."""
     dollars: float | None
     """None if a price is unknown."""
 
 
 class Spent(NamedTuple):
-    """What was spent on a turn."""
+    """The time and money spent on a turn."""
 
     seconds: float
     waiting: float
-    """The part of `seconds` that was spent waiting for indexers."""
+    """The part of `seconds` spent waiting for indexers."""
     dollars: Decimal | None
 
 
 def spent(timings: Path, on: datetime | None) -> Mapping[str | None, Mapping[int, Spent]]:
-    """Return what was spent on each turn by conversation: that of an isolated example, or the only one (None).
+    """Return the spending on each turn, by conversation: an isolated example's, or the only one (None).
 
     Args:
         timings: The side file.
-        on: Whose day's prices are used; None: today's.
+        on: The day whose prices apply; None for today.
     """
     found: dict[str | None, dict[int, Spent]] = {}
     for record in records(timings):
@@ -71,7 +71,7 @@ def spent(timings: Path, on: datetime | None) -> Mapping[str | None, Mapping[int
 
 @dataclass
 class Taking:
-    """Adds up what taking in an example takes, while its log is read."""
+    """Adds up the ingestion of an example while its log is read."""
 
     free: bool
     turns: int = 0

@@ -1,10 +1,10 @@
-"""What judges and people said of a run, beside its log: append-only files.
+"""Opinions of judges and people on a run, beside its log: append-only files.
 
-`judgements.jsonl` holds what judges said of replies, `overrides.jsonl` the verdicts by hand, and `vague.jsonl` what
-judges said of replies that were made to be vague and wrong.
+`judgements.jsonl` holds judges' opinions on replies, `overrides.jsonl` verdicts by hand, and `vague.jsonl` judges'
+opinions on deliberately vague, wrong replies.
 
-The log stays the truth about the conversation; these are the truth about how it was judged. Whoever reads them
-knows the verdict of the matcher, that of each judge, and who overrode what and why.
+The log is the truth about the conversation; these are the truth about how it was judged. They show the matcher's
+verdict, each judge's, and who overrode what and why.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ class _Frozen(BaseModel):
 
 
 class Opinion(_Frozen):
-    """What one judge said of one reply."""
+    """One judge's opinion on one reply."""
 
     judge: str
     """Its name, as on the command line."""
     key: str
-    """Hash of its adapter, its settings and the rubric; opinions of different keys cannot be compared."""
+    """Hash of its adapter, its settings and the rubric; opinions with different keys are not comparable."""
     rubric: str
     """Hash of the rubric."""
     model: str | None = None
     prompt: str
     answer: str
-    """Verbatim; what went wrong, where the judge could not be asked."""
+    """The verbatim answer, or what went wrong if the judge could not be asked."""
     outcome: Outcome
-    """`judge_error` where the answer could not be read or had."""
+    """`judge_error` if the answer was missing or unreadable."""
     score: float | None = None
-    """From 0 to 1, where the rubric gives more than right or wrong."""
+    """From 0 to 1, if the rubric gives more than right or wrong."""
     scores: dict[str, float] = Field(default_factory=dict)
-    """From 0 to 1 by the columns of a published scorer, where that put the questions."""
+    """From 0 to 1 by column of a published scorer, if that asked the questions."""
     reason: str
     dollars: float | None = None
     """None if the price is unknown."""
     usage: dict[str, int] = Field(default_factory=dict)
-    """The token figures of `Usage`; empty if they are not known."""
+    """The token figures of `Usage`; empty if unknown."""
 
     @property
     def used(self) -> Usage | None:
-        """What it used, or None if unknown."""
+        """Its usage, or None if unknown."""
         known = self.usage.get
         return (
             Usage(
@@ -78,7 +78,7 @@ class Opinion(_Frozen):
 
 
 class Judgement(_Frozen):
-    """What the judges said of one reply in one go."""
+    """The judges' opinions on one reply, from one round."""
 
     example: str
     turn: int
@@ -88,7 +88,7 @@ class Judgement(_Frozen):
 
 
 class VagueTrial(_Frozen):
-    """What a judge said of a reply that was made to be vague and wrong, in the way in which it judged the run."""
+    """A judge's opinion on a deliberately vague, wrong reply, judged in the same way as the run."""
 
     question: str
     reply: str
@@ -96,14 +96,14 @@ class VagueTrial(_Frozen):
 
     @property
     def passed(self) -> float:
-        """What it gave for it, from 0 to 1."""
+        """The score it gave, from 0 to 1."""
         if self.opinion.score is not None:
             return self.opinion.score
         return float(self.opinion.outcome is Outcome.CORRECT)
 
 
 class Override(_Frozen):
-    """A verdict by hand. The original stays in the file."""
+    """A verdict by hand. The original is kept."""
 
     example: str
     turn: int
@@ -118,7 +118,7 @@ class Override(_Frozen):
 
 
 def reply_hash(reply: str) -> str:
-    """Return the first 16 hex digits of a reply's SHA-256: what was judged is judged for this reply alone."""
+    """Return the first 16 hex digits of a reply's SHA-256: a judgement holds for this reply only."""
     return hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -127,7 +127,7 @@ def _lines(path: Path) -> Iterator[Any]:
         return
     with opened(path) as lines:
         for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):  # torn off by a crash: it was never said
+            if not line.endswith(b"\n"):  # torn by a crash: does not count
                 return
             try:
                 yield json_of(line)
@@ -136,12 +136,12 @@ def _lines(path: Path) -> Iterator[Any]:
 
 
 def judgements(run: Path) -> Mapping[Place, Judgement]:
-    """Return what judges said of a run, the newest of each reply. Raises LogError."""
+    """Return the judgements of a run, the newest for each reply. Raises LogError."""
     return {(each.example, each.turn): each for each in _read(run / JUDGEMENTS, Judgement)}
 
 
 def ratings(run: Path) -> Mapping[Place, Mapping[str, Override]]:
-    """Return what every reviewer said last of each reply, by their names, the newest last. Raises LogError."""
+    """Return every reviewer's last rating of each reply, by name, the newest last. Raises LogError."""
     found: dict[Place, dict[str, Override]] = {}
     for each in _read(run / OVERRIDES, Override):
         said = found.setdefault((each.example, each.turn), {})
@@ -151,7 +151,7 @@ def ratings(run: Path) -> Mapping[Place, Mapping[str, Override]]:
 
 
 def vague_trials(run: Path) -> Sequence[VagueTrial]:
-    """Return what the run's judges said of vague wrong replies, the newest of each. Raises LogError."""
+    """Return the judges' opinions on vague wrong replies, the newest of each. Raises LogError."""
     found = {(each.opinion.key, each.question, each.reply): each for each in _read(run / VAGUE, VagueTrial)}
     return list(found.values())
 
@@ -163,9 +163,9 @@ def overrides(run: Path) -> Mapping[Place, Override]:
 
 
 def settle(said: Sequence[Override]) -> Override | None:
-    """Return the verdict of most reviewers of a reply; None if as many call it right as do not.
+    """Return the majority verdict of a reply's reviewers; None if there is a tie.
 
-    Of those on the same side, the newest counts. What was said of an earlier reply has no voice.
+    On each side, the newest verdict counts. Ratings of an earlier reply do not count.
     """
     heard = [each for each in said if each.reply == said[-1].reply]
     for_it = [each for each in heard if each.outcome is Outcome.CORRECT]
@@ -189,7 +189,7 @@ _FILES: Mapping[type[BaseModel], str] = {Judgement: JUDGEMENTS, Override: OVERRI
 
 
 def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> None:
-    """Add entries to the file of their kind; a line that a crash tore off is cut away first."""
+    """Append entries to the file of their kind, after cutting off a line torn by a crash."""
     for entry in entries:
         path = run / _FILES[type(entry)]
         with path.open("ab+") as file:
@@ -202,9 +202,9 @@ def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> N
 
 
 def majority(opinions: Sequence[Opinion]) -> Verdict:
-    """Return what most judges say; those that could not be read have no voice.
+    """Return the judges' majority verdict; unreadable answers do not count.
 
-    Judges agree that a reply is right or that it is not; of those who say that it is not, the first gives the outcome.
+    The majority decides whether a reply is right; if it is not, the first judge of that side gives the outcome.
     """
     heard = [each for each in opinions if each.outcome is not Outcome.JUDGE_ERROR]
     for_it = [each for each in heard if each.outcome is Outcome.CORRECT]
@@ -223,7 +223,7 @@ def majority(opinions: Sequence[Opinion]) -> Verdict:
 
 
 def _mean(heard: Sequence[Opinion]) -> Verdict:
-    """Return what judges say on average who give more than right or wrong."""
+    """Return the mean opinion of judges that give more than right or wrong."""
     score = sum(each.score or 0.0 for each in heard) / len(heard)
     outcome = Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else heard[0].outcome
     voices = heard[0].judge if len(heard) == 1 else f"the mean of {len(heard)} judges"

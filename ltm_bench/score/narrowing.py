@@ -1,4 +1,4 @@
-"""Results as they would be if only some of the scenarios had been asked."""
+"""Narrows results to some of the scenarios."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ltm_bench.score.statistics import sum_interval
 
 
 def narrowed(results: Results, names: Collection[str]) -> Results:
-    """Leave out all scenarios but some. Costs, latency and operations stay those of the whole run.
+    """Keep only some scenarios. Costs, latency and operations are still of the whole run.
 
     Args:
-        results: Of a run that has asked at least one of them.
-        names: The scenarios that stay.
+        results: Results of a run that asked at least one of them.
+        names: The scenarios to keep.
     """
     scenarios = [each for each in results.scenarios if each.name in names]
     kept = {each.name for each in scenarios}

@@ -1,6 +1,6 @@
-"""What every operation of a memory takes: writing, waiting for indexers, retrieving, answering, and judging beside it.
+"""Time and cost of a memory's operations: writing, waiting for indexers, retrieving, answering, and judging beside it.
 
-Seconds come from the side file `timings.jsonl`, and so does which call used what. Prices are those of the run's day.
+Seconds and the usage of each call come from the side file `timings.jsonl`. Prices are those of the run's day.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ltm_bench.score.judgements import Opinion
 from ltm_bench.score.statistics import Interval, median_interval
 
 OPERATIONS = ("write", "settle", "retrieve", "answer", "judge")
-"""In the order of a turn."""
+"""Operations in the order of a turn."""
 
 BINS = 10
-"""Parts of a conversation in which an operation is looked at by itself."""
+"""Number of parts of a conversation in which an operation is measured separately."""
 
 
 class Stretch(BaseModel):
@@ -42,25 +42,25 @@ class Stretch(BaseModel):
 
 
 class Operation(BaseModel):
-    """What one kind of operation took in a run."""
+    """Time and cost of one kind of operation in a run."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     calls: int
     p50: float | None = None
-    """Seconds; None if they are not measured (judges)."""
+    """Seconds; None if not measured (judges)."""
     p50_interval: Interval | None = None
-    """Of the median, free of any assumption on the distribution."""
+    """Interval of the median, without assumptions about the distribution."""
     p95: float | None = None
     seconds: float | None = None
-    """In all."""
+    """Total seconds."""
     tokens: int = 0
-    """Of prompts and of what was written, where that is known."""
+    """Tokens of prompts and outputs, if known."""
     dollars: float | None = 0.0
-    """In all; None if a price is unknown."""
+    """Total; None if a price is unknown."""
     dollars_interval: Interval | None = None
-    """Of what as many calls like these cost; None for fewer than two, or if all cost the same."""
+    """Interval of the total for as many such calls; None for fewer than two, or if all cost the same."""
     along: tuple[Stretch, ...] = ()
     """By position in the conversation; empty in isolated runs."""
 
@@ -93,14 +93,14 @@ def operations(
     free: bool,
     on: datetime | None,
 ) -> list[Operation]:
-    """Return what the operations of a run took.
+    """Return the time and cost of a run's operations.
 
     Args:
         timings: The side file.
         positions: Tokens before each turn and fork; empty in isolated runs.
-        opinions: What judges said.
+        opinions: The judges' opinions.
         free: Whether the agent costs nothing.
-        on: Whose day's prices are used; None: today's.
+        on: The day whose prices apply; None for today.
     """
     sums: dict[str, _Sum] = {}
     for record in records(timings):
@@ -118,7 +118,7 @@ def operations(
 
 
 def read_operations(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
-    """Yield the operations of a record, as far as they make sense: it is evidence, not truth."""
+    """Yield a record's valid operations: it is evidence, not truth."""
     for each in noted if isinstance(noted, list) else ():
         if not isinstance(each, list) or len(each) != 3 or each[0] not in OPERATIONS:
             continue

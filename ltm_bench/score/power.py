@@ -1,4 +1,4 @@
-"""How many examples, in how many runs, it takes to show a difference; and which difference a run can show. Pure.
+"""Computes how many examples and runs it takes to show a difference, and which difference a run can show. Pure.
 
 A comparison shows a difference `d` with the wanted power where `d = z(0.975) * e0 + z(0.8) * e`, the formula of sample
 sizes (Cohen 1988, chapter 2; Miller 2024, arXiv:2411.00640). `e` is the standard error of the difference, and `e0` the
@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from ltm_bench.score.statistics import CONFIDENCE, Clusters, Pool, sample_variance, student
 
 POWER = 0.8
-"""How likely a difference of the size that is asked for is to be shown."""
+"""The probability of showing a difference of the requested size."""
 
 MOST = 1000
-"""Most seeds, or examples of a scenario, that are named; what takes more is out of reach."""
+"""Maximum number of seeds, or examples of a scenario, considered; anything more is out of reach."""
 
 _HALF = 0.25
-"""Variance of scores that are right half of the time: the most that right-or-wrong scores can have."""
+"""Variance of scores that are right half of the time: the maximum for right-or-wrong scores."""
 
 
 class _Frozen(BaseModel):
@@ -36,40 +36,39 @@ class Noise(_Frozen):
     within: float = Field(ge=0)
     """From one example of a scenario to the next."""
     between: float = Field(default=0.0, ge=0)
-    """From one pair of runs to the next: what their examples have in common."""
+    """From one pair of runs to the next: what a run's examples have in common."""
 
 
 UNKNOWN = Noise(within=2 * _HALF)
-"""Of two agents of which nothing is known: each right half of the time, independently of the other."""
+"""For two unknown agents: each right half of the time, independently of the other."""
 
 
 class Size(_Frozen):
-    """How large a comparison is."""
+    """The size of a comparison."""
 
     scenarios: int = Field(ge=1)
     examples: float = Field(gt=0)
-    """Of each scenario, in one run; the harmonic mean where they are not equally many."""
+    """Examples per scenario and run; the harmonic mean if scenarios differ."""
     seeds: int = Field(ge=1)
-    """Runs of each agent, each with another seed."""
+    """Runs of each agent, each with a different seed."""
 
     @property
     def total(self) -> int:
-        """Examples that each agent is asked."""
+        """Examples per agent."""
         return round(self.scenarios * self.examples * self.seeds)
 
 
 def size_of(clusters: Clusters) -> Size:
-    """Return the size of a comparison, from the differences, or the scores, of each pair of runs by scenario."""
+    """Return a comparison's size, from the differences or scores of each pair of runs by scenario."""
     pool = Pool(clusters)
     each = len(pool.strata) / sum(1 / len(of) for of in pool.strata.values())
     return Size(scenarios=len(pool.strata), examples=round(each / len(clusters), 9), seeds=len(clusters))
 
 
 def noise_of(clusters: Clusters) -> Noise | None:
-    """Estimate the noise from differences that were observed; None if a scenario has a single one.
+    """Estimate the noise from observed differences; None if a scenario has only one.
 
-    Few examples that agree say little, so one more that disagrees is counted. Runs that are few count for less, as in
-    the test.
+    A few agreeing examples say little, so one disagreeing example is added. Few runs count for less, as in the test.
 
     Args:
         clusters: For every pair of runs, the differences by scenario.
@@ -87,17 +86,17 @@ def noise_of(clusters: Clusters) -> Noise | None:
 
 
 def against_unknown(own: Clusters) -> Noise | None:
-    """Return the noise of a comparison of an agent whose scores are known with another one of which nothing is.
+    """Return the noise of a comparison between an agent with known scores and an unknown one.
 
     Args:
-        own: For every run, its scores by scenario.
+        own: The known agent's scores by scenario, for every run.
     """
     mine = noise_of(own)
     return None if mine is None else Noise(within=mine.within + _HALF, between=2 * mine.between)
 
 
 def _errors(difference: float, size: Size, noise: Noise) -> tuple[float, float]:
-    """Return the standard errors that the test takes, and that there is, in points of the sum over scenarios."""
+    """Return the standard error that the test assumes, and the actual one, in points of the sum over scenarios."""
     each = size.examples * size.seeds
     within = size.scenarios * noise.within / each
     there = within + size.scenarios**2 * noise.between / size.seeds
@@ -121,7 +120,7 @@ _SURE = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 
 
 def power(difference: float, size: Size, noise: Noise) -> float:
-    """Return how likely a paired comparison is to show a difference, in points of the sum over scenarios."""
+    """Return the probability that a paired comparison shows a difference, in points of the sum over scenarios."""
     taken, there = _errors(difference, size, noise)
     return NormalDist().cdf((difference - _SURE * taken) / there)
 
@@ -136,13 +135,13 @@ def smallest_difference(size: Size, noise: Noise) -> float:
 
 
 def seeds_needed(difference: float, scenarios: int, examples: float, noise: Noise) -> int | None:
-    """Return how many seeds, of so many examples of each scenario, would probably show a difference; None if too many.
+    """Return the number of seeds, with this many examples, that would probably show a difference; None if too many.
 
     Args:
         difference: In points of the sum over scenarios.
-        scenarios: How many there are.
-        examples: Of each scenario, in one run.
-        noise: Of the difference.
+        scenarios: Number of scenarios.
+        examples: Examples per scenario and run.
+        noise: Noise of the difference.
     """
     return _least(
         lambda seeds: power(difference, Size(scenarios=scenarios, examples=examples, seeds=seeds), noise)
@@ -150,13 +149,13 @@ def seeds_needed(difference: float, scenarios: int, examples: float, noise: Nois
 
 
 def examples_needed(difference: float, scenarios: int, seeds: int, noise: Noise) -> int | None:
-    """Return how many examples of each scenario, in each of so many runs, would show it; None if too many.
+    """Return the number of examples per scenario, in each of this many runs, that would show it; None if too many.
 
     Args:
         difference: In points of the sum over scenarios.
-        scenarios: How many there are.
+        scenarios: Number of scenarios.
         seeds: Runs of each agent.
-        noise: Of the difference.
+        noise: Noise of the difference.
     """
     return _least(
         lambda each: power(difference, Size(scenarios=scenarios, examples=each, seeds=seeds), noise)
@@ -164,7 +163,7 @@ def examples_needed(difference: float, scenarios: int, seeds: int, noise: Noise)
 
 
 def _least(reached: Callable[[int], float]) -> int | None:
-    """Return the least number up to MOST that reaches POWER."""
+    """Return the smallest number up to MOST that reaches POWER."""
     low, high = 0, 1
     while reached(high) < POWER:
         if high >= MOST:

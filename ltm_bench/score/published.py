@@ -27,7 +27,7 @@ class Figure(BaseModel):
 
 
 class Line(BaseModel):
-    """The figures of some of a file's answers, by column."""
+    """Figures for a subset of a file's answers, by column."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -111,7 +111,7 @@ def _figure(marks: Sequence[Mark], column: str) -> Figure | None:
 
 
 def _averaged(lines: Sequence[Line], sheet: Sheet) -> Line:
-    """Return the mean of the types' means, which counts small types as much as large ones."""
+    """Return the mean of the types' means, which weighs small types as much as large ones."""
     figures = {}
     for column in sheet.columns:
         types = [line.name for line in lines if column in line.figures]
@@ -134,7 +134,7 @@ def _as_figure(n: int, mean: float, interval: Interval | None) -> Figure:
 
 
 def _by_history(pairs: Sequence[tuple[Mark, float]]) -> Iterator[Mapping[str, Sequence[float]]]:
-    """Yield the values of each history, as one stratum; where every history has one question, all at once."""
+    """Yield the values of each history, as one stratum; all at once if every history has one question."""
     found: dict[str, list[float]] = {}
     for mark, value in pairs:
         found.setdefault(mark.history, []).append(value)

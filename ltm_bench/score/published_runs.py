@@ -1,4 +1,4 @@
-"""The published figures of the public sets that a run asked."""
+"""The published figures for the public sets in a run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ltm_bench.score.sets import SetFigures, SetQuestion
 
 
 def set_figures(run: str, examples: Sequence[ExampleResult]) -> list[SetFigures]:
-    """Return the published figures of each public set in a run; [] where it asked none."""
+    """Return the published figures of each public set in a run; [] without any."""
     scenarios = dict.fromkeys(example.scenario for example in examples)
     found = (_of_scenario(run, name, [e for e in examples if e.scenario == name]) for name in scenarios)
     return [each for each in found if each is not None]
 
 
 def compared_sets(runs: Sequence[Results]) -> list[Compared]:
-    """Compare every two runs on the questions of public sets that both asked, by the sets' own scorers.
+    """Compare every two runs on their common questions of public sets, by the sets' own scorers.
 
     The histories are the clusters: questions about one history resemble each other.
     """

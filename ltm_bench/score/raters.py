@@ -1,4 +1,4 @@
-"""How far those agree who read the same replies: reviewers of doubtful verdicts, and auditors of confident ones."""
+"""Agreement between raters of the same replies: reviewers of doubtful verdicts, and auditors of confident ones."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ Read = Mapping[tuple[str, int, str], bool]
 
 
 class Agreement(BaseModel):
-    """How far two raters agree on whether replies are right."""
+    """Two raters' agreement on whether replies are right."""
 
     model_config = ConfigDict(frozen=True)
 
     of: Literal["review", "audit"]
-    """What they read: doubtful verdicts in `review`, a sample of confident ones in `audit`."""
+    """What they read: doubtful verdicts (`review`), or a sample of confident ones (`audit`)."""
     first: str
     second: str
     read: int
     """Replies that both have read."""
     alike: int
-    """Of these, how many both call right, or both do not."""
+    """Replies among these that both call right, or neither does."""
     kappa: float | None
     """Cohen's kappa; None if both call everything right, or nothing."""
     interval: Interval | None
-    """Of kappa: Wilson's interval for the share of `alike`, with the raters' habits as they were observed."""
+    """Interval of kappa: Wilson's for the share of `alike`, given the raters' observed habits."""
     apart: tuple[tuple[str, int], ...]
     """Example and turn of the replies on which they differ."""
 
     @property
     def headline(self) -> str:
-        """The agreement in a line."""
+        """The agreement in one line."""
         known = "κ is not defined where both say the same of everything"
         if self.kappa is not None and self.interval is not None:
             known = f"κ = {self.kappa:.2f} ({self.interval.low:.2f} – {self.interval.high:.2f})"
@@ -51,7 +51,7 @@ class Agreement(BaseModel):
 
 
 def agreements(run: Path) -> list[Agreement]:
-    """Return the agreement of every two raters of a run who have read a reply in common. Raises LogError."""
+    """Return the agreement of every two raters with common replies. Raises LogError."""
     reviewers: dict[str, dict[tuple[str, int, str], bool]] = {}
     for (example, turn), said in ratings(run).items():
         for name, each in said.items():
@@ -67,7 +67,7 @@ def agreements(run: Path) -> list[Agreement]:
 
 
 def agreement(of: Literal["review", "audit"], one: tuple[str, Read], other: tuple[str, Read]) -> Agreement:
-    """Compare what two raters, given by name, say of the replies that both have read."""
+    """Compare two raters, given by name, on the replies that both have read."""
     (first, ours), (second, theirs) = one, other
     common = [place for place in ours if place in theirs]
     apart = [place for place in common if ours[place] != theirs[place]]
@@ -93,10 +93,10 @@ def agreement(of: Literal["review", "audit"], one: tuple[str, Read], other: tupl
 
 
 def kappa(alike: float, first: float, second: float) -> float | None:
-    """Return Cohen's kappa; None if chance alone would make both say the same of everything.
+    """Return Cohen's kappa; None if chance alone would make them agree on everything.
 
     Args:
-        alike: The share of replies of which both say the same.
+        alike: The share of replies on which they agree.
         first: The share that the first calls right.
         second: The share that the second calls right.
     """

@@ -1,4 +1,4 @@
-"""What a reader must know of a run before believing its figures, and who judged it."""
+"""What a reader must know before believing a run's figures, and who judged it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ltm_bench.score.results import ExampleResult, JudgeNote
 def remarks(
     manifest: Manifest, examples: Sequence[ExampleResult], *, missed: int, untold: Sequence[int]
 ) -> list[str]:
-    """Say what the agent never heard, what nobody has validated, and what nobody could have answered.
+    """Return remarks on what the agent never heard, unvalidated tasks, and unanswerable questions.
 
     Args:
-        manifest: Of the run.
-        examples: All of them.
+        manifest: The run's manifest.
+        examples: All examples.
         missed: Tokens of the conversation that never reached the agent.
-        untold: The turns from which the run went on with an agent that could not be told what had been said before.
+        untold: The turns from which the run continued with an agent that could not be restored.
     """
     found = []
     if missed:
@@ -57,11 +57,11 @@ def _whole(value: object) -> int:
 
 
 def judges(examples: Sequence[ExampleResult], vague: Sequence[VagueTrial]) -> list[JudgeNote]:
-    """Return who judged how many replies; whether they passed calibration is for others to add.
+    """Return who judged how many replies; the caller adds whether they passed calibration.
 
     Args:
-        examples: All of the run's.
-        vague: What the judges said of replies that were made to be vague and wrong.
+        examples: All examples.
+        vague: The judges' opinions on deliberately vague, wrong replies.
     """
     passed: dict[str, list[float]] = {}
     for trial in vague:

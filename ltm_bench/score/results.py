@@ -1,4 +1,4 @@
-"""Results: frozen models of everything that a run came to. They know no files."""
+"""Results: frozen models of a run's outcome. They know no files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ltm_bench.score.statistics import Interval
 from ltm_bench.score.written import Writing, Written
 
 SCHEMA = 2
-"""Version of the form of results.json."""
+"""Version of the format of results.json."""
 
 
 class Frozen(BaseModel):
-    """A model that does not change."""
+    """An immutable model."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -43,58 +43,58 @@ class Needle(Frozen):
     """Tokens between it and the example's last question."""
     at: datetime
     cut: bool = False
-    """Whether its message was cut, and the needle with it, so that nobody can find it."""
+    """Whether the needle was cut off with part of its message, so that nobody can find it."""
 
 
 class Question(Frozen):
-    """A question, what was expected, what was said, and the verdict."""
+    """A question, the expected answer, the reply, and the verdict."""
 
     turn: int | None
     text: str
     expected: str
     in_words: str = ""
-    """What is expected, where a single right reply, `expected`, does not say it all."""
+    """What is expected, if the right reply in `expected` does not say it all."""
     reply: str | None
     outcome: Outcome
     score: float | None
     reason: str
     parts: tuple[float, ...] = ()
     can_leak: bool = False
-    """Whether there is something that its reply must not say."""
+    """Whether its reply can reveal something that it must not."""
     shows: str | None = None
-    """What a right reply shows to be remembered."""
+    """What a right reply proves to be remembered."""
     needs: str | None = None
-    """What the example must have shown for this question to count."""
+    """What the example must have proved for this question to count."""
     counts: float = 1.0
-    """How much of its score counts: less than 1 where what it needs was not shown."""
+    """How much of its score counts: less than 1 if what it needs was not shown."""
     decisive: tuple[tuple[int, int], ...] = ()
-    """Where in the reply the words stand without which the matcher's verdict would be another one."""
+    """Places of the words in the reply without which the matcher's verdict would differ."""
     scorer: str
     """Name and version of the scorer, e.g. `NamesOnly@1`."""
     chance: float
     position: int | None
     """Tokens of the conversation before it; None if it was not reached."""
     beside: int = 0
-    """Tokens of forked questions and replies before it, which would stand in the conversation were it in-line."""
+    """Tokens of forked questions and replies before it, which an in-line conversation would contain."""
     at: datetime | None
     matched: Outcome | None = None
-    """What the matcher said, where a judge or a person has spoken since, or should."""
+    """The matcher's outcome, if a judge or a person has decided since, or should."""
     doubt: str = ""
-    """Why the matcher could not tell."""
+    """Why the matcher was undecided."""
     opinions: tuple[Opinion, ...] = ()
-    """What judges said of the reply."""
+    """Judges' opinions on the reply."""
     override: Override | None = None
     """The verdict by hand, which wins."""
     retrieval: Retrieval | None = None
-    """What the agent's memory had of the needles, where the agent can tell."""
+    """What the agent's retrieval had of the needles, if known."""
     usage: dict[str, int] | None = None
-    """Tokens of its reply, by the normalised figures; None if the adapter does not say."""
+    """Usage of its reply, in normalised figures; None if the adapter does not report it."""
     dollars: float | None = None
     """Price of its reply; None if unknown."""
     seconds: float | None = None
-    """Wall-clock time of its reply; None if it was not measured."""
+    """Wall-clock seconds of its reply; None if not measured."""
     published: SetQuestion | None = None
-    """Which question of a public set it is, and what that set's scorers give; None for all others."""
+    """Its identity in a public set, and that set's scores; None for all others."""
 
     @property
     def counted(self) -> float | None:
@@ -108,19 +108,19 @@ class ExampleResult(Frozen):
     id: str
     scenario: str
     score: float | None
-    """Mean over its questions of what counts of their scores; None if one of them could not be scored."""
+    """Mean of its questions' counted scores; None if one of them could not be scored."""
     span: int
     """Tokens from its first message to its last question."""
     overrun: int
-    """By how many tokens the last question missed the span that was asked for."""
+    """Tokens by which the last question missed the requested span."""
     needles: list[Needle]
     questions: list[Question]
     published: float | None = None
-    """What others gave for it, where it was imported."""
+    """Its published score, if imported."""
     written: Written | None = None
-    """What the agent's store held of its facts after its last question, where that can be read."""
+    """What the agent's store held of its facts after the last question, if readable."""
     ingestion: Ingestion | None = None
-    """What telling its needles took; None if nothing was told."""
+    """Time and cost of telling its needles; None if it told none."""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -160,7 +160,7 @@ class ScenarioResult(Frozen):
     chance: float
     outcomes: dict[Outcome, int]
     lost: dict[str, int] = Field(default_factory=dict)
-    """How many answers retrieval lost at which place, as far as the agent can tell."""
+    """Number of answers that retrieval lost, by place, if known."""
     ranking: Ranking | None = None
     """How well retrieval finds needles; None if the agent cannot tell."""
 
@@ -206,25 +206,25 @@ class Bin(Frozen):
 
 
 class NeedleRecall(Frozen):
-    """Which needles of a scenario were recalled."""
+    """Recall of a scenario's needles."""
 
     scenario: str
     examples: list[str]
-    """Those whose questions have a score for every needle."""
+    """Examples whose questions have a score for every needle."""
     shares: list[float]
     """Mean over these, for the first needle, the second, and so on."""
 
 
 class Account(Frozen):
-    """What one model used in a run, for one purpose."""
+    """One model's usage in a run, for one purpose."""
 
     purpose: str
     """`agent`, `beside the agent` (an embedder, say), or `judge` and its name."""
     model: str | None
-    """None if the adapter does not say."""
+    """None if the adapter does not report it."""
     calls: int = 0
     unknown: int = 0
-    """Those of which no usage is known."""
+    """Calls with unknown usage."""
     uncached: int = 0
     cache_read: int = 0
     cache_write: int = 0
@@ -244,18 +244,18 @@ def tokens_in(usage: Mapping[str, int] | None) -> int | None:
 
 
 class Costs(Frozen):
-    """What the agent used and cost."""
+    """The agent's usage and cost."""
 
     calls: int = 0
-    """Replies that the agent gave itself; scripted filler does not count."""
+    """The agent's own replies, without scripted filler."""
     usage: dict[str, int] = Field(default_factory=dict)
     """Sums of the normalised token figures."""
     dollars: float | None = 0.0
     """None if a price is unknown."""
     judge_dollars: float | None = 0.0
-    """What the judges cost, not among `dollars`; None if a price is unknown."""
+    """The judges' cost, not included in `dollars`; None if a price is unknown."""
     price_list: str = ""
-    """Name and date of the list that prices were taken from."""
+    """Name and date of the price list."""
     accounts: list[Account] = Field(default_factory=list)
     """All of it by purpose and model."""
 
@@ -275,13 +275,13 @@ class Latency(Frozen):
     calls: int = 0
     """Replies that were timed."""
     percentiles: dict[int, float] = Field(default_factory=dict)
-    """How long the fastest 50, 75, 90, 95, 99 and 100 % of the replies took at most."""
+    """Maximum seconds of the fastest 50, 75, 90, 95, 99 and 100 % of the replies."""
     interval: Interval | None = None
     """95 % interval of the median."""
     retries: int = 0
-    """Requests that were sent again, because the provider or the network failed."""
+    """Requests retried because the provider or the network failed."""
     cached: int = 0
-    """Replies that came from the cache of answers, not from the provider."""
+    """Replies from the cache instead of the provider."""
 
 
 class Heard(Frozen):
@@ -290,7 +290,7 @@ class Heard(Frozen):
     asked: int = 0
     """In turns that it was asked to answer."""
     observed: int = 0
-    """In turns that a script answered for it (filler, needles), and of which it was told."""
+    """In turns that a script answered for it (filler, needles) and that it observed."""
     missed: int = 0
     """In turns that never reached it."""
 
@@ -306,7 +306,7 @@ class Heard(Frozen):
 
 
 class JudgeNote(Frozen):
-    """A judge that had a say in a run, and whether it has earned it."""
+    """A judge of a run, and how far to trust it."""
 
     name: str
     model: str | None
@@ -318,17 +318,17 @@ class JudgeNote(Frozen):
     """None if it was never checked."""
     specificity: float | None = None
     believed: bool = False
-    """Whether it was checked, and is good enough."""
+    """Whether it passed calibration."""
     vague: int = 0
     """Replies made to be vague and wrong that it was shown."""
     false_accepts: float | None = None
-    """What it gave for those on average, from 0 to 1; None if it was shown none."""
+    """Its mean score for those, from 0 to 1; None without any."""
     published: bool = False
     """Whether it was asked what a set's published program asks, and not by the rubric that `judge check` calibrates."""
 
 
 class Results(Frozen):
-    """Everything that the page shows, but for the transcript."""
+    """Everything that the page shows, except the transcript."""
 
     schema_version: int = SCHEMA
     run: str
@@ -337,9 +337,9 @@ class Results(Frozen):
     span: int
     seed: int
     bench_version: int = 1
-    """Version of what the score depends on; those of different ones do not compare."""
+    """Version of everything the score depends on; scores of different versions are not comparable."""
     mode: str = IN_LINE
-    """How the conversation was held, in words: `in-line`, or `forked, scripted acknowledgements`."""
+    """The conversation's mode, in words: `in-line`, or `forked, scripted acknowledgements`."""
     complete: bool
     score: float | None
     """Sum over scenarios; None while the run is incomplete."""
@@ -348,33 +348,33 @@ class Results(Frozen):
     interval: Interval | None
     chance: float
     references: dict[str, float]
-    """What the floor and the ceiling score on the same examples: `goldfish` and `perfect`."""
+    """Scores of baseline and oracle on the same examples: `goldfish` and `perfect`."""
     undecided: int = 0
-    """Questions of which text alone cannot tell and no judge was asked; they count 0."""
+    """Questions that text alone cannot decide and no judge was asked about; they count 0."""
     undecided_worth: float = 0.0
     """By how much the score would be higher if all of them were right."""
     overridden: int = 0
     """Verdicts by hand."""
     judges: list[JudgeNote] = Field(default_factory=list)
     by_judge: dict[str, float] = Field(default_factory=dict)
-    """What the score would be by each judge alone; judges that did not decide every doubtful reply are left out."""
+    """The score by each judge alone; judges that did not decide every doubtful reply are left out."""
     audits: list[Audit] = Field(default_factory=list)
-    """How often the matchers err, by those who read a sample of the replies."""
+    """How often the matchers err, by auditors of a sample of the replies."""
     raters: list[Agreement] = Field(default_factory=list)
-    """How far those agree who read the same replies."""
+    """Agreement between raters of the same replies."""
     remarks: list[str] = Field(default_factory=list)
     """What a reader must know before believing the figures."""
     published: float | None = None
-    """The sum over scenarios of what others gave, where the run was imported."""
+    """The published score, if the run was imported."""
     log: str = ""
-    """SHA-256 of the event log that this was derived from; that of several is of their hashes."""
+    """SHA-256 of the event log that this was derived from; of several logs, that of their hashes."""
     turns: int
     tokens: int
     filler_tokens: int
     forks: int = 0
-    """Questions that were asked beside the conversation."""
+    """Forked questions."""
     fork_tokens: int = 0
-    """Of these and their replies: they are not part of the conversation."""
+    """Tokens of these and their replies, which are not part of the conversation."""
     heard: Heard | None = None
     """None if a log of version 0.1.0 does not say whether scripted filler reached the agent."""
     filler_heard: str = "not recorded"
@@ -386,11 +386,11 @@ class Results(Frozen):
     latency: Latency | None
     outcomes: dict[Outcome, int]
     lost: dict[str, int] = Field(default_factory=dict)
-    """How many answers retrieval lost at which place, as far as the agent can tell."""
+    """Number of answers that retrieval lost, by place, if known."""
     ranking: Ranking | None = None
     """How well retrieval finds needles; None if the agent cannot tell."""
     writing: Writing | None = None
-    """What the agent wrote down of what it was told; None if its store cannot be read."""
+    """What the agent wrote down of the facts it was told; None if its store cannot be read."""
     leaks: Leaks | None = None
     """None if nothing had to be kept back."""
     scenarios: list[ScenarioResult]
@@ -400,11 +400,11 @@ class Results(Frozen):
     needle_recall: list[NeedleRecall] = Field(default_factory=list)
     examples: list[ExampleResult]
     sets: list[SetFigures] = Field(default_factory=list)
-    """The published figures of the public sets that were asked."""
+    """The published figures for public sets."""
     operations: list[Operation] = Field(default_factory=list)
-    """What the agent's operations took: writing, settling, retrieving, answering; and judging beside it."""
+    """Time and cost of the agent's operations: writing, settling, retrieving, answering; and judging beside it."""
     course: Course = Course()
-    """What the agent used along the conversation."""
+    """The agent's usage along the conversation."""
     environment: dict[str, Any] = Field(default_factory=dict)
     """Where and when it ran: package and Python versions, platform, start times."""
 
@@ -421,7 +421,7 @@ class Results(Frozen):
 
     @property
     def by_scenario(self) -> dict[str, list[float]]:
-        """The scores of the examples that have one."""
+        """The known scores of examples, by scenario."""
         found: dict[str, list[float]] = {}
         for example in self.examples:
             if example.score is not None:
@@ -431,7 +431,7 @@ class Results(Frozen):
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def tags(self) -> dict[str, str]:
-        """What the run was tagged with."""
+        """The run's tags."""
         tags = self.environment.get("tags")
         return {str(key): str(value) for key, value in tags.items()} if isinstance(tags, dict) else {}
 

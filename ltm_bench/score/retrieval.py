@@ -1,4 +1,4 @@
-"""What an agent's own retrieval had of the needles, and how well it ranks them. Pure, and knows no files."""
+"""What an agent's own retrieval found of the needles, and how well it ranks them. Pure; knows no files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ CUTS = (1, 3, 5, 10, 50)
 
 
 class NeedleTrace(BaseModel):
-    """What retrieval had of one needle when its question came."""
+    """What retrieval found of one needle when its question came."""
 
     model_config = ConfigDict(frozen=True)
     turn: int
     stored: bool | None
-    """Whether it was found when asked for word by word; None if the reply was right, so that nobody asked."""
+    """Whether a search for its own words found it; None if the reply was right, so no search was made."""
     rank: int | None
-    """Its place among what was found for the question, 1 being the first; None if it was not among it."""
+    """Its rank among the memories found for the question, from 1; None if it was not among them."""
 
     @property
     def lost(self) -> bool:
@@ -29,7 +29,7 @@ class NeedleTrace(BaseModel):
 
 
 class Retrieved(BaseModel):
-    """A memory that was found for a question and is no needle of it."""
+    """A memory found for a question that is not one of its needles."""
 
     model_config = ConfigDict(frozen=True)
     rank: int
@@ -41,24 +41,24 @@ class Retrieved(BaseModel):
 
 
 class Retrieval(BaseModel):
-    """Where an answer was lost, as far as an agent's own retrieval tells."""
+    """Where an answer was lost, according to the agent's own retrieval."""
 
     model_config = ConfigDict(frozen=True)
     PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
     needles: int
     """Of the example."""
     stored: int | None
-    """Those that were found when asked for word by word; None if the reply was right, so that nobody asked."""
+    """Needles that a search for their own words found; None if the reply was right, so no search was made."""
     retrieved: int
-    """Those that were among what was found for the question."""
+    """Needles among the memories found for the question."""
     traces: tuple[NeedleTrace, ...] = ()
     """Needle by needle; empty in runs of version 0.1.0."""
     instead: tuple[Retrieved, ...] = ()
-    """The first memories that were found for the question and are no needles of it."""
+    """The first memories found for the question that are not its needles."""
 
     @property
     def lost(self) -> str | None:
-        """Say it in a few words; not every question needs every needle, so this is where to look, not a verdict.
+        """Return it in brief; not every question needs every needle, so this is where to look, not a verdict.
 
         None if the reply was right.
         """
@@ -70,7 +70,7 @@ class Retrieval(BaseModel):
 
 
 class Ranking(BaseModel):
-    """How well an agent's retrieval finds needles: means over questions, whether they were answered or not."""
+    """How well an agent's retrieval finds needles: means over all questions."""
 
     model_config = ConfigDict(frozen=True)
     questions: int

@@ -1,4 +1,4 @@
-"""What the published scorers of public sets say of replies, and of all replies of a run."""
+"""The published scores of public sets, for single replies and for a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ltm_bench.score.published import FileFigures
 
 
 class SetQuestion(BaseModel):
-    """A question of a public set, and what its scorers give for the reply."""
+    """A question of a public set, and its scores for the reply."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -21,14 +21,14 @@ class SetQuestion(BaseModel):
     """As in prediction files."""
     type: str
     named: str = ""
-    """What the type is called, where its name does not say."""
+    """A description of the type, if its name is not enough."""
     unanswerable: bool = False
     apart: bool = False
     """Whether the published overall figure leaves it out."""
     wrong_key: str = ""
     """Why its key is known to be wrong; empty if it is not."""
     scores: dict[str, float] = {}
-    """From 0 to 1, the published scorer first; without those that would need a judge, where nobody was asked."""
+    """From 0 to 1, the published scorer first; without scores that need a judge, if none was asked."""
 
 
 class SetFigures(FileFigures):
@@ -36,18 +36,18 @@ class SetFigures(FileFigures):
 
     scenario: str
     types: dict[str, str]
-    """What types are called, where their names do not say."""
+    """Descriptions of types whose names are not enough."""
     wrong: dict[str, str]
     """Why keys are known to be wrong, by the ids of the questions that were asked."""
 
 
 def set_question(expect: SetMatcher, reply: str | None, opinions: Sequence[Opinion]) -> SetQuestion:
-    """Return what the scorers of a public set give for a reply; nothing for a missing one.
+    """Return a public set's scores for a reply; nothing for a missing one.
 
     Args:
         expect: The question's matcher.
-        reply: What was said.
-        opinions: What judges made of it; where there are several, their mean counts.
+        reply: The reply.
+        opinions: Judges' opinions; the mean of several counts.
     """
     known = errata(expect.dataset).get(expect.id)
     text = {} if reply is None else expect.scores(reply)

@@ -1,4 +1,4 @@
-"""Where the same questions stand in runs of different modes: one beside the conversation takes up no room in it."""
+"""Positions of the same questions in runs of different modes: a forked question takes up no room."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ltm_bench.score.results import ExampleResult, Question, Results
 
 
 class Placed(BaseModel):
-    """Where a question stands in a run."""
+    """A question's position in a run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -25,7 +25,7 @@ class Placed(BaseModel):
 
 
 class Shift(BaseModel):
-    """A question that stands elsewhere in one mode than in another."""
+    """A question at different positions in different modes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -39,13 +39,13 @@ class Shift(BaseModel):
 
     @property
     def by(self) -> int:
-        """The tokens between its first and its last place."""
+        """Tokens between its first and last position."""
         places = [each.position for each in self.placed.values()]
         return max(places) - min(places)
 
     @property
     def nearer(self) -> int | None:
-        """By how many tokens its distance from the last needle differs; None if it has none."""
+        """Tokens by which its distance from the last needle differs; None if it has none."""
         apart = [each.distance for each in self.placed.values() if each.distance is not None]
         return max(apart) - min(apart) if len(apart) == len(self.placed) else None
 
@@ -58,7 +58,7 @@ class _Asked(NamedTuple):
 
 
 def shifts(runs: Sequence[Results]) -> list[Shift]:
-    """Return where questions stand elsewhere, over the runs of the same span and seed that differ in mode.
+    """Return the questions whose positions differ between runs of the same span and seed in different modes.
 
     Of several runs of a mode, the first counts; a question that one of the modes did not reach is left out.
     """
@@ -81,7 +81,7 @@ def _place(example: ExampleResult, question: Question, position: int) -> Placed:
 
 
 def shifted(found: Sequence[Shift]) -> Iterator[str]:
-    """Yield a line that says by how much questions were shifted, for each span."""
+    """Yield a line about the shifts for each span."""
     for span in dict.fromkeys(each.span for each in found):
         by = sorted(each.by for each in found if each.span == span)
         nearer = [each.nearer for each in found if each.span == span and each.nearer is not None]

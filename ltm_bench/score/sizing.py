@@ -1,4 +1,4 @@
-"""What a comparison to come rests on: how much scores vary, from earlier runs or assumed."""
+"""The basis of a planned comparison: how much scores vary, measured in earlier runs or assumed."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.score.comparison import Scored, compare
+from ltm_bench.score.comparison import compare
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.power import UNKNOWN, Noise, against_unknown, size_of
 
 
 class Basis(NamedTuple):
-    """What a plan rests on."""
+    """The basis of a plan."""
 
     scenarios: int
     examples: float
-    """Of each scenario, in one run; the harmonic mean where they are not equally many."""
+    """Examples per scenario and run; the harmonic mean if scenarios differ."""
     noise: Noise
     source: str
-    """Where the noise is taken from, in words."""
+    """The source of the noise, in words."""
 
 
 def assumed(counts: Sequence[int]) -> Basis:
-    """Return a basis without any run.
+    """Return a basis without earlier runs.
 
     Args:
-        counts: How many examples each scenario has.
+        counts: The number of examples of each scenario.
     """
     return Basis(
         len(counts),
@@ -37,10 +38,10 @@ def assumed(counts: Sequence[int]) -> Basis:
 
 
 def measured(runs: Sequence[Scored]) -> Basis:
-    """Return a basis from runs: of several agents, how their differences vary; of one, how its scores do.
+    """Return a basis from runs: the variance of several agents' differences, or of one agent's scores.
 
     Raises:
-        ConfigError: The runs say nothing about it.
+        ConfigError: The runs cannot tell.
     """
     comparison = compare(runs)
     found = [

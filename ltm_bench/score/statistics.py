@@ -1,4 +1,4 @@
-"""Intervals and tests: how much of a figure, or of a difference, is luck. Pure, seeded, and knows no files.
+"""Intervals and tests: how much of a figure, or a difference, is luck. Pure; knows no files.
 
 Scores lie in 0..1. A *stratum* is a scenario: its examples repeat each other, and the headline is the sum of the
 strata's means. A *cluster* is a run: its examples share filler, order and the agent's state that day, so they resemble
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 CONFIDENCE = 0.95
 
 TEST = "paired score test"
-"""The name of the test whose interval and p-value a paired difference has."""
+"""The name of the test behind a paired difference's interval and p-value."""
 
 
 class Interval(BaseModel):
@@ -29,7 +29,7 @@ class Interval(BaseModel):
     high: float
 
     def holds(self, value: float) -> bool:
-        """Whether it contains a value; its ends belong to it."""
+        """Whether it contains a value; its ends are included."""
         return self.low <= value <= self.high
 
 
@@ -43,7 +43,7 @@ def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
         n: Number of scores; may be an effective number.
         confidence: Nominal coverage.
     """
-    z, mean = _normal(confidence), min(1.0, max(0.0, mean))  # rounding may put a mean just outside
+    z, mean = _normal(confidence), min(1.0, max(0.0, mean))  # rounding can put a mean just outside
     centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))

@@ -1,4 +1,4 @@
-"""What a matcher says of a reply, and which words of the reply decided it."""
+"""A matcher's verdict on a reply, and the words of the reply that decided it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def verdict_on(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
         return Verdict(Outcome.ABSTAINED, 0.0, "the provider or the model declined to answer")
     try:
         return expect.verdict(reply.text, turns)
-    except Exception as error:  # a matcher is anybody's code
+    except Exception as error:  # a matcher can raise anything
         return Verdict(
             Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
         )
@@ -26,20 +26,20 @@ def verdict_on(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+){0,8}")
 
 MOST_WORDS = 80
-"""Different words of a reply up to which it is asked of each whether it decided the verdict."""
+"""Maximum number of distinct words of a reply that are tested for deciding the verdict."""
 
 MOST_CHARACTERS = 4000
-"""Characters of a reply up to which this is asked."""
+"""Maximum length of a reply for that test, in characters."""
 
 
 def decisive(
     expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verdict
 ) -> tuple[tuple[int, int], ...]:
-    """Return where in a reply the words stand without which its verdict would be another one.
+    """Return the places of the words in a reply without which its verdict would differ.
 
-    Every word is left out in turn, wherever it stands, and the rest is judged: so it holds for any matcher, and where
-    two different words say the same thing, neither is decisive. Places are character offsets, first and last plus one.
-    Replies of more than MOST_WORDS different words, or MOST_CHARACTERS, have none.
+    Each word is left out in turn, in all its places, and the rest is judged. That works for any matcher; if two
+    different words say the same thing, neither is decisive. Places are character offsets, first and last plus one.
+    Replies of more than MOST_WORDS distinct words, or MOST_CHARACTERS, have none.
     """
     if verdict.outcome.infrastructure or len(reply.text) > MOST_CHARACTERS:
         return ()

@@ -1,7 +1,7 @@
-"""What an agent wrote down of what it was told: each fact of the needles against what its store holds. Pure.
+"""What an agent wrote down: compares the needles' facts with the content of its store. Pure.
 
-The names of the shares are HaluMem's (Chen et al. 2025); there a model judges them, here the words of a memory.
-That a store holds a sentence which has both the thing and the value does not show that it means it.
+The names of the shares are HaluMem's (Chen et al. 2025); there a model judges them, here the words of a memory do. A
+stored sentence with both the thing and the value need not mean it.
 """
 
 from __future__ import annotations
@@ -24,53 +24,53 @@ class Told(NamedTuple):
 
     fact: Fact
     user: str | None = None
-    """Who told it, where there are several users."""
+    """The user who told it, if there are several."""
 
 
 class State(StrEnum):
-    """What the store has of a fact."""
+    """The state of a fact in the store."""
 
     PRESENT = "present"
     MISSING = "missing"
     STALE = "stale still present"
-    """It was replaced, and stands there as before."""
+    """It was replaced, but is still there unchanged."""
     GONE = "replaced and gone"
     UNDELETED = "still there after deletion"
     DELETED = "deleted"
     INVENTED = "invented"
-    """A value that nobody told."""
+    """A value that was never told."""
 
 
 class Held(BaseModel):
-    """What a store holds of one fact."""
+    """One fact's state in a store."""
 
     model_config = ConfigDict(frozen=True)
     about: str
     value: str
     state: State
     leaked: bool = False
-    """Whether a memory of another user's has it."""
+    """Whether another user's memory has it."""
     common: bool = False
-    """Whether a memory has it that is no user's in particular, although there are several."""
+    """Whether a memory that belongs to no user has it, although there are several users."""
     evidence: str = ""
     """The beginning of a memory that has it."""
 
 
 class Written(BaseModel):
-    """What a store held of an example's facts when its last question had been asked."""
+    """The content of a store about an example's facts, after its last question."""
 
     model_config = ConfigDict(frozen=True)
     memories: int
-    """All that the store held."""
+    """Number of memories in the store."""
     facts: tuple[Held, ...]
 
     def count(self, *states: State) -> int:
-        """Return how many facts are in one of these states."""
+        """Return the number of facts in any of these states."""
         return sum(fact.state in states for fact in self.facts)
 
 
 class Share(BaseModel):
-    """So many of so many."""
+    """A fraction."""
 
     model_config = ConfigDict(frozen=True)
     count: int
@@ -78,39 +78,39 @@ class Share(BaseModel):
 
     @property
     def share(self) -> float | None:
-        """From 0 to 1; None of nothing."""
+        """From 0 to 1; None if the total is 0."""
         return self.count / self.of if self.of else None
 
 
 class Writing(BaseModel):
-    """What a run's agent wrote down, over examples."""
+    """What a run's agent wrote down, summed over examples."""
 
     model_config = ConfigDict(frozen=True)
     examples: int
-    """Those after whose last question the store was read."""
+    """Examples after which the store was read."""
     states: dict[State, int]
     recall: Share
-    """Extraction recall: facts that hold, and are present."""
+    """Extraction recall: current facts that are present."""
     accuracy: Share
-    """Extraction accuracy: values in the store that were told, of all that it has for what was told about."""
+    """Extraction accuracy: values in the store that were told, of all its values for the same things."""
     updated: Share
     """Updates that are correct: the new value is present and the old ones are gone."""
     hallucinated: Share
-    """Updates instead of which something was invented."""
+    """Updates replaced by an invention."""
     omitted: Share
     """Updates that were not made: the new value is missing."""
     beside: Share
     """Updates after which an old value still stands beside the new one; HaluMem's `other`."""
     leaked: Share
-    """Facts of one of several users that a memory of another one has."""
+    """Facts of one user in a memory of another."""
     common: Share
-    """Facts of one of several users that a memory has which is no user's in particular."""
+    """Facts of one of several users in a memory that belongs to no user."""
     undeleted: Share
     """Facts that are still there after deletion."""
 
 
 SHOWN = 160
-"""Characters of a memory that are shown as evidence."""
+"""Maximum characters of a memory shown as evidence."""
 
 
 class _Text(NamedTuple):
@@ -125,10 +125,10 @@ def examine(
     """Look for an example's facts in what a store holds.
 
     Args:
-        told: Its facts, in the order in which they were told; a later one replaces those about the same.
+        told: Its facts, in order; a later one replaces those about the same thing.
         deleted: What was to be deleted: what the facts are about.
-        memories: All that the store holds.
-        others: The facts of all examples of the conversation: what one of them told was not invented.
+        memories: The store's content.
+        others: The facts of all examples of the conversation: what any of them told was not invented.
     """
     texts = [_read(memory) for memory in memories]
     gone, known = frozenset(deleted), list(others)
@@ -143,7 +143,7 @@ def examine(
             continue  # it came back
         if not current:
             new = last[fact.about].value
-            held = [text for text in held if not _has(text, fact.words, new)]  # it tells of the change
+            held = [text for text in held if not _has(text, fact.words, new)]  # it mentions the change
             state = State.STALE if held else State.GONE
         elif fact.about in gone:
             state = State.UNDELETED if held else State.DELETED
@@ -167,7 +167,7 @@ def _invented(last: Mapping[str, Fact], known: Sequence[Fact], texts: Sequence[_
     found = []
     said = {_plain(other.value) for other in known}
     for about, fact in last.items():
-        if not fact.words:  # nothing says what a value alone is about
+        if not fact.words:  # a value alone does not say what it is about
             continue
         for value in fact.among:
             if _plain(value) in said:
@@ -197,14 +197,14 @@ def _has(text: _Text, about: Sequence[str], value: str) -> bool:
 
 
 class Examined(NamedTuple):
-    """What was written of an example, and whether it has several users."""
+    """What was written about an example, and whether it has several users."""
 
     written: Written
     several: bool
 
 
 def summed(examined: Sequence[Examined]) -> Writing | None:
-    """Sum over examples; None if no store was read, or nothing was told that can be looked for."""
+    """Sum over examples; None if no store was read, or nothing told can be looked for."""
     found = [each.written for each in examined]
     if not any(each.facts for each in found):
         return None
@@ -234,7 +234,7 @@ def summed(examined: Sequence[Examined]) -> Writing | None:
 
 
 def _updates(written: Written) -> Iterable[str]:
-    """Yield what became of each thing whose value was replaced."""
+    """Yield the state of each thing whose value was replaced."""
     by_about: dict[str, list[State]] = {}
     for fact in written.facts:
         by_about.setdefault(fact.about, []).append(fact.state)

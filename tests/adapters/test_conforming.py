@@ -71,6 +71,27 @@ class Sound(Agent):
         return len(gone)
 
 
+class Archive(Sound):
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        for turn in turns:
+            await self.observe(turn)
+
+
+class LosesMostOfASession(Archive):
+    async def observe_session(self, turns: Sequence[Turn]) -> None:
+        await self.observe(turns[-1])
+
+
+class StoresSessionsTwice(Archive):
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        turns = list(turns)
+        await super().restore(turns)
+        if turns and turns[0].session is not None:
+            await self.observe_session(
+                [replace(turn, message=replace(turn.message, turn=9)) for turn in turns[:1]]
+            )
+
+
 class SaysNothing(Sound):
     async def reply(self, message: Message) -> Reply:
         return None  # type: ignore[return-value]  # what it is about
@@ -191,8 +212,9 @@ def broken(make: Callable[[], Agent], **details: Any) -> str:
 def test_a_sound_agent_keeps_every_rule(secret: None) -> None:
     found = conformance(Sound)
     missing = [name for name, each in found.findings.items() if each.lacks]
-    assert missing == ["waiting"]  # no server was given
-    assert len(found.kept) == len(found.findings) - 1
+    assert missing == ["session", "waiting"]  # it has no `observe_session`, and no server was given
+    assert len(found.kept) == len(found.findings) - 2
+    assert "session" in conformance(Archive).kept
     assert "kept   fork" in str(found)
 
 
@@ -203,6 +225,12 @@ def test_a_sound_agent_keeps_every_rule(secret: None) -> None:
         (UsesMoreThanReserved, "usage", "--max-cost would not hold"),
         (CountsBackwards, "usage", "does not hold together"),
         (DoesNotListen, "observe", "but not what it observed"),
+        (
+            LosesMostOfASession,
+            "session",
+            "it knows Zebedee when observed turn by turn, but not when it takes",
+        ),
+        (StoresSessionsTwice, "session", "its store has 3 memories of a session, and had 2 before"),
         (KeepsWhatTheLogHasNot, "restore", "knows Quillon, which the log has never heard of"),
         (LosesItAll, "restore", "no longer knows Zebedee, Undine"),
         (TellsEverybody, "namespaces", "which only another conversation was told"),

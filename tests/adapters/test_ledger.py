@@ -26,6 +26,17 @@ def heard(path: Path, *turns: Turn) -> Ledger:
     return ledger
 
 
+def test_what_was_heard_at_once_is_written_at_once_and_its_data_stands_with_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "heard.jsonl"
+    ledger = Ledger(path)
+    ledger.begin(0)
+    ledger.finish(TURNS[2], ["all of it"], with_it=TURNS[:2])
+    again = Ledger(path)
+    assert [each.data for each in again.heard] == [None, None, ["all of it"]]
+    assert again.agreed(TURNS) == 3
+    assert again.clean(3)
+
+
 def test_it_knows_again_what_was_heard(tmp_path: Path) -> None:
     path = tmp_path / "heard.jsonl"
     heard(path, *TURNS)

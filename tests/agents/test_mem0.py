@@ -140,6 +140,42 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     assert len(server.chats) == before + 1
 
 
+def session(*numbers: int) -> list[Turn]:
+    told = [(number, turn(number, TOLD[number])) for number in numbers]
+    return [
+        replace(each, kind="tell", example="locomo/0", answered="script", session="1") for _, each in told
+    ]
+
+
+def test_a_session_is_extracted_in_one_call_and_stored_once_by_a_run_that_is_resumed(
+    open_in: Open, server: Provider
+) -> None:
+    talk = open_in()
+    told = session(0, 1)
+    talk.runner.run(talk.agent.observe_session(told))
+    assert len(server.chats) == 1
+    assert all(text in server.chats[0].messages[-1]["content"] for text in TOLD[:2])
+    found = talk.runner.run(talk.agent.recall("parrot called", 10))
+    assert {(memory.since, memory.turn) for memory in found} == {(0, 1)}
+    facts = talk.known()
+    assert len(facts) == 2
+    talk.close()
+    again = open_in()
+    again.restore(*told)
+    assert again.known() == facts
+    assert len(server.chats) == 1
+    again.close()
+    half = open_in()
+    half.restore(told[0])
+    assert half.known() == [("User says: My parrot is called Zebedee.", 0)], (
+        "half a session is extracted anew"
+    )
+    half.close()
+    whole = open_in("elsewhere")
+    whole.restore(*told)
+    assert whole.known() == facts
+
+
 def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]

@@ -27,11 +27,14 @@ class Embeddings(BaseHTTPRequestHandler):
     """Stands in for an embedding model: the local embedder's vectors, three times as long, in any order."""
 
     texts: list[str]
+    requests: list[int]
+    """The number of texts of each."""
     status = 200
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         type(self).texts += asked["input"]
+        type(self).requests.append(len(asked["input"]))
         rows = hashing.embed(asked["input"]) * 3
         data = [{"object": "embedding", "index": i, "embedding": row.tolist()} for i, row in enumerate(rows)][
             ::-1
@@ -51,7 +54,7 @@ class Embeddings(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def embeddings() -> Iterator[tuple[str, type[Embeddings]]]:
-    handler = type("Fresh", (Embeddings,), {"texts": []})
+    handler = type("Fresh", (Embeddings,), {"texts": [], "requests": []})
     server = HTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -59,6 +62,16 @@ def embeddings() -> Iterator[tuple[str, type[Embeddings]]]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def test_a_session_is_embedded_in_one_request(
+    embeddings: tuple[str, type[Embeddings]], key: str, talk_to: Start
+) -> None:
+    url, handler = embeddings
+    talk = talk_to("vector_memory", embedder="openai:some-model", base_url=url)
+    talk.observe_session(*(f"My cousin number {number} lives in Ribe." for number in range(5)))
+    assert len(handler.requests) == 1
+    assert len(handler.texts) >= 5
 
 
 def test_another_embedder_works_the_same_way(

@@ -11,7 +11,7 @@ import pytest
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.charts import draw, known
-from ltm_bench.score.comparison import Scored
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.narrowing import narrowed
 
 if TYPE_CHECKING:

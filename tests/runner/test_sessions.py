@@ -194,6 +194,56 @@ def test_a_history_is_taken_in_once_for_all_its_questions_which_are_answered_at_
     assert max(map(int, Path("together.txt").read_text().split())) >= least
 
 
+RECALLING = """
+\"\"\"Recalling: never answers, and counts how often its retrieval is asked.\"\"\"
+
+from collections.abc import Sequence
+
+from ltm_bench import Agent, Memory, Message, Reply, Turn
+
+
+class Recalling(Agent):
+    free = True
+    forks = "snapshot"
+
+    def __init__(self) -> None:
+        self.heard: list[Memory] = []
+
+    async def observe(self, turn: Turn) -> None:
+        self.heard.append(Memory(turn.message.text, turn=turn.message.turn))
+
+    async def reply(self, message: Message) -> Reply:
+        return Reply("I do not know.")
+
+    async def fork(self, message: Message):
+        async def answer() -> Reply:
+            return Reply("I do not know.")
+
+        return answer
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        with open("recalled.txt", "a") as file:
+            file.write("x")
+        return self.heard
+"""
+
+
+@pytest.mark.parametrize("questions", ["in-line", "forked"])
+def test_each_part_of_a_history_is_looked_for_once_for_all_questions_that_fail(
+    command: "Command", place: Path, questions: str
+) -> None:
+    (place / "agents" / "recalling.py").write_text(RECALLING, "utf-8")
+    sets.locomo(place / "one.json", histories=1)
+    words = [*RUN, "--questions", questions]
+    words[words.index("archive")], words[words.index("locomo10.json")] = "recalling", "one.json"
+    assert command(*words).exit_code == 0
+    assert len(Path("recalled.txt").read_text()) == 5 + 4, (
+        "five questions, and the four parts of what was told"
+    )
+    (example,) = json.loads(Path("reports/r/results.json").read_text("utf-8"))["examples"]
+    assert [question["retrieval"]["stored"] for question in example["questions"][:4]] == [4] * 4
+
+
 def test_of_long_histories_results_hold_the_ends_of_messages_and_the_log_all(command: "Command") -> None:
     talk = json.loads(Path("locomo10.json").read_text())
     talk[0]["conversation"]["session_2"] *= 100

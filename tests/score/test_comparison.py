@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.comparison import Comparison, Scored, compare
+from ltm_bench.score.comparison import Comparison, compare
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.results import JudgeNote
 
 if TYPE_CHECKING:

@@ -74,6 +74,33 @@ async def observing(stage: Stage) -> str:
     )
 
 
+async def sessions(stage: Stage) -> str:
+    """Require that a session taken at once is known as one observed turn by turn, and stored once after a restore."""
+    async with stage.talk("apart") as talk:
+        if not talk.agent.takes_sessions:
+            raise Absent("has no observe_session: it observes sessions turn by turn")
+        for fact in (PARROT, BOAT):
+            await talk.observe(fact.told)
+        knew = [fact for fact in (PARROT, BOAT) if await talk.knows(fact)]
+    async with stage.talk("home") as talk:
+        await talk.observe_session(PARROT, BOAT)
+        log, held = list(talk.turns), await talk.count()
+        if lost := [fact.word for fact in knew if not await talk.knows(fact)]:
+            raise Broken(
+                f"it knows {_list(lost)} when observed turn by turn, but not when it takes a session"
+            )
+    for home in ("home", "elsewhere"):
+        async with stage.talk(home) as talk:
+            await _restored(talk, log)
+            if (again := await talk.count()) != held:
+                raise Broken(
+                    f"restored {_in(home)}, its store has {again} memories of a session, and had {held} before"
+                )
+            if lost := [fact.word for fact in knew if not await talk.knows(fact)]:
+                raise Broken(f"restored {_in(home)}, it no longer knows {_list(lost)}, told in a session")
+    return f"takes a session at once, and knows {_list([fact.word for fact in knew]) or 'nothing, as before'}"
+
+
 async def restoring(stage: Stage) -> str:
     """Require that a resumed run knows what its log has, and nothing that was said after the log ends."""
     async with stage.talk("undisturbed") as talk:
@@ -331,6 +358,7 @@ RULES: Mapping[str, Rule] = {
     "answers": answers,
     "usage": usage,
     "observe": observing,
+    "session": sessions,
     "restore": restoring,
     "namespaces": namespaces,
     "cancellation": cancellation,

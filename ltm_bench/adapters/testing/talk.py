@@ -97,6 +97,15 @@ class Talk:
         await self.call("observe()", self.agent.observe(turn))
         self.turns.append(turn)
 
+    async def observe_session(self, *facts: Fact) -> None:
+        """Let the agent take a session of facts at once."""
+        turns: list[Turn] = []
+        for fact in facts:
+            message = self.message(fact.told)
+            turns.append(Turn(message, Reply("Noted."), "tell", "talk/0", "script", session="1"))
+            self.turns.append(turns[-1])
+        await self.call("observe_session()", self.agent.observe_session(tuple(turns)))
+
     async def tell(self, *facts: Fact) -> None:
         """Tell facts."""
         for fact in facts:
@@ -151,6 +160,14 @@ class Talk:
             return _checked("memories()", await self.call("memories()", listed()))
         except NotImplementedError:
             raise Absent("cannot list its memories") from None
+
+    async def count(self) -> int | None:
+        """Return how many memories its store holds; None where it cannot be listed."""
+        await self.call("settle()", self.agent.settle())
+        try:
+            return len(await self.memories())
+        except Absent:
+            return None
 
     async def holds(self, fact: Fact) -> bool | None:
         """Whether a fact is in its store, as far as it can be asked; None if it cannot."""

@@ -17,7 +17,7 @@ from ltm_bench.cli.options import Json, Suite, examples_of
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import parse_span
-from ltm_bench.score.comparison import Scored
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.power import MOST, Size, examples_needed, seeds_needed
 from ltm_bench.score.sizing import Basis, assumed, measured
 

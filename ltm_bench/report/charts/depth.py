@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid
 from ltm_bench.schedule import USABLE
-from ltm_bench.score.comparison import Scored
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.results import ExampleResult, Needle
 
 

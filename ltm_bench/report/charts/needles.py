@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from ltm_bench.report.plotting import Chart, inline, named, unique
-from ltm_bench.score.comparison import Scored
+from ltm_bench.score.entrants import Scored
 from ltm_bench.score.figures import matched_parts
 
 

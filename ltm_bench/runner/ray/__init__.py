@@ -1,6 +1,6 @@
-"""Hands the runs of a sweep to a Ray cluster that is there already: one task a run, from its log on wherever it goes.
+"""Hands the runs of a sweep to an existing Ray cluster: one task per run, which resumes from its log anywhere.
 
-What is exact and what is not is written in docs/design/sweeps.md. Ray and fsspec are imported when they are needed.
+docs/design/sweeps.md says what is exact and what is not. Ray and fsspec are imported when needed.
 """
 
 from ltm_bench.runner.ray.driver import Terms, connected, sweep_on, too_large

@@ -1,4 +1,4 @@
-"""Where all runs of a sweep say how far they are, and ask before they spend. It knows nothing of Ray."""
+"""Collects the progress of all runs of a sweep, and grants their spending. Knows nothing of Ray."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ltm_bench.runner.runs import Cost
 
 @dataclass
 class Account:
-    """What one run has said and spent."""
+    """One run's progress and spending."""
 
     attempt: str = ""
     attempts: int = 0
@@ -22,15 +22,15 @@ class Account:
     turns: int = 0
     examples: int = 0
     spent: Decimal = field(default_factory=Decimal)
-    """By its present attempt, with what its log had cost before."""
+    """Spent by its current attempt, including what its log had cost before."""
     held: Decimal = field(default_factory=Decimal)
     carried: Decimal = field(default_factory=Decimal)
-    """What attempts that were lost had paid or could have, and the log does not say."""
+    """Upper bound for spending by lost attempts that the log does not show."""
     unknown: bool = False
 
 
 class Begun(NamedTuple):
-    """A run that has begun."""
+    """A run that has started."""
 
     attempts: int
     already: bool
@@ -38,17 +38,17 @@ class Begun(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """How far all runs of a sweep are together."""
+    """The combined progress of all runs of a sweep."""
 
     begun: Mapping[int, Begun]
-    """Those that have begun, by their number."""
+    """Runs that have started, by number."""
     turns: int
     examples: int
     spent: Decimal
 
 
 class BudgetServer:
-    """Where all workers say how far they are, and ask before they spend. One for a sweep, beside the driver."""
+    """Collects all workers' progress, and grants their spending. One per sweep, beside the driver."""
 
     def __init__(self, limit: Decimal | None, before: Sequence[Cost]) -> None:
         """Open an account for every run, with what it had cost before the sweep, if known here."""
@@ -58,7 +58,7 @@ class BudgetServer:
     def open(
         self, number: int, attempt: str, logged: Decimal, *, already: bool, owed: Decimal | None = None
     ) -> None:
-        """Begin a run, or begin it again: what a lost attempt had spent beyond its log stays spent.
+        """Start a run, or restart it: what a lost attempt spent beyond its log stays spent.
 
         Args:
             number: Of the run in the sweep.
@@ -69,7 +69,7 @@ class BudgetServer:
                 than the last call.
         """
         old = self._accounts[number]
-        known = not already or bool(old.attempt)  # what was over before the sweep is not of this sweep
+        known = not already or bool(old.attempt)  # runs finished before the sweep do not count
         settled = old.carried + old.spent
         lost = max(settled + old.held - logged, Decimal())
         if owed is not None and logged + owed >= settled:
@@ -87,7 +87,7 @@ class BudgetServer:
     def take(
         self, number: int, attempt: str, price: Decimal | None, spent: Decimal, *, unknown: bool
     ) -> Decimal | str:
-        """Set money aside for a call; return it, or why it cannot be.
+        """Reserve money for a call; return the amount, or why there is none.
 
         Args:
             number: Of the run in the sweep.
@@ -128,12 +128,12 @@ class BudgetServer:
             account.spent += price
 
     def give(self, number: int, attempt: str, held: Decimal, spent: Decimal, *, unknown: bool) -> None:
-        """Give back what was set aside for a call.
+        """Release a call's reservation.
 
         Args:
             number: Of the run in the sweep.
             attempt: Of the worker.
-            held: What was set aside.
+            held: The amount reserved.
             spent: What the run has spent by now.
             unknown: Whether a reply's price is unknown.
         """
@@ -144,7 +144,7 @@ class BudgetServer:
             account.unknown = account.unknown or unknown
 
     def report(self, number: int, attempt: str, turns: int, examples: int, spent: Decimal) -> None:
-        """Note how far a run is.
+        """Record a run's progress.
 
         Args:
             number: Of the run in the sweep.
@@ -159,11 +159,11 @@ class BudgetServer:
             account.spent = max(account.spent, spent)
 
     def spent(self) -> Decimal:
-        """Return what all runs have spent together."""
+        """Return the total spending of all runs."""
         return sum((each.carried + each.spent for each in self._accounts), Decimal())
 
     def look(self) -> Standing:
-        """Return how far all runs are together."""
+        """Return the combined progress of all runs."""
         begun = {
             number: Begun(each.attempts, each.already)
             for number, each in enumerate(self._accounts)

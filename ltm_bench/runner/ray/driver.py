@@ -1,4 +1,4 @@
-"""The driver's part: joins the cluster, gives each run to a worker, and says how the sweep goes on."""
+"""The driver: joins the cluster, gives each run to a worker, and reports the sweep's progress."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from ltm_bench.runner.runs import cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver, too_late
 
 RETRIES = 5
-"""How often a run is begun again, from its log, when its worker or its node is lost."""
+"""How often a run is resumed from its log when its worker or node is lost."""
 
 CHECKPOINT = 30.0
 """Seconds between two copies of a run to a URL."""
 
 
 class ClusterObserver(SweepObserver, Protocol):
-    """Is told how a sweep goes on elsewhere."""
+    """Observes a sweep on a cluster."""
 
     def again(self, job: Job) -> None:
-        """Report that a run's worker was lost, and another goes on with it."""
+        """Note that a run's worker was lost, and another one continues it."""
 
     def heard(self, turns: int, examples: int) -> None:
-        """Report so many more turns and ends of examples; fewer, where a run begins again."""
+        """Add turns and finished examples; negative if a run restarts."""
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,21 @@ class Terms:
     """Makes a job of a run's folder, in a worker; it must be importable there."""
     connections: int
     url: str | None = None
-    """Under which the runs land, each in a folder of its own; None if all nodes see the jobs' folders."""
+    """The URL below which each run has a folder; None if all nodes see the jobs' folders."""
     resources: Mapping[str, Resources] = field(default_factory=dict)
     checkpoint: float = CHECKPOINT
 
     def of(self, job: Job) -> Resources:
-        """Return what a job takes."""
+        """Return a job's resources."""
         return resources_of(job.plan.manifest.agent.name, self.resources)
 
     def shared(self, job: Job) -> Shared | None:
-        """Return where a job lands behind a URL."""
+        """Return a job's folder behind the URL."""
         return None if self.url is None else Shared(f"{self.url.rstrip('/')}/{job.folder.name}")
 
 
 def _address() -> str:
-    """Return where the cluster is, having knocked: Ray itself would wait for minutes. Raises ConfigError."""
+    """Return the cluster's address, after a connection test: Ray itself would wait for minutes. Raises ConfigError."""
     address = os.environ.get("RAY_ADDRESS") or "auto"
     where = address
     if address == "auto":
@@ -87,7 +87,7 @@ def _address() -> str:
 
 @contextlib.contextmanager
 def connected() -> Iterator[Any]:
-    """Join the Ray cluster that is there, and leave it in the end. Raises ConfigError if there is none, or no Ray."""
+    """Join the running Ray cluster, and leave it at the end. Raises ConfigError without a cluster or without Ray."""
     with extra("ray", wanted_by="--executor ray"):
         import ray
     mine = not ray.is_initialized()
@@ -108,14 +108,14 @@ def connected() -> Iterator[Any]:
             signal.signal(signal.SIGTERM, before)  # Ray takes it for itself
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
-            yield ray  # which would tell of lost workers at length, among the results
+            yield ray  # which would log lost workers at length, among the results
     finally:
         if mine:
             ray.shutdown()
 
 
 def too_large(jobs: Sequence[Job], terms: Terms, ray: Any) -> list[str]:
-    """Return a line for every agent that asks for more than any node has now: Ray waits until one has it."""
+    """Return a line for every agent that needs more than any node has now: Ray waits for one that does."""
     nodes = ray.nodes()
     agents = {job.plan.manifest.agent.name: terms.of(job) for job in jobs}
     return [
@@ -128,9 +128,9 @@ def too_large(jobs: Sequence[Job], terms: Terms, ray: Any) -> list[str]:
 def shares(
     jobs: Sequence[Job], terms: Terms, nodes: Sequence[Mapping[str, Any]]
 ) -> dict[str, tuple[int, int]]:
-    """Return for each provider how many runs may be under way at once, and how many calls each may make at once.
+    """Return for each provider the number of concurrent runs, and of concurrent calls in each.
 
-    Their product is never more than the connections. Runs of agents that call nobody are bounded by the cluster alone.
+    Their product never exceeds the connections. Runs of agents that make no calls are bounded only by the cluster.
     """
     cpus = sum(node.get("Resources", {}).get("CPU", 0) for node in nodes if node.get("Alive"))
     found = {}
@@ -159,7 +159,7 @@ async def sweep_on(
         terms: How runs are handed over.
 
     Returns:
-        What stopped each run, or None.
+        The error that stopped each run, or None.
     """
     driver = _Driver(ray, jobs, budget, observer, terms)
     try:
@@ -189,7 +189,7 @@ class _Driver:
                 f"--executor ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
             ) from error
         self._files = ray.put(Files.of(Path.cwd()))
-        # A process for each run: what one leaves behind, in memory or on a GPU, is not there for the next.
+        # One process per run: nothing left behind in memory or on a GPU reaches the next run.
         self._hold = ray.remote(max_calls=1)(hold)
         self._shares = shares(jobs, terms, ray.nodes())
         self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
@@ -206,7 +206,7 @@ class _Driver:
             watching.cancel()
 
     def stop(self) -> None:
-        """Have what is under way come to rest: its logs are written, and copied, before the sweep ends."""
+        """Let active runs stop: their logs are written and copied before the sweep ends."""
         for ref in self._pending:
             self._ray.cancel(ref)
         if self._pending:
@@ -220,7 +220,7 @@ class _Driver:
     async def _look(self) -> None:
         try:
             begun, turns, examples, self._budget.spent = await self._server.look.remote()
-        except self._ray.exceptions.RayError:  # the runs themselves say that the budget server is gone
+        except self._ray.exceptions.RayError:  # the runs themselves report that the budget server is gone
             return
         for number, (attempts, already) in begun.items():
             self._begin(number, already=already and attempts == 1)
@@ -295,7 +295,7 @@ class _Driver:
 
 
 def _first_line(error: BaseException) -> str:
-    """Return what a worker complained of, in one line: its own error where there is one."""
+    """Return a worker's error in one line: its own if it has one."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, BaseException):
         return f"{type(cause).__name__}: {cause}"
@@ -303,7 +303,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _prepare(job: Job, shared: Shared | None) -> bool:
-    """Begin a run, or bring it here; say whether it is over. Raises ManifestDiffers, RunLocked or LogError."""
+    """Start a run or fetch it; return whether it is finished. Raises ManifestDiffers, RunLocked or LogError."""
     if shared is not None:
         _bring(job, shared)
         if not (job.folder / "events.jsonl").exists():
@@ -315,7 +315,7 @@ def _prepare(job: Job, shared: Shared | None) -> bool:
 
 
 def _bring(job: Job, shared: Shared) -> None:
-    """Bring a run here from its URL, unless another stands in its place. Raises RunLocked."""
+    """Fetch a run from its URL, unless another run is in its place. Raises RunLocked."""
     logs = [job.folder / "events.jsonl", *(job.folder / "isolated").glob("*.jsonl")]
     there = shared.names()
     for path in logs:

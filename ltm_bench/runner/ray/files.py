@@ -1,4 +1,4 @@
-"""The user's own files, as they go along with a sweep."""
+"""The user's own files, which travel with a sweep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ltm_bench.core.errors import ConfigError
 
 _DOORS = ("scenarios", "agents", "configs")
 _LARGEST = 64 << 20
-"""Bytes that they may have together, as they go to every worker."""
+"""Maximum total bytes, since they go to every worker."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Files:
 
     @classmethod
     def of(cls, here: Path) -> Files:
-        """Read those of a folder. Raises ConfigError if they are too large to be handed around."""
+        """Read a folder's files. Raises ConfigError if they are too large to send around."""
         content, size = {}, 0
         for path in (path for door in _DOORS for path in sorted((here / door).rglob("*"))):
             name = path.relative_to(here).as_posix()
@@ -38,7 +38,7 @@ class Files:
         return cls(str(here), content)
 
     def stand(self, scratch: Path) -> Path:
-        """Return where a worker stands: in the same folder if it sees it, else in one with copies of these."""
+        """Return a worker's current directory: the same folder if it sees it, else one with copies of these files."""
         here = Path(self.here)
         with contextlib.suppress(OSError, ConfigError):
             if here.is_dir() and Files.of(here).content == self.content:

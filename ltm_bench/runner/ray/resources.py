@@ -1,4 +1,4 @@
-"""What a run takes of a cluster's node: CPUs, GPUs, memory, and what the cluster's owner has named."""
+"""What a run needs of a cluster's node: CPUs, GPUs, memory, and custom resources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ltm_bench.core.errors import ConfigError, nearest
 
 
 class Resources(BaseModel):
-    """What a run of an agent takes of a node, in Ray's words."""
+    """What a run of an agent needs of a node, in Ray's terms."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -20,7 +20,7 @@ class Resources(BaseModel):
     memory: int = Field(default=0, ge=0)
     """In bytes."""
     custom: dict[str, float] = Field(default_factory=dict)
-    """Resources that the cluster's owner has named."""
+    """Custom resources of the cluster."""
 
     @field_validator("num_cpus", "num_gpus")
     @classmethod
@@ -30,12 +30,12 @@ class Resources(BaseModel):
         return value
 
     def asked(self) -> dict[str, float]:
-        """Return what is asked for by the names under which a node says what it has."""
+        """Return the needs by the names that nodes report."""
         named = {"CPU": self.num_cpus, "GPU": self.num_gpus, "memory": float(self.memory), **self.custom}
         return {name: amount for name, amount in named.items() if amount}
 
     def options(self) -> dict[str, Any]:
-        """Return the options of a task."""
+        """Return the options of a Ray task."""
         given: dict[str, Any] = {"num_cpus": self.num_cpus, "num_gpus": self.num_gpus}
         if self.memory:
             given["memory"] = self.memory
@@ -45,11 +45,11 @@ class Resources(BaseModel):
 
 
 EVERYBODY = "*"
-"""The name of the table for agents that have none of their own, or leave something out in it."""
+"""The name of the table of defaults for all agents."""
 
 
 def read_resources(text: str) -> Resources:
-    """Read `num_cpus=1,num_gpus=0.5`. Raises ConfigError."""
+    """Parse `num_cpus=1,num_gpus=0.5`. Raises ConfigError."""
     values: dict[str, str] = {}
     for part in text.split(","):
         key, equals, value = (each.strip() for each in part.partition("="))
@@ -70,7 +70,7 @@ def read_resources(text: str) -> Resources:
 
 
 def resources_of(agent: str, tables: Mapping[str, Resources]) -> Resources:
-    """Return what a run of an agent takes: its own table, and for what that leaves out the one for everybody."""
+    """Return what a run of an agent needs: its own table, completed from the defaults."""
     merged: dict[str, Any] = {}
     for table in (tables.get(EVERYBODY), tables.get(agent)):
         if table is not None:

@@ -1,4 +1,4 @@
-"""A run's folder behind a URL: brought, claimed, and copied back in an order in which no log is ahead of its agent."""
+"""A run's folder behind a URL: fetched, claimed, and copied back so that no log is ever ahead of its agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ltm_bench.log.reader import conversations, is_finished, read_manifest
 
 
 def is_url(place: str) -> bool:
-    """Whether a place is reached through fsspec, and is no path."""
+    """Whether a location is a URL for fsspec rather than a path."""
     return "://" in place or "::" in place
 
 
@@ -43,11 +43,11 @@ class Shared:
             yield
         except LtmBenchError:
             raise
-        except Exception as error:  # every file system has errors of its own
+        except Exception as error:  # every file system has its own errors
             raise RunIncomplete(f"{self.url}: {type(error).__name__}: {error}") from error
 
     def names(self) -> list[str]:
-        """Return the files that are there, by their paths in the run's folder."""
+        """Return the existing files, by their paths in the run's folder."""
         with self._reaching():
             self._fs.invalidate_cache()
             found = [path[len(self._root) :].lstrip("/") for path in self._fs.find(self._root)]
@@ -60,7 +60,7 @@ class Shared:
         return content
 
     def fetch(self, folder: Path) -> None:
-        """Bring everything that is there into a folder."""
+        """Fetch everything into a folder."""
         for name in self.names():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,15 +69,15 @@ class Shared:
             self._known[name] = _state(path)
 
     def claim(self) -> None:
-        """Take the run from whoever had it: a worker that was believed lost, and is not, copies no more."""
+        """Claim the run: a worker wrongly believed lost will not copy any more."""
         self._token = uuid.uuid4().hex.encode()
         self._write(self._HOLDER, self._token)
 
     def push(self, folder: Path, *, whole: bool) -> None:
-        """Copy what has changed: first the agent's own files, then the logs, which must never be ahead of those.
+        """Copy what has changed: the agent's files first, then the logs, which must never be ahead of them.
 
-        Not `whole` is a copy in the middle of a run: of an isolated one the examples that are over. Raises RunLocked if
-        another worker has taken over.
+        A copy in the middle of a run is not `whole`: of an isolated run, it covers the finished examples. Raises
+        RunLocked if another worker has taken over.
         """
         if self.read(self._HOLDER) != self._token:
             raise RunLocked(f"{self.url}: another worker has taken this run over")
@@ -95,7 +95,7 @@ class Shared:
         for name in sorted(names - logs):
             state = _state(folder / name)
             if self._known.get(name) != state:
-                with contextlib.suppress(FileNotFoundError):  # an agent's own, gone in between
+                with contextlib.suppress(FileNotFoundError):  # an agent's file, deleted in between
                     self._write(name, (folder / name).read_bytes())
                     self._known[name] = state
         for name in [name for name in self._known if name.startswith("agent/")]:
@@ -109,17 +109,17 @@ class Shared:
                 self._known[name] = state
 
     def put(self, folder: Path, names: Sequence[str]) -> None:
-        """Copy these files, as far as there are such."""
+        """Copy those of these files that exist."""
         for name in names:
             if (folder / name).is_file():
                 self._write(name, (folder / name).read_bytes())
 
     def _write(self, name: str, content: bytes) -> None:
         path = f"{self._root}/{name}"
-        with contextlib.suppress(Exception):  # stores without folders; others complain at once
+        with contextlib.suppress(Exception):  # stores without folders; others fail at once
             self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
         with self._reaching():
-            if self._is_local:  # an object store takes a file whole or not at all; this is how a disk does
+            if self._is_local:  # an object store writes atomically; on a disk, this does
                 self._fs.pipe_file(f"{path}.part", content)
                 os.replace(f"{path}.part", path)
             else:

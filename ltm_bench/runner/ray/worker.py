@@ -1,4 +1,4 @@
-"""A worker's part: holds one run to its end, from its log on, and tells the budget server."""
+"""The worker: resumes one run from its log, and reports to the budget server."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from ltm_bench.schedule import Ended
 from ltm_bench.script.scenario import Example
 
 LEASE = 60.0
-"""Seconds for which a run waits until whoever was lost lets go of its folder."""
+"""Seconds to wait for the stale lock of a lost worker."""
 
 OFTEN = 0.5
-"""Seconds between two reports of a worker, and between two looks of the driver at them."""
+"""Seconds between a worker's reports, and between the driver's reads of them."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is given to hold a run."""
+    """A worker's order to carry out a run."""
 
     number: int
     name: str
     manifest: Manifest
     folder: str
-    """Where it lands, if all nodes see that; the worker has one of its own where there is a URL."""
+    """The run's folder, if all nodes see it; with a URL, the worker uses its own."""
     url: str | None
     limit: Decimal | None
     places: int
@@ -51,7 +51,7 @@ class Order:
 
 
 class _Account(Budget):
-    """A worker's budget: asks the budget server before each call, and tells it after."""
+    """A worker's budget: asks the budget server before each call, and reports after it."""
 
     def __init__(self, order: Order, attempt: str, server: Any) -> None:
         super().__init__(order.limit)
@@ -101,7 +101,7 @@ class _Account(Budget):
 
 
 class _Watcher:
-    """Reports a run's progress to the budget server, and copies the run where that is due."""
+    """Reports a run's progress to the budget server, and copies the run when due."""
 
     def __init__(self, report: Callable[[int, int], None], copy: Callable[[], None], every: float) -> None:
         self._report, self._copy, self._every = report, copy, every
@@ -110,26 +110,26 @@ class _Watcher:
         self._copied = time.monotonic()
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
-        """Count a turn. Between two turns an agent that is asked one at a time is at rest."""
+        """Count a turn. Between turns, an agent without concurrent calls is idle."""
         self._turns += 1
         now = time.monotonic()
         if now - self._reported >= OFTEN:
             self._reported = now
             self.report()
         if not replayed and now - self._copied >= self._every:
-            with contextlib.suppress(RunIncomplete):  # the next copy has it all
+            with contextlib.suppress(RunIncomplete):  # the next copy includes it
                 self._copy()
             self._copied = time.monotonic()
 
     def verdict(self, example: Example, verdict: Verdict) -> None:
-        """Pass over a verdict: the driver scores the log."""
+        """Ignore a verdict: the driver scores the log."""
 
     def ended(self, ended: Ended) -> None:
         """Count an example."""
         self._examples += 1
 
     def report(self) -> None:
-        """Say how far it is."""
+        """Report progress."""
         self._report(self._turns, self._examples)
 
 
@@ -138,8 +138,8 @@ def _interrupt(signum: int, frame: object) -> None:
 
 
 def hold(order: Order, files: Files, server: Any) -> LtmBenchError | None:
-    """Hold a run to its end, in a worker; return what stopped it."""
-    signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait for an agent that never lets go
+    """Carry out a run in a worker; return the error that stopped it."""
+    signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait for an agent that blocks for ever
     try:
         with tempfile.TemporaryDirectory(prefix="ltm-bench-", ignore_cleanup_errors=True) as scratch:
             stand = Path(scratch, "stand")
@@ -148,7 +148,7 @@ def hold(order: Order, files: Files, server: Any) -> LtmBenchError | None:
                 if order.url is None:
                     return _hold_in(order, Path(order.folder), None, server)
                 shared = Shared(order.url)
-                folder = Path(scratch, order.name)  # some agents go by its name
+                folder = Path(scratch, order.name)  # some agents use its name
                 folder.mkdir()
                 shared.claim()
                 shared.fetch(folder)
@@ -216,7 +216,7 @@ def _push_at_last(shared: Shared, folder: Path) -> None:
 
 
 def wait_for(path: Path, seconds: float = 10.0) -> None:
-    """Wait until a file that the driver has written can be seen here too. Raises RunIncomplete."""
+    """Wait until a file written by the driver is visible here. Raises RunIncomplete."""
     until = time.monotonic() + seconds
     while not path.exists():
         if time.monotonic() > until:
@@ -228,7 +228,7 @@ def wait_for(path: Path, seconds: float = 10.0) -> None:
 
 @contextlib.contextmanager
 def _locked_at_last(folder: Path) -> Iterator[None]:
-    """Hold a run, once whoever was lost has let go of it. Raises RunLocked if nobody does."""
+    """Lock a run, waiting for a lost worker's lock. Raises RunLocked if that stays."""
     until = time.monotonic() + LEASE
     with contextlib.ExitStack() as stack:
         while True:

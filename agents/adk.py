@@ -1,0 +1,146 @@
+"""Google ADK's memory service, in memory: what was said is found by the words that it shares with a message.
+
+It is what ADK uses before a service of Google's cloud takes its place: no model extracts anything, it finds ten events
+at most, and keeps nothing on disk. A core model answers from them. A resumed run tells it everything again, without
+what was forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import Finding, Memory, Turn
+from ltm_bench.adapters import (
+    MemoryProduct,
+    fingerprint,
+    installed,
+    is_about,
+    json_of,
+    need,
+    sendable,
+)
+
+_APP = "ltm-bench"
+_SESSION = "conversation"
+_NOBODY = "nobody in particular"
+_WHO = {"user": "User", "agent": "You"}
+
+
+class Adk(MemoryProduct):
+    """Remembers what was said, for every user apart, and answers through another adapter.
+
+    Args:
+        core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
+        base_url: Where the core's model is, if not at its provider's.
+        memories: How many events are looked up for a message; ADK finds ten at most.
+        recent: How many of the newest turns the core sees word for word.
+        window: Tokens of the prompt that the core gets, its reply not counted.
+        timeout: Seconds to wait for one answer of the core.
+        max_retries: How often a failed request of the core is sent again.
+    """
+
+    keeps_users = True
+
+    def __init__(
+        self,
+        *,
+        core: str,
+        base_url: str | None = None,
+        memories: int = 10,
+        recent: int = 4,
+        window: int = 8192,
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        super().__init__(
+            None,
+            core=core,
+            core_settings={"base_url": base_url, "timeout": timeout, "max_retries": max_retries},
+            memories=memories,
+            recent=recent,
+            window=window,
+        )
+        self._service: Any = None
+        self._turns: dict[str, Turn] = {}
+        """The turn of every event, by the event's id."""
+
+    # ADK itself
+
+    async def open(self, home: Path) -> None:
+        """Import ADK, and make an empty memory."""
+        await super().open(home)
+        self._service = need("adk", "google.adk.memory").InMemoryMemoryService()
+        self._forgotten = home / "forgotten.jsonl"
+
+    def _left_out(self) -> set[tuple[str, str]]:
+        """Return the turns that were forgotten, by their fingerprints, and whose words of each."""
+        found: set[tuple[str, str]] = set()
+        text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else ""
+        for line in text.splitlines():
+            try:
+                said, author = json_of(line)
+                found.add((str(said), str(author)))
+            except (ValueError, TypeError):  # torn by a crash
+                continue
+        return found
+
+    async def hear(self, turn: Turn) -> None:
+        """Add what was said to the memory of the user. Nothing of it is left after the run, so no ledger is kept."""
+        types, event = need("adk", "google.genai.types"), need("adk", "google.adk.events").Event
+        events, left_out = [], self._left_out()
+        for author, text in (("user", turn.message.text), ("agent", turn.reply.text)):
+            if not text.strip() or (fingerprint(turn), author) in left_out:
+                continue
+            name = f"{turn.message.turn}/{author}"
+            role = "user" if author == "user" else "model"
+            content = types.Content(role=role, parts=[types.Part(text=sendable(text))])
+            events.append(
+                event(id=name, author=author, content=content, timestamp=turn.message.at.timestamp())
+            )
+            self._turns[name] = turn
+        await self._service.add_events_to_memory(
+            app_name=_APP, user_id=_named(turn.message.user), events=events, session_id=_SESSION
+        )
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return the events that ADK finds of nobody in particular."""
+        return await self.find(query, limit, None)
+
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
+        """Return the events that ADK finds of a user."""
+        found = await self._service.search_memory(app_name=_APP, user_id=_named(user), query=sendable(query))
+        return [self._memory(event) for event in found.memories[:limit]]
+
+    def _memory(self, event: Any) -> Memory:
+        turn = self._turns[event.id]
+        text = " ".join(part.text for part in event.content.parts if part.text)
+        said = turn.message
+        return Memory(f"{_WHO[event.author]}: {text}", said.at, said.turn, id=event.id, user=said.user)
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over all events of all users; ADK has no way to list them, but keeps them in a dictionary."""
+        for sessions in list(self._service._session_events.values()):
+            for event in list(sessions[_SESSION]):
+                yield self._memory(event)
+
+    async def forget(self, query: str) -> int:
+        """Delete the events that are about something."""
+        gone = [memory async for memory in self.memories() if is_about(memory.text, query)]
+        for memory in gone:
+            name = str(memory.id)
+            line = [fingerprint(self._turns[name]), name.partition("/")[2]]
+            with self._forgotten.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+            await self._service.delete_memory(app_name=_APP, user_id=_named(memory.user), memory_id=memory.id)
+        return len(gone)
+
+    async def examine(self) -> Sequence[Finding]:
+        """Say whether ADK is installed."""
+        return [installed("adk", "google-adk")]
+
+
+def _named(user: str | None) -> str:
+    return _NOBODY if user is None else f"user {user}"
