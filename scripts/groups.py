@@ -13,6 +13,7 @@ which no test says what scripts/ran.py asks.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import signal
@@ -131,10 +132,10 @@ class Steps:
             code, said = self._carry_out(what, words, environment, subprocess.PIPE)
             if not code:
                 return
-            print("\n".join(said.splitlines()[-SAID:]), flush=True)
+            print("\n".join(said.splitlines()[-SAID:]), file=sys.stderr, flush=True)
             if pause is None:
                 raise Wrong(f"its environment could not be made: {what}: {reason(said) or f'code {code}'}")
-            print(f"{what}: failed; once more in {pause:g} seconds", flush=True)
+            print(f"{what}: failed; once more in {pause:g} seconds", file=sys.stderr, flush=True)
             time.sleep(pause)
 
     def _carry_out(
@@ -157,7 +158,7 @@ class Steps:
             try:
                 said, _ = process.communicate(timeout=max(self._until - time.monotonic(), 0.1))
             except subprocess.TimeoutExpired:
-                raise Wrong(f"{what}: broken off after {self._seconds / 60:g} minutes") from None
+                raise Wrong(f"{what}: broken off after {self._seconds / 60:.3g} minutes") from None
             finally:
                 _end(process)
         return process.returncode, (said or b"").decode("utf-8", "replace").rstrip()
@@ -223,12 +224,15 @@ def tools() -> list[str]:
     return [each for each in wanted if each.startswith(("pytest", "hypothesis"))]
 
 
-def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER) -> Result:
-    """Make a group's environment and run its tests."""
+def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER, left: float = math.inf) -> Result:
+    """Make a group's environment and run its tests, within its time and the seconds that are left for all groups."""
     began = time.monotonic()
-    steps, report = Steps(group.minutes * 60), folder / f"{group.name}.xml"
+    steps, report = Steps(min(group.minutes * 60, left)), folder / f"{group.name}.xml"
     report.unlink(missing_ok=True)
     result = Result(group.name)
+    if left <= 0:
+        result.problems.append("did not run: the time for all groups was over")
+        return result
     try:
         environment = make_environment(group, steps, uv, folder)
         python = folder / group.name / "env" / "bin" / "python"
@@ -283,14 +287,15 @@ def find_uv(folder: Path = FOLDER) -> str:
     return str(place / "bin" / "uv")
 
 
-def run(plan: Plan, names: Sequence[str], after: Path | None) -> int:
+def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = math.inf) -> int:
     """Run groups, print the table, and return the exit code."""
     FOLDER.mkdir(exist_ok=True)
+    until = time.monotonic() + 60 * minutes
     results = [checked(after, plan)] if after else []
     uv = find_uv()
     for name in names:
         print(f"\n== {name}", flush=True)
-        results.append(run_group(plan.groups[name], plan, uv))
+        results.append(run_group(plan.groups[name], plan, uv, left=until - time.monotonic()))
     if after:
         problems_of_all(results, plan)
     print(f"\n== what ran\n{ran.table(results)}\n")
@@ -321,6 +326,7 @@ def main(words: Sequence[str] | None = None) -> int:
     runs.add_argument(
         "--after", type=Path, metavar="XML", help="what scripts/check has written with --junitxml"
     )
+    runs.add_argument("--minutes", type=float, default=math.inf, help="for all groups; unlimited if left out")
     typed: Any = parser.parse_args(words)
     try:
         plan = read_plan()
@@ -333,7 +339,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return 0
         if unknown := [name for name in typed.names if name not in plan.groups]:
             raise Wrong(f"no group is called {unknown[0]!r} (there are: {', '.join(plan.groups)})")
-        return run(plan, typed.names or list(plan.groups), typed.after)
+        return run(plan, typed.names or list(plan.groups), typed.after, typed.minutes)
     except Wrong as wrong:
         print(f"scripts/groups.py: {wrong}", file=sys.stderr)
         return 2

@@ -209,6 +209,13 @@ def test_a_program_that_is_not_there_is_named(
     assert result.problems[0] == "installing some@1: npm: No such file or directory"
 
 
+def test_a_group_for_which_no_time_is_left_has_not_run(groups: ModuleType, place: Path) -> None:
+    plan = groups.Plan({}, (), {}, {})
+    group = groups.Group("some", ("test_some.py",), 1)
+    result = groups.run_group(group, plan, "uv", place, left=0.0)
+    assert result.problems == ["did not run: the time for all groups was over"]
+
+
 def test_a_registry_that_is_out_of_breath_is_asked_again(groups: ModuleType, place: Path) -> None:
     result = outcome(groups, place, packages=("tired==1",), select="right")
     assert (result.ran, result.problems) == (1, [])

@@ -20,7 +20,7 @@ from ltm_bench.score.statistics import wilson
 
 
 def mean(scores: Iterable[float | None]) -> float | None:
-    """Return the mean of the scores that are known; None if there is none is."""
+    """Return the mean of the scores that are known; None if there is none."""
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if known else None
 
