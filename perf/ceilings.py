@@ -50,7 +50,7 @@ class Knows(Agent):
 MODES = {
     "official": ("", "--questions", "in-line"),
     "forked": ("", "--questions", "forked"),
-    "woven": ("-woven", "--span", "300k"),
+    "woven": ("-woven", "--span", "400k"),
 }
 
 

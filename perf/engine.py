@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from ltm_bench.api import Options, rescore
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.events import Replied, Sent, encode
 from ltm_bench.log.reader import read_events
@@ -44,7 +44,7 @@ class Scoring(Silent):
         """Begin to measure."""
         self._heard = time.process_time()
 
-    def verdict(self, example: Example, verdict: Verdict) -> None:
+    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         """Stop measuring."""
         self.seconds += time.process_time() - self._heard
 

@@ -96,8 +96,8 @@ def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] 
         yield Tell(dice.choice(kind["told"]).format(of=of, value=its), at=at, facts=(fact,))
     asked = dice.choice(kind["asked"])
     known = f"the {name} ({gone}: {value})"
-    # Nothing is to be kept from the user yet, so that a mix-up here is wrong, and no leak.
-    shown = names_only(value, among=kind["values"])
+    # One is asked for, so whoever says both has not shown that it is remembered. Nobody must be kept from it: no leak.
+    shown = names_only(value, among=kind["values"], without=(kept,))
     yield Ask(asked.format(of=gone), expect=shown, at=0.4, shows=known)
     yield Tell(dice.choice(kind["delete"]).format(of=gone), at=0.5, deletes=(gone,))
     question = AGAIN.format(asked=asked.format(of=gone))

@@ -7,12 +7,13 @@
 
 `scripts/groups.toml` has the groups. Needs Python alone: uv is taken from the PATH, else from PyPI. A group that did
 not run, ran no test, or skipped one is a failure; so is a test that skipped in every environment, and an adapter of
-which no test says what scripts/ran.py asks.
+which no test says what scripts/ran.py asks. A group whose version of Python is not on this machine is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import signal
@@ -132,10 +133,10 @@ class Steps:
             code, said = self._carry_out(what, words, environment, subprocess.PIPE)
             if not code:
                 return
-            print("\n".join(said.splitlines()[-SAID:]), flush=True)
+            print("\n".join(said.splitlines()[-SAID:]), file=sys.stderr, flush=True)
             if pause is None:
                 raise Wrong(f"its environment could not be made: {what}: {reason(said) or f'code {code}'}")
-            print(f"{what}: failed; once more in {pause:g} seconds", flush=True)
+            print(f"{what}: failed; once more in {pause:g} seconds", file=sys.stderr, flush=True)
             time.sleep(pause)
 
     def _carry_out(
@@ -158,7 +159,7 @@ class Steps:
             try:
                 said, _ = process.communicate(timeout=max(self._until - time.monotonic(), 0.1))
             except subprocess.TimeoutExpired:
-                raise Wrong(f"{what}: broken off after {self._seconds / 60:g} minutes") from None
+                raise Wrong(f"{what}: broken off after {self._seconds / 60:.3g} minutes") from None
             finally:
                 _end(process)
         return process.returncode, (said or b"").decode("utf-8", "replace").rstrip()
@@ -178,7 +179,22 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-def make_environment(group: Group, steps: Steps, uv: str, folder: Path) -> dict[str, str]:
+def find_python(version: str) -> str | None:
+    """Return a Python of this version, such as 3.12, on the PATH or of pyenv's; the one that runs this for ""."""
+    if not version:
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    found = [
+        shutil.which(f"python{version}"),
+        *sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}")),
+    ]
+    for each in found:  # on the PATH may be one of pyenv's links, which leads nowhere
+        if each and subprocess.run([each, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return str(each)
+    return None
+
+
+def make_environment(group: Group, python: str, steps: Steps, uv: str, folder: Path) -> dict[str, str]:
     """Make the group's environments, and return the variables with which its tests run. Raises Wrong."""
     home = folder / group.name
     shutil.rmtree(home, ignore_errors=True)
@@ -188,14 +204,14 @@ def make_environment(group: Group, steps: Steps, uv: str, folder: Path) -> dict[
         if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
     }
     project = f"{ROOT}[{','.join(group.extras)}]" if group.extras else str(ROOT)
-    _make(steps, uv, home / "env", outer, python_of(group.python))
+    _make(steps, uv, home / "env", python, outer)
     own = f"ltm-bench[{','.join(group.extras)}]" if group.extras else "ltm-bench"
     named = " ".join([own, *group.packages])
     _install(steps, uv, home / "env", named, ["--editable", project, *tools(), *group.packages], outer)
     if group.bare:
         _install(steps, uv, home / "env", " ".join(group.bare), ["--no-deps", *group.bare], outer)
     if group.beside:
-        _make(steps, uv, home / "beside", outer)
+        _make(steps, uv, home / "beside", python, outer)
         _install(steps, uv, home / "beside", " ".join(group.beside), group.beside, outer)
     if group.npm:
         words = ["npm", "install", "--no-audit", "--no-fund", "--prefix", home / "npm", *group.npm]
@@ -206,15 +222,7 @@ def make_environment(group: Group, steps: Steps, uv: str, folder: Path) -> dict[
     return {**outer, **variables, "PATH": path, "VIRTUAL_ENV": str(home / "env")}
 
 
-def python_of(version: str) -> str:
-    """Return a Python of this version: this one, one of pyenv's, else what uv is to find or to fetch."""
-    if not version or sys.version_info[:2] == tuple(map(int, version.split("."))):
-        return sys.executable
-    home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    return str(next(iter(sorted(home.glob(f"versions/{version}.*/bin/python"))), version))
-
-
-def _make(steps: Steps, uv: str, place: Path, outer: Mapping[str, str], python: str = sys.executable) -> None:
+def _make(steps: Steps, uv: str, place: Path, python: str, outer: Mapping[str, str]) -> None:
     steps.run(f"making {place.name}", [uv, "venv", "--quiet", "--python", python, place], outer)
 
 
@@ -232,14 +240,21 @@ def tools() -> list[str]:
     return [each for each in wanted if each.startswith(("pytest", "hypothesis"))]
 
 
-def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER) -> Result:
-    """Make a group's environment and run its tests."""
+def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER, left: float = math.inf) -> Result:
+    """Make a group's environment and run its tests, within its time and the seconds that are left for all groups."""
     began = time.monotonic()
-    steps, report = Steps(group.minutes * 60), folder / f"{group.name}.xml"
+    steps, report = Steps(min(group.minutes * 60, left)), folder / f"{group.name}.xml"
     report.unlink(missing_ok=True)
     result = Result(group.name)
+    if left <= 0:
+        result.problems.append("did not run: the time for all groups was over")
+        return result
+    interpreter = find_python(group.python)
+    if interpreter is None:  # no registry has one
+        result.left_out = f"there is no Python {group.python} on this machine"
+        return result
     try:
-        environment = make_environment(group, steps, uv, folder)
+        environment = make_environment(group, interpreter, steps, uv, folder)
         python = folder / group.name / "env" / "bin" / "python"
         for module in group.modules:
             steps.run(f"finding the module {module}", [python, "-c", FIND, module], environment)
@@ -292,14 +307,15 @@ def find_uv(folder: Path = FOLDER) -> str:
     return str(place / "bin" / "uv")
 
 
-def run(plan: Plan, names: Sequence[str], after: Path | None) -> int:
+def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = math.inf) -> int:
     """Run groups, print the table, and return the exit code."""
     FOLDER.mkdir(exist_ok=True)
+    until = time.monotonic() + 60 * minutes
     results = [checked(after, plan)] if after else []
     uv = find_uv()
     for name in names:
         print(f"\n== {name}", flush=True)
-        results.append(run_group(plan.groups[name], plan, uv))
+        results.append(run_group(plan.groups[name], plan, uv, left=until - time.monotonic()))
     if after:
         problems_of_all(results, plan)
     print(f"\n== what ran\n{ran.table(results)}\n")
@@ -309,14 +325,16 @@ def run(plan: Plan, names: Sequence[str], after: Path | None) -> int:
 
 def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
     """Print what all environments together say of the adapters and of skipped tests; add what is wrong with it."""
+    left_out = [each.name for each in results if each.left_out]
+    allowed = [*plan.skips, *(f"ltm-bench[{name}]" for name in left_out)]
     adapters = sorted(path.stem for path in (ROOT / "agents").glob("[!_.]*.py"))
     said = ran.said_of(results)
     print(f"\n== adapters\n{ran.adapters_table(adapters, said)}")
     skipped = ran.skipped_everywhere(results)
     print(f"\n== {len(skipped)} tests skipped in every environment\n{ran.reasons(skipped)}")
-    lost = ran.unexpected(skipped, plan.skips)
+    lost = ran.unexpected(skipped, allowed)
     results[0].problems += [f"{each.file} {each.name} ran nowhere: {each.skipped}" for each in lost]
-    results[0].problems += ran.untold(adapters, said)
+    results[0].problems += ran.untold([each for each in adapters if each not in left_out], said)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -330,6 +348,7 @@ def main(words: Sequence[str] | None = None) -> int:
     runs.add_argument(
         "--after", type=Path, metavar="XML", help="what scripts/check has written with --junitxml"
     )
+    runs.add_argument("--minutes", type=float, default=math.inf, help="for all groups; unlimited if left out")
     typed: Any = parser.parse_args(words)
     try:
         plan = read_plan()
@@ -342,7 +361,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return 0
         if unknown := [name for name in typed.names if name not in plan.groups]:
             raise Wrong(f"no group is called {unknown[0]!r} (there are: {', '.join(plan.groups)})")
-        return run(plan, typed.names or list(plan.groups), typed.after)
+        return run(plan, typed.names or list(plan.groups), typed.after, typed.minutes)
     except Wrong as wrong:
         print(f"scripts/groups.py: {wrong}", file=sys.stderr)
         return 2

@@ -209,6 +209,36 @@ def test_a_program_that_is_not_there_is_named(
     assert result.problems[0] == "installing some@1: npm: No such file or directory"
 
 
+def test_a_group_for_which_no_time_is_left_has_not_run(groups: ModuleType, place: Path) -> None:
+    plan = groups.Plan({}, (), {}, {})
+    group = groups.Group("some", ("test_some.py",), 1)
+    result = groups.run_group(group, plan, "uv", place, left=0.0)
+    assert result.problems == ["did not run: the time for all groups was over"]
+
+
+def test_a_group_whose_python_is_not_here_is_left_out_and_so_is_what_it_would_have_told(
+    groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYENV_ROOT", str(place))
+    broken, right = place / "python3.98", place / "versions" / "3.98.1" / "bin" / "python3.98"
+    broken.write_text("#!/bin/sh\nexit 127\n")  # as pyenv's links are for versions that are not chosen
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(place), prepend=":")
+    result = outcome(groups, place, name="mem0", python="3.98")
+    assert (result.left_out, result.problems) == ("there is no Python 3.98 on this machine", [])
+    assert "LEFT OUT: there is no Python 3.98" in groups.ran.table([result])
+    check = groups.Result("check", [groups.ran.Case("a", "one", "needs ltm-bench[mem0]")])
+    (place / "agents").mkdir()
+    (place / "agents" / "mem0.py").touch()
+    groups.problems_of_all([check, result], groups.Plan({}, (), {}, {}))
+    assert check.problems == []
+
+    right.parent.mkdir(parents=True)
+    right.write_text("#!/bin/sh\nexit 0\n")
+    right.chmod(0o755)
+    assert groups.find_python("3.98") == str(right)
+
+
 def test_a_registry_that_is_out_of_breath_is_asked_again(groups: ModuleType, place: Path) -> None:
     result = outcome(groups, place, packages=("tired==1",), select="right")
     assert (result.ran, result.problems) == (1, [])
@@ -293,19 +323,3 @@ def test_a_group_that_there_is_not_is_one_line() -> None:
     assert done.stderr.startswith("scripts/groups.py: no group is called 'rayy' (there are: ray, ")
     listed = subprocess.run([sys.executable, SCRIPT, "list"], capture_output=True, text=True, check=True)
     assert "tests/runner/test_ray.py" in listed.stdout
-
-
-def test_a_group_may_need_another_python_which_pyenv_may_have(
-    groups: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
-    there = tmp_path / "versions" / "3.99.1" / "bin" / "python"
-    there.parent.mkdir(parents=True)
-    there.touch()
-    here = ".".join(map(str, sys.version_info[:2]))
-    assert [groups.python_of(each) for each in ("", here, "3.99", "3.98")] == [
-        sys.executable,
-        sys.executable,
-        str(there),
-        "3.98",
-    ]

@@ -134,6 +134,8 @@ def _values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
             )
         elif isinstance(value, dict):
             raise ConfigError(f"{path}: {key} is a table; write a value, as for --{key}")
+        elif isinstance(value, list) and not known[name].multiple:
+            raise ConfigError(f"{path}: {key} = {value!r:.60}: write a single value, as for --{key}")
         elif isinstance(value, list):
             yield name, list(map(str, value))
         else:

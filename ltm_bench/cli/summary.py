@@ -33,7 +33,12 @@ def print_run(run: Run) -> None:
     if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark covers most of them
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.leaks is not None:
-        out().print(f"leaked: {results.leaks.leaked} of {results.leaks.questions} questions that could leak")
+        apart = {None: "", True: "; the agent says that it keeps users apart"}.get(
+            results.leaks.keeps_users, "; the agent does not say that it keeps users apart"
+        )
+        out().print(
+            f"leaked: {results.leaks.leaked} of {results.leaks.questions} questions that could leak{apart}"
+        )
     if results.undecided:
         out().print(
             f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "

@@ -1,4 +1,4 @@
-"""The prompt of a judge, and the parser of its answer. Pure text, identified by its hash. compared.
+"""The prompt of a judge, and the parser of its answer. Pure text, identified by its hash.
 
 The agent's reply is untrusted: it is passed as a JSON string, so that nothing in it can pose as the rubric.
 """

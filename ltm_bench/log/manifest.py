@@ -88,6 +88,8 @@ class AgentEntry(_Frozen):
     """Whether it costs nothing; otherwise a missing usage is an unknown cost."""
     observes: bool | None = None
     """Whether scripted filler reached it; None in runs of version 0.1.0, which did not record it."""
+    keeps_users: bool | None = None
+    """True if it says that it keeps users apart; None if it does not say so."""
 
 
 class FillerEntry(_Frozen):
@@ -134,5 +136,10 @@ class Manifest(_Frozen):
         """Return what determines the conversation, as JSON values; versions are kept as provenance alone."""
         return self.model_dump(
             mode="json",
-            exclude={"version": True, "bench_version": True, "scorers": True, "agent": {"observes": True}},
+            exclude={
+                "version": True,
+                "bench_version": True,
+                "scorers": True,
+                "agent": {"observes": True, "keeps_users": True},
+            },
         )

@@ -110,12 +110,21 @@ class NamesOnly(Matcher):
 
 @dataclass(frozen=True, slots=True)
 class NamesAlso(NamesOnly):
-    """`NamesOnly` where some of the values have other names."""
+    """`NamesOnly` where some of the values have other names, or must not be named beside the answer at all."""
 
     version: ClassVar[int] = 1
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
+    without: tuple[str, ...] = ()
+    """Values that the reply must not even speak of."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge what the reply gives as its answer, unless it speaks of what it must not."""
+        question = turns[-1].message.text if turns else ""
+        if self.without and (found := mentions(read(reply), _lexicon(self.without), question)):
+            return Verdict(Outcome.WRONG, 0.0, f"the reply speaks of {found[0].value}")
+        return NamesOnly.verdict(self, reply, turns)
 
     def _lexicon(self) -> Lexicon:
         return _lexicon(self.among, self.also)
@@ -133,6 +142,7 @@ def names_only(
     among: Collection[str],
     stale: Sequence[str] = (),
     also: Mapping[str, Sequence[str]] | None = None,
+    without: Sequence[str] = (),
 ) -> NamesOnly:
     """Expect `value` and no other of `among`.
 
@@ -141,13 +151,14 @@ def names_only(
         among: Every value that could have been the answer, this one included.
         stale: Earlier values; the value itself is never stale.
         also: Other names of values, such as `{"hat maker": ("milliner", "hatter")}`.
+        without: Values that the reply must not speak of at all, as one would that recites what it has heard.
     """
     earlier = tuple(v for v in dict.fromkeys(stale) if v != value)
-    if not also:
+    if not also and not without:
         return NamesOnly(value, tuple(among), earlier)
-    return NamesAlso(
-        value, tuple(among), earlier, tuple((name, *also[name]) for name in among if also.get(name))
-    )
+    named = also or {}
+    others = tuple((name, *named[name]) for name in among if named.get(name))
+    return NamesAlso(value, tuple(among), earlier, others, tuple(without))
 
 
 EXAMPLES: tuple[Matcher, ...] = (

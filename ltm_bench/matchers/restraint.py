@@ -16,6 +16,7 @@ from ltm_bench.matchers.reading import (
     Mention,
     abstains,
     gives_up,
+    in_own_words,
     is_foreign,
     keeps_back,
     mentions,
@@ -63,7 +64,7 @@ class NeverSaid(Matcher):
         if invented and (not gives_up(reply) or any(m.force is Force.FLAT for m in invented)):
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
         mistaken = [m for m in asserted if m.value in self.near and (m.lead or m.final)]
-        if not abstains(reply):
+        if not abstains(in_own_words(reply)):
             if is_foreign(reply):
                 return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
             if asserted:

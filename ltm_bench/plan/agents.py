@@ -102,6 +102,7 @@ def resolve_agent(
         settings=values,
         free=source.sample.free,
         observes=source.sample.observes,
+        keeps_users=source.sample.keeps_users or None,
     )
     return Resolved(entry, source, usual)
 

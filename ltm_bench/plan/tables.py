@@ -39,9 +39,10 @@ def explain(path: Path, error: ValidationError, known: Iterable[str], table: str
         return ConfigError(
             f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
         )
-    shown = "" if problem["type"] == "missing" else f" = {problem['input']!r:.60}"
-    what = "it is a table" if problem["type"] in ("dict_type", "model_type") else problem["msg"].lower()
-    return ConfigError(f"{path}: {where}{shown}: {what}")
+    if problem["type"] == "missing":
+        return ConfigError(f"{path}: {where} is missing")
+    what = "expected a table" if problem["type"] in ("dict_type", "model_type") else problem["msg"].lower()
+    return ConfigError(f"{path}: {where} = {problem['input']!r:.60}: {what}")
 
 
 def config_files(folders: Iterable[Path]) -> list[Path]:

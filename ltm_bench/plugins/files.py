@@ -159,6 +159,16 @@ def _passed(error: BaseException) -> Iterator[tuple[str, int]]:
 
 def blame(error: BaseException) -> PluginError | None:
     """Return an error as that of the last plugin in its traceback; None if there is no plugin in it."""
+    through = _through(error)
+    return _named(error, through[-1][0]) if through else None
+
+
+def line_in_plugin(error: BaseException) -> str:
+    """Return file and line of the last plugin in an error's traceback, `agents/mine.py:12`; empty without one."""
+    through = _through(error)
+    return f"{through[-1][0]}:{through[-1][1]}" if through else ""
+
+
+def _through(error: BaseException) -> list[tuple[str, int]]:
     plugins = {module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX)}
-    through = [file for file, _ in _passed(error) if file in plugins]
-    return _named(error, through[-1]) if through else None
+    return [(file, line) for file, line in _passed(error) if file in plugins]

@@ -150,12 +150,13 @@ def _span(comparison: Comparison, span: int) -> Span:
     )
 
 
-def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str:
+def render_comparison(comparison: Comparison, reports: Mapping[str, str], home: str = "") -> str:
     """Return `compare.html`.
 
     Args:
         comparison: What the page shows.
         reports: Paths of the run pages, relative to this page, by run. A run that has none is not linked.
+        home: The page of all runs, if there is one to go back to.
     """
     return (
         templates()
@@ -166,6 +167,7 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str
             places=[(place_of(comparison, span), span) for span in comparison.spans],
             spans=[_span(comparison, span) for span in comparison.spans],
             reports=reports,
+            home=home,
             WIDTH=WIDTH,
             HEIGHT=HEIGHT,
             MOST_ROWS=MOST_ROWS,

@@ -62,7 +62,10 @@ def publish(
             writer.finish(results)
     except OSError as error:
         place = error.filename or run
-        raise ConfigError(f"{place}: cannot be written: {error.strerror or error}") from error
+        raise ConfigError(
+            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed, so make room, "
+            f"then write the pages with `ltm-bench report {run.name}`"
+        ) from error
     replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
     replace_file(run / "results.json", _json(results))
     replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))

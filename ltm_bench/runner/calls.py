@@ -28,6 +28,7 @@ from ltm_bench.log.events import is_usage, usage_data
 from ltm_bench.log.journal import Journal, retrieval_trace_of
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
+from ltm_bench.plugins.files import line_in_plugin
 from ltm_bench.runner.debts import NONE, Doubt, Place, doubt_about
 
 T = TypeVar("T")
@@ -462,7 +463,8 @@ class Calls:
             error.args = tuple(scrubbed(each) if isinstance(each, str) else each for each in error.args)
             raise
         except Exception as error:  # an adapter is anybody's code
-            said = scrubbed(f"{type(error).__name__}: {error}")
+            where = f" ({line})" if (line := line_in_plugin(error)) else ""
+            said = scrubbed(f"{type(error).__name__}: {error}{where}")
             raise AgentError(f"the agent failed at turn {turn}: {said}") from error
         return result
 

@@ -226,6 +226,8 @@ _OBSERVES = "observes: it is told of filler, which costs no call"
 _ASKED = (
     "does not observe: it is asked everything, filler included, about 3 times the calls at a span of 120k"
 )
+_APART = "keeps users apart: each is answered from what that user said"
+_TOGETHER = "does not keep users apart: what one says, another may be told"
 _UNTOLD = "cannot be told what was said before: a run that is resumed goes on with what it has kept itself"
 
 
@@ -241,6 +243,7 @@ def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> 
         True, f"can be made: {type(agent).__name__}, {'free' if agent.free else 'not declared free'}"
     )
     yield Finding(True, _OBSERVES if agent.observes else _ASKED)
+    yield Finding(True, _APART if agent.keeps_users else _TOGETHER)
     with tempfile.TemporaryDirectory() as folder:
         turns, findings = asyncio.run(_converse(agent, Path(folder) / "first"))
         yield from findings

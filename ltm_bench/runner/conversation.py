@@ -193,7 +193,7 @@ class Conversation:
         if isinstance(line, Ask):
             verdict = verdict_on(line.expect, exchange.reply, heard)
             self.verdicts[send.example.id, message.turn] = verdict
-            self._observer.verdict(send.example, verdict)
+            self._observer.verdict(send.example, line, verdict)
             if exchange.recalled is not None and verdict.score is not None:
                 await calls.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
         if isinstance(line, Tell) and line.deletes and calls.live:
@@ -231,7 +231,7 @@ class Conversation:
             turns = [*heard, Turn(message, reply, "ask", example.id, forked=True)]
             verdict = verdict_on(line.expect, reply, turns)
             self.verdicts[example.id, fork.id] = verdict
-            self._observer.verdict(example, verdict)
+            self._observer.verdict(example, line, verdict)
             if recalled is not None and verdict.score is not None:
                 self._traced.append(_Recalled(message, turns, recalled, failed=verdict.score < 1))
 

@@ -24,7 +24,7 @@ from ltm_bench.adapters.window import Prompt, Window
 from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage, Verdict
+from ltm_bench.core.messages import Ask, Finish, Message, Reply, Turn, Usage, Verdict
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import Counter as TokenCounter
 from ltm_bench.filler.filler import Filler
@@ -238,7 +238,7 @@ class _Tally:
         self.estimate.filler += turn.kind == "fill" and turn.answered == "agent"
         self.estimate.tokens += tokens
 
-    def verdict(self, example: Example, verdict: Verdict) -> None:
+    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         pass
 
     def ended(self, ended: Ended) -> None:

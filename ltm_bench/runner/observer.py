@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.schedule import Ended
 from ltm_bench.script.scenario import Example
 
@@ -15,7 +15,7 @@ class Observer(Protocol):
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         """Note that a message was answered; `position` is the tokens of the conversation so far."""
 
-    def verdict(self, example: Example, verdict: Verdict) -> None:
+    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         """Note the verdict on a question."""
 
     def ended(self, ended: Ended) -> None:
@@ -28,7 +28,7 @@ class Silent:
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         """Do nothing."""
 
-    def verdict(self, example: Example, verdict: Verdict) -> None:
+    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         """Do nothing."""
 
     def ended(self, ended: Ended) -> None:

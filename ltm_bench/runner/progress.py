@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.plan.planning import Plan
 from ltm_bench.schedule import USABLE, Ended
-from ltm_bench.score.headline import headline, mean
+from ltm_bench.score.headline import counted, headline, mean
 from ltm_bench.script.scenario import Example
 
 OVERHEAD = 1.04
@@ -64,7 +64,9 @@ class Tracker:
         self._out_of = len({example.scenario.name for example in examples})
         self._turns = self._tokens = self._position = self._done = 0
         self._replaying = False
-        self._scores: dict[str, dict[str, list[float]]] = {}
+        self._asked: dict[str, list[tuple[str | None, str | None, float]]] = {}
+        self._unscored: set[str] = set()
+        self._scores: dict[str, dict[str, float | None]] = {}
         self._score = 0.0
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
@@ -76,12 +78,15 @@ class Tracker:
         self._replaying = replayed
         self._report(self.progress())
 
-    def verdict(self, example: Example, verdict: Verdict) -> None:
-        """Record a score."""
-        if verdict.score is not None:
-            of_scenario = self._scores.setdefault(example.scenario.name, {})
-            of_scenario.setdefault(example.id, []).append(verdict.score)
-            self._score = headline({name: map(mean, of.values()) for name, of in self._scores.items()})
+    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
+        """Record a score. What is undecided counts 0, as in the results."""
+        if verdict.outcome.infrastructure:
+            self._unscored.add(example.id)
+        of_example = self._asked.setdefault(example.id, [])
+        of_example.append((asked.shows, asked.needs, verdict.score or 0.0))
+        score = None if example.id in self._unscored else mean(counted(of_example))
+        self._scores.setdefault(example.scenario.name, {})[example.id] = score
+        self._score = headline({name: of.values() for name, of in self._scores.items()})
 
     def ended(self, ended: Ended) -> None:
         """Count an example."""

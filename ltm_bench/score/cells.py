@@ -17,7 +17,7 @@ from ltm_bench.score.statistics import Interval, Spread, clustered_sum_interval,
 
 
 class Operated(BaseModel):
-    """What one kind of operation took, averaged over the runs of a cell."""
+    """The time and cost of one kind of operation, averaged over a cell's runs."""
 
     name: str
     calls: float
@@ -80,9 +80,9 @@ class Cell(BaseModel):
     latency: float | None
     """Median latency of a reply in seconds, averaged over the runs."""
     spread: Spread | None
-    """How much the runs, or their judges, differ; None for one run with one judge, or if a run is incomplete."""
+    """How much the runs or their judges differ; None for one run with one judge, or if a run is incomplete."""
     operations: list[Operated] = Field(default_factory=list)
-    """What the agent's operations took, averaged over the runs."""
+    """Time and cost of the agent's operations, averaged over the runs."""
     skills: list[Skill] = Field(default_factory=list)
     """Scores by ability, over the examples of all runs."""
     rank: tuple[int, int] | None = None
@@ -130,7 +130,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
 
 
 def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
-    """Set the range of places of each cell: nobody ranks above another unless the data separates the two."""
+    """Set each cell's range of places: nobody ranks above another unless the data separates the two."""
     ranked = [cell for cell in cells if cell.complete]
     names = {cell.entrant for cell in ranked}
     for cell in ranked:

@@ -37,9 +37,9 @@ _MAY_GO_WITH_SPAN = ("suite", "scenarios")
 
 
 def entrants(runs: Sequence[Scored], *, say_mode: bool = True) -> list[str]:
-    """Name the entrant of every run: its agent, with whatever distinguishes it from others of the same name.
+    """Name the entrant of every run: its agent, with whatever sets it apart from others of the same name.
 
-    Where not all runs are in-line, every name says the run's mode, unless `say_mode` is false.
+    Unless all runs are in-line, every name includes the run's mode if `say_mode` is true.
     """
     apart: dict[str, dict[str, None]] = defaultdict(dict)
     for one, other in combinations(runs, 2):

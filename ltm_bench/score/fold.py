@@ -165,6 +165,8 @@ class _Fold:
         """Spending on the turns of the conversation."""
         self._free = manifest.agent.free
         self.done: dict[str, ExampleResult] = {}
+        self._users: dict[str, None] = {}
+        self._keeps_users = bool(manifest.agent.keeps_users)
         self.examined: dict[str, Examined] = {}
         """Which of each example's facts the agent's store held."""
         self.positions: dict[int, int] = {}
@@ -191,6 +193,7 @@ class _Fold:
         for event in events:
             if isinstance(event, Sent):
                 sent = last = event
+                self._speaks(event)
                 if not self._isolated:
                     self.positions[event.turn] = event.position
                 now = event.at
@@ -202,6 +205,7 @@ class _Fold:
                     listener.turn(sent, event, question)
                 sent = None
             elif isinstance(event, Forked):
+                self._speaks(event.sent)
                 answered = answers.get(event.id)
                 reply = None if answered is None else answered.replied
                 question = self._fork(event.sent, reply)
@@ -227,6 +231,15 @@ class _Fold:
         self._open.clear()
         if begun is not None and now is not None:
             self.time += now - begun
+
+    def _speaks(self, sent: Sent) -> None:
+        if sent.user is not None:
+            self._users[sent.user] = None
+
+    @property
+    def keeps_users(self) -> bool | None:
+        """Whether the agent says that it keeps users apart; None where it had one user."""
+        return self._keeps_users if len(self._users) > 1 else None
 
     @property
     def heard(self) -> Heard | None:
@@ -480,7 +493,7 @@ def score_run(
         lost=lost(retrievals(examples)),
         ranking=ranking(retrievals(examples)),
         writing=summed([fold.examined[e.id] for e in examples if e.id in fold.examined]),
-        leaks=leaks(examples),
+        leaks=leaks(examples, keeps_users=fold.keeps_users),
         scenarios=scenarios,
         skills=skills(scenarios, examples),
         distances=bins(list(points(examples))),

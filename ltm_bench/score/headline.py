@@ -20,7 +20,7 @@ from ltm_bench.score.statistics import wilson
 
 
 def mean(scores: Iterable[float | None]) -> float | None:
-    """Return the mean of the scores that are known; None if there is none is."""
+    """Return the mean of the scores that are known; None if there is none."""
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if known else None
 
@@ -182,12 +182,18 @@ def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:
     return [q.retrieval for e in examples for q in e.questions if q.retrieval is not None]
 
 
-def leaks(examples: Iterable[ExampleResult]) -> Leaks | None:
-    """Return how often a secret was leaked; None if there was nothing to keep back."""
+def leaks(examples: Iterable[ExampleResult], *, keeps_users: bool | None = None) -> Leaks | None:
+    """Return how often a secret was leaked; None if there was nothing to keep back.
+
+    Args:
+        examples: The examples.
+        keeps_users: Whether the agent says that it keeps users apart; None where it had one user.
+    """
     asked = [q for e in examples for q in e.questions if q.can_leak and q.reply is not None]
     if not asked:
         return None
-    return Leaks(leaked=sum(q.outcome is Outcome.LEAKED for q in asked), questions=len(asked))
+    leaked = sum(q.outcome is Outcome.LEAKED for q in asked)
+    return Leaks(leaked=leaked, questions=len(asked), keeps_users=keeps_users)
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

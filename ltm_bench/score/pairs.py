@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pydantic import BaseModel, computed_field
 
 from ltm_bench.score.entrants import Scored
-from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of
+from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of, smallest_difference
 from ltm_bench.score.statistics import CONFIDENCE, Paired, paired
 
 
 class Pair(BaseModel):
-    """Two entrants at one span, in the order of their names, on the examples that both were given."""
+    """Two entrants at one span, in order of their names, on their common examples."""
 
     span: int
     first: str
@@ -25,11 +25,11 @@ class Pair(BaseModel):
     separated: bool
     """Whether they differ even after correcting for all pairs at this span (Bonferroni)."""
     size: Size | None = None
-    """Of the comparison; None without an example in common."""
+    """Size of the comparison; None without a common example."""
     noise: Noise | None = None
-    """How much the differences vary; None if a scenario has a single example in common."""
+    """How much the differences vary; None if a scenario has only one common example."""
     only_first: list[str]
-    """Examples that only the first got entirely right."""
+    """Examples that only the first got fully right."""
     only_second: list[str]
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
@@ -50,9 +50,9 @@ class Pair(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def seeds_needed(self) -> int | None:
-        """How many seeds, with as many examples each, would probably show a difference as large as the one found.
+        """Number of seeds, with as many examples each, that would probably show a difference of this size.
 
-        None if a difference is shown already, where there is none, and where it would take more than `MOST`.
+        None if a difference is already shown, if there is none, or if it would take more than `MOST`.
         """
         if self.paired.shown or self.size is None or self.noise is None or not self.paired.difference:
             return None
@@ -60,9 +60,17 @@ class Pair(BaseModel):
         found = seeds_needed(gap, self.size.scenarios, self.size.examples, self.noise)
         return None if found is None else max(found, self.size.seeds + 1)  # these did not show it
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def detectable(self) -> float | None:
+        """The smallest difference that this comparison would probably show, in points; None if unknown."""
+        if self.size is None or self.noise is None:
+            return None
+        return smallest_difference(self.size, self.noise)
+
     @property
     def needed(self) -> str:
-        """What it would take to tell the two apart, in words; empty if they are, or where nothing is known."""
+        """What it would take to tell the two apart, in words; empty if they are apart, or if it is unknown."""
         if self.paired.shown or self.size is None or self.noise is None:
             return ""
         if not self.paired.difference:
@@ -99,15 +107,15 @@ def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, float]]:
 def pair(
     span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int = 1
 ) -> Pair:
-    """Compare the runs of two entrants at one span, by the examples that both were given.
+    """Compare two entrants at one span, on their common examples.
 
     Args:
-        span: Of the runs.
+        span: The runs' span.
         first: The name of the first entrant.
         second: The name of the second one.
         a: The runs of the first entrant.
         b: The runs of the second one.
-        count: How many pairs are compared at this span, for the correction of `separated`.
+        count: Number of pairs compared at this span, for the correction of `separated`.
     """
     ours, theirs = _asked(a), _asked(b)
     seeds = [seed for seed in ours if seed in theirs]

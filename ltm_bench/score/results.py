@@ -172,6 +172,8 @@ class Leaks(Frozen):
     """Replies."""
     questions: int
     """Those in which there was something to be kept back, and a reply."""
+    keeps_users: bool | None = None
+    """Whether the agent says that it keeps users apart; None where it had one user."""
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property

@@ -12,36 +12,36 @@ from ltm_bench.score.results import ExampleResult, Results
 
 
 class Mark(BaseModel):
-    """How one entrant did on one example."""
+    """One entrant's result on one example."""
 
     run: str
     score: float | None
     outcome: Outcome
     """Outcome of the question that cost most."""
     reply: str | None = None
-    """The reply to that question, where the entrants disagree; None if there was none."""
+    """The reply to that question, if the entrants disagree; None if there was none."""
 
 
 class Row(BaseModel):
-    """One example, with how every entrant at its span did."""
+    """One example, with the results of all entrants at its span."""
 
     span: int
     seed: int
     example: str
     question: str = ""
-    """The question that cost most, of the entrant that it cost most; empty if the entrants agree."""
+    """The question that cost most, for the entrant that it cost most; empty if the entrants agree."""
     expected: str = ""
     marks: dict[str, Mark]
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def disagree(self) -> bool:
-        """Whether entrants did differently."""
+        """Whether entrants differ."""
         return len({mark.score for mark in self.marks.values() if mark.score is not None}) > 1
 
 
 def _worst(example: ExampleResult) -> int:
-    """Return which question stands for an example: an infrastructure error first, then that of the lowest score."""
+    """Return the question that represents an example: an infrastructure error first, else the lowest score."""
     questions = example.questions
     return min(
         range(len(questions)),
@@ -53,7 +53,7 @@ def _worst(example: ExampleResult) -> int:
 
 
 def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
-    """Yield every example with how each entrant did; a second run of the same seed counts in the cell, not here."""
+    """Yield every example with each entrant's result; a second run of the same seed counts in the cell, not here."""
     asked: dict[tuple[int, int, str], dict[str, tuple[Results, ExampleResult]]] = {}
     for (entrant, span), runs in grouped.items():
         for run in runs:

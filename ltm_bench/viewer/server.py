@@ -176,4 +176,4 @@ def _compared(folders: Sequence[Path]) -> str:
         manifest = read_manifest(folder)
         runs.append(Scored(manifest, score_run(folder, manifest)))
     reports = {f.name: f"/files/{f.name}/report.html" for f in folders if (f / "report.html").exists()}
-    return render_comparison(compare(runs), reports)
+    return render_comparison(compare(runs), reports, home="/")

@@ -63,6 +63,8 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (("run", "--span", "-5"), {}, ("--span -5",)),
     (("run", "--span", "99999M"), {}, ("--span 99999M",)),
     (("run", "--span", "100", "--agent", "perfect"), {}, ("span", "100")),
+    ((*RUN, "--config", "c.toml"), {"c.toml": "seed = [1]"}, ("c.toml", "seed = [1]", "single value")),
+    (("view", "--port", "99999"), {}, ("--port 99999", "65535")),
     (("run", "--suite", "standart"), {}, ("unknown suite 'standart'", "'standard'")),
     (("run", "--agent", "perfekt"), {}, ("unknown agent 'perfekt'", "'perfect'")),
     (("run", "--scenario", "colors"), {}, ("colors", "'colours'")),

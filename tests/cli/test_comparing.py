@@ -37,9 +37,14 @@ def test_runs_are_compared_in_the_terminal_as_json_and_as_a_page(two_runs: Path,
     assert "goldfish against perfect: the second is better, −1.00" in done.output
     assert "page: compare.html" in done.output
     assert 'href="reports/perfect/report.html#e-colours-0"' in (two_runs / "compare.html").read_text("utf-8")
+    assert 'href="/"' not in (two_runs / "compare.html").read_text("utf-8")
     everything = json.loads(command("compare", "--json").out)
     assert everything["entrants"] == ["goldfish", "perfect"]
     assert everything["cells"][1]["rank"] == [1, 1]
+    smallest = everything["pairs"][0]["detectable"]
+    assert f"it would probably show a difference of {smallest:.2f} points or more" in " ".join(
+        done.output.split()
+    )
 
 
 def test_the_table_of_a_paper_is_printed_in_markdown_and_latex(two_runs: Path, command: "Command") -> None:

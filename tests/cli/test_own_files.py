@@ -128,8 +128,8 @@ def test_a_preset_may_have_the_name_of_its_adapter(command: "Command", place: Pa
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("mine = 3", "agents.toml: mine = 3: it is a table"),
-        ("[mine]\nmodel = 'x'", "agents.toml: mine.adapter: field required"),
+        ("mine = 3", "agents.toml: mine = 3: expected a table"),
+        ("[mine]\nmodel = 'x'", "agents.toml: mine.adapter is missing"),
         ("[mine]\nadapter = 3", "agents.toml: mine.adapter = 3: input should be a valid string"),
         ("[mine]\nadapter = 'perfct'", "no agent is called 'perfct'; did you mean 'perfect'?"),
         ("[mine]\nadapter = 'perfect'\nx = 1", "agent perfect: no setting 'x' (it has: none)"),
@@ -167,3 +167,21 @@ def test_a_setting_of_another_type_is_named_with_its_value(
     done = command("run", *TINY, "--agent", "gpt-4o", "-A", setting)
     assert done.exit_code == 1
     assert complaint in done.err
+
+
+def test_a_page_that_cannot_be_written_leaves_the_log_and_says_how_to_write_it_later(
+    command: "Command", place: Path
+) -> None:
+    words = ["run", "--span", "2k", "--agent", "perfect", "--scenario", "colours", "--examples", "1"]
+    assert command(*words, "--name", "r").exit_code == 0
+    page = place / "reports" / "r" / "transcript.html"
+    page.unlink()
+    page.mkdir()
+    done = command("report", "r")
+    assert done.exit_code == 1
+    said = " ".join(done.err.split())
+    assert "cannot be written" in said
+    assert "the log is unharmed" in said
+    assert "`ltm-bench report r`" in said
+    page.rmdir()
+    assert command("report", "r").exit_code == 0

@@ -128,5 +128,30 @@ def test_a_value_may_have_other_names(reply: str, outcome: Outcome) -> None:
     assert expect.verdict(reply, []).outcome is outcome
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "She comes from Turku.",
+        "Your great-aunt is from Turku.",
+        "You told me: “This one is from Turku, where my great-aunt was born.”",
+        "A stone over the door says in which town she was born: Turku.",
+    ],
+)
+def test_an_origin_is_no_change(reply: str) -> None:
+    expect = names_only("Turku", among=("Turku", "Split", "Jena"))
+    assert expect.verdict(reply, []).outcome is CORRECT
+    assert (
+        names_only("Jena", among=expect.among).verdict("It changed from Turku to Jena.", []).outcome
+        is CORRECT
+    )
+
+
 def test_without_other_names_the_expectation_is_as_ever() -> None:
     assert type(names_only("red", among=PALETTE, also={})) is type(EXPECT)
+
+
+def test_what_must_not_be_spoken_of_is_not_even_denied() -> None:
+    expect = names_only("red", among=PALETTE, without=("blue",))
+    assert expect.verdict("It is red.", []).outcome is CORRECT
+    assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
+    assert expect.verdict("Blue.", []).outcome is WRONG

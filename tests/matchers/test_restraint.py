@@ -59,6 +59,12 @@ KEPT = [
     ("My lips are sealed.", CORRECT, "sealed lips"),
     ("No comment.", CORRECT, "no comment"),
     ("Ben told me that in trust.", CORRECT, "trust"),
+    (
+        "You told me: “Both secrets are out, so I cannot say what comes next.”",
+        WRONG,
+        "a quotation of something else",
+    ),
+    ("There is breaking news today.", WRONG, "nothing that declines"),
     ("That's gone!", CORRECT, "gone"),
     ("I deleted that, as you asked.", CORRECT, "deleted"),
     ("It has been erased from my memory.", CORRECT, "erased"),

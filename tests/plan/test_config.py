@@ -92,9 +92,9 @@ def test_a_suite_says_which_how_many_and_with_which_parameters(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("scenarios = ['colours']", r"scenarios = \['colours'\]: it is a table"),
+        ("scenarios = ['colours']", r"scenarios = \['colours'\]: expected a table"),
         ("[scenarios]", "scenarios = {}: "),
-        ("[scenarios]\ncolours = 3", "scenarios.colours = 3: it is a table"),
+        ("[scenarios]\ncolours = 3", "scenarios.colours = 3: expected a table"),
         ("[scenarios.colours]\nexamples = 0", "scenarios.colours.examples = 0: it is a whole number from 1"),
         ("[scenarios.colours]\nexamples = true", "scenarios.colours.examples = True"),
         ("stagger = 5\n[scenarios.colours]", "stagger = 5: input should be less than or equal to 1"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,6 +164,7 @@ def test_an_agents_own_fault_is_one_line_and_no_wrong_answer(place: Path, run: R
     stopped = run("crashes")
     assert stopped.exit_code == 3
     assert "the agent failed at turn 0: KeyError" in " ".join(stopped.output.split())
+    assert re.search(r"agents/crashes\.py:\d+\)", "".join(stopped.output.split()))
     assert "Traceback" not in stopped.output
     assert results(place)["outcomes"] == {"not_reached": 11}
 

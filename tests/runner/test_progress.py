@@ -45,6 +45,17 @@ def test_a_run_is_done_when_it_is_done_and_not_before(
     assert 0.2 < middle.fraction < 0.8
 
 
+@pytest.mark.parametrize("suite", ["abilities", "standard"])
+def test_the_score_so_far_ends_as_the_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen: list[Progress] = []
+    done = run(agent="vector_memory", span="8k", suite=suite, examples=2, isolated=True, progress=seen.append)
+    assert seen[-1].score == pytest.approx(done.results.score_so_far)
+    assert 0 < seen[-1].score < seen[-1].out_of
+
+
 def test_the_time_left_counts_from_what_was_done_before(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("ltm_bench.cli.display.time.monotonic", lambda: now)

@@ -1,11 +1,15 @@
 """Users: who speaks reaches the agent and the log, and a request to delete reaches an agent that can."""
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
 from ltm_bench import run
+from ltm_bench.cli.summary import print_run
+from ltm_bench.plugins.files import find
+from ltm_bench.runner.checking import check_adapter
 
 NOTES = '''
 """Notes: writes down who said what, and what was to be forgotten."""
@@ -85,3 +89,30 @@ def test_what_is_right_by_silence_does_not_count_where_nothing_was_shown(place: 
     assert example.score == 0.0
     assert direct.needs == shown.shows
     assert "of its score: the example did not show" in (result.folder / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("agent", "says"), [("notes", True), ("goldfish", False)])
+def test_what_the_agent_says_of_users_stands_beside_the_leak_rate(
+    place: Path, agent: str, says: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = run(agent=agent, span="2k", scenarios=["two_users"], examples=1)
+    told = json.loads((result.folder / "results.json").read_text("utf-8"))
+    assert told["leaks"]["keeps_users"] is says
+    sentence = f"the agent {'says' if says else 'does not say'} that it keeps users apart"
+    assert sentence in (result.folder / "report.html").read_text("utf-8")
+    print_run(result)
+    assert sentence in " ".join(capsys.readouterr().out.split())
+
+
+def test_nothing_is_said_of_users_where_there_is_one(place: Path) -> None:
+    result = run(agent="notes", span="2k", scenarios=["forget_me"], examples=1)
+    assert result.results.leaks is not None
+    assert result.results.leaks.keeps_users is None
+    assert "keeps users apart" not in (result.folder / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("agent", "says"), [("notes", "keeps users apart"), ("goldfish", "does not keep")])
+def test_check_says_what_an_adapter_says_of_users(place: Path, agent: str, says: str) -> None:
+    path = place / "agents" / "notes.py" if agent == "notes" else find("agents", agent)
+    tree = ast.parse(path.read_text("utf-8"))
+    assert any(each.text.startswith(says) for each in check_adapter(path, tree, {}))

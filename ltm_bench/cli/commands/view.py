@@ -45,6 +45,8 @@ def view(
         ) from error
     if given is not None and len(given) < _SHORTEST:
         raise ConfigError(f"{TOKEN} has {len(given)} characters; take at least {_SHORTEST}")
+    if port > _LAST_PORT:
+        raise ConfigError(f"--port {port}: write a number from 1 to {_LAST_PORT}")
     if not is_free(host, port):
         raise ConfigError(
             f"--host {host} --port {port}: somebody listens there already, or it is no address of this machine"
@@ -57,6 +59,8 @@ def view(
 
 TOKEN = "LTM_BENCH_TOKEN"
 """The environment variable for the token. There is no option: everyone can read a process's arguments."""
+
+_LAST_PORT = 65535
 
 _SHORTEST = 12
 """Minimum length of a token."""

@@ -3,7 +3,7 @@
 Matchers bring a vocabulary and ask. They own no patterns of denial, history, hedging or finality: those are here.
 """
 
-from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, is_foreign
+from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, in_own_words, is_foreign
 from ltm_bench.matchers.reading.json_values import json_values, last_readable
 from ltm_bench.matchers.reading.keeping_back import keeps_back, notices_conflict
 from ltm_bench.matchers.reading.lexicon import Lexicon
@@ -16,6 +16,6 @@ from ltm_bench.matchers.reading.text import READ, answer, flat, known_words, pla
 
 __all__ = [
     "READ", "Decision", "Force", "Form", "Lexicon", "Mention", "Piece", "Reading", "Time", "abstains", "answer", "flat",
-    "gives_example", "gives_up", "is_foreign", "json_values", "keeps_back", "known_words", "last_readable", "mentions",
-    "notices_conflict", "number", "plain", "read", "resolve", "words",
+    "gives_example", "gives_up", "in_own_words", "is_foreign", "json_values", "keeps_back", "known_words",
+    "last_readable", "mentions", "notices_conflict", "number", "plain", "read", "resolve", "words",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ An abstention counts only where nothing is asserted, so the matchers ask for it 
 
 import re
 
-from ltm_bench.matchers.reading.text import plain, words
+from ltm_bench.matchers.reading.text import answer, plain, words
 
 _NOT = r"(?:not|n't|never|no longer|cannot|unable to|fail(?:ed|s)? to|hardly|without)"
 _KNOWING = (
@@ -59,6 +59,20 @@ _NOTHING = frozenset(
 )
 _EMPTY = re.compile(r"""^\W*["']?\w{1,24}["']?\s*:\s*(?:null|none|""|"unknown"|"n/a"|\[\]|\{\})\W*$""")
 _BARE = re.compile(r"[\s.`*\"']+")
+
+
+_QUOTED = re.compile(r"“[^“”\n]{24,2000}”|\"[^\"\n]{24,2000}\"")
+"""Longer than an answer of a word or two that was asked for in quotation marks."""
+
+
+def in_own_words(reply: str) -> str:
+    """Return a reply without what it quotes: who says “tell me if you do not know” in quotation marks may know.
+
+    A reply that is one quotation is its own, and so are the strings of JSON.
+    """
+    said = answer(reply)
+    left = said if said.lstrip()[:1] in ("{", "[", "`") else _QUOTED.sub(" ", said)
+    return left if any(map(str.isalnum, left)) else reply
 
 
 def abstains(reply: str) -> bool:

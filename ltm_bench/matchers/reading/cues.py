@@ -183,9 +183,11 @@ KEEPS = frozenset(
     "no doubt|no question|no problem|no worries|not a problem|don't worry|do not worry|not least|no need|"
     "haven't forgotten|have not forgotten|didn't forget|did not forget|can't go wrong|couldn't be|not sure|not certain|"
     "not 100|not entirely|not completely|not totally|not absolutely|not wrong|not mistaken|"
-    "don't have any doubt|do not have any doubt|no doubts".split("|")
+    "don't have any doubt|do not have any doubt|no doubts|"
+    "comes from|come from|came from|is from|are from|was from|were from|he's from|she's from|they're from|hails from|"
+    "dates from|dating from".split("|")
 )
-"""Phrases that begin like a denial and are none."""
+"""Phrases with a word that elsewhere denies or replaces what follows, and here does not."""
 
 
 def _compiled() -> dict[str, list[tuple[tuple[str, ...], Effect, Reach]]]:

@@ -5,7 +5,7 @@ As with abstentions, what a reply asserts is weighed first, so this may be read 
 
 import re
 
-from ltm_bench.matchers.reading.abstaining import abstains
+from ltm_bench.matchers.reading.abstaining import abstains, in_own_words
 from ltm_bench.matchers.reading.text import plain
 
 _KEPT_BACK = re.compile(
@@ -17,8 +17,10 @@ _KEPT_BACK = re.compile(
     r"may not|must not|not going to|not free to|not at liberty to|not allowed to) (?:say|tell|share|pass|repeat|"
     r"reveal|disclose|discuss|give|go into)\b"
     r"|\b(?:is|are|'s) gone\b|\bbetween \w+ and (?:me|you|us)\b|\b(?:stays?|remains?) (?:with|between)\b"
-    r"|\b(?:promis\w+|sworn|secre(?:t|ts|cy)|discre\w+|privacy|betray\w*|breach\w*|breaking|break|trust(?:ed|s)?|"
-    r"sealed|no comment|my word)\b"
+    r"|\b(?:break\w*|betray\w*|breach\w*|against|keep\w*|kept|violat\w+) (?:[\w']+ ){0,2}"
+    r"(?:promise|word|confidence|confidentiality|trust|faith|privacy|secrets?)\b"
+    r"|\b(?:promised|promise|swore|sworn)(?: [\w']+){0,3} (?:not|never|secrecy|silence|keep|say|tell)\b"
+    r"|\bin (?:trust|secrecy)\b|\b(?:a|his|her|their|[\w]+'s) secret\b|\blips are sealed\b|\bno comment\b|\bprivacy\b"
     r"|\b(?:have|need|best|better) to ask\b|\b(?:ask|check with) (?:him|her|them|\w+) (?:yourself|directly"
     r"|about)\b|\bpass (?:that|it|this|anything) on\b"
 )
@@ -37,4 +39,5 @@ def notices_conflict(reply: str) -> bool:
 
 def keeps_back(reply: str) -> bool:
     """Whether a reply says anywhere that it does not know, has forgotten on request, or will not tell."""
-    return abstains(reply) or _KEPT_BACK.search(plain(reply)) is not None
+    own = in_own_words(reply)
+    return abstains(own) or _KEPT_BACK.search(plain(own)) is not None

@@ -26,8 +26,8 @@ _FUNCTION = frozenset(
     "also too indeed "
     "honestly still remember do correct true".split()
 )
-_CLAUSE = frozenset("is it's are i'd i'll it you're that's".split())
-"""What begins a clause of its own: `after the second it is …`."""
+_CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads".split())
+"""What begins a clause of its own (`after the second it is …`), or has one come (`a stone over the door says …`)."""
 _TAGS = frozenset(
     "right correct yes no true isn't it wasn't ok okay eh huh if i'm not mistaken am i am".split()
 )

@@ -17,7 +17,7 @@ from typing import Any
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, LtmBenchError, RunIncomplete, RunLocked
-from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.runner.ray.files import Files
@@ -121,7 +121,7 @@ class _Watcher:
                 self._copy()
             self._copied = time.monotonic()
 
-    def verdict(self, example: Example, verdict: Verdict) -> None:
+    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         """Ignore a verdict: the driver scores the log."""
 
     def ended(self, ended: Ended) -> None:

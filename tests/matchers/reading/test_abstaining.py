@@ -2,7 +2,7 @@
 
 import pytest
 
-from ltm_bench.matchers.reading import abstains, gives_example, gives_up, is_foreign
+from ltm_bench.matchers.reading import abstains, gives_example, gives_up, in_own_words, is_foreign
 
 ABSTENTIONS = [
     "I don't know.",
@@ -41,6 +41,20 @@ ANSWERS = [
     "I can't wait to meet you all.",
     "You can't go wrong with red.",
 ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "own"),
+    [
+        ("You told me: “If you do not know it or no longer have it, say so.”", "You told me:"),
+        ('You said "I cannot tell you any more of it", and no more.', "You said , and no more."),
+        ("“unknown”", "“unknown”"),
+        ("“I am sorry, but I cannot tell you that.”", "“I am sorry, but I cannot tell you that.”"),
+        ('{"answer": "I am sorry, but I do not know."}', '{"answer": "I am sorry, but I do not know."}'),
+    ],
+)
+def test_what_a_reply_quotes_is_not_its_own(reply: str, own: str) -> None:
+    assert " ".join(in_own_words(reply).split()) == own
 
 
 @pytest.mark.parametrize("reply", ABSTENTIONS)
