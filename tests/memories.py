@@ -118,7 +118,8 @@ def graph(asked: str, *, entities: bool) -> str:
     """Return what Graphiti wants of a message: who and what is in it, or what is said of them."""
     said = re.findall(r"<CURRENT[ _]MESSAGE>(.*?)</CURRENT[ _]MESSAGE>", asked, re.DOTALL)[-1]
     facts = facts_in(said.partition("Assistant:")[0])
-    things = [re.findall(r"\w+", fact)[-1] for fact in facts]
+    # The longest word of each: FalkorDB Lite 0.11.0 crashes where it looks a stop word up ("these").
+    things = [max(re.findall(r"\w+", fact.partition(":")[2]), key=len) for fact in facts]
     if entities:
         return json.dumps(
             {"extracted_entities": [{"name": name, "entity_type_id": 0} for name in ("User", *things)]}

@@ -1,9 +1,11 @@
 """Graphiti itself, on FalkorDB Lite, against a model on this machine."""
 
 import asyncio
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +96,24 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     earlier = open_in()
     earlier.restore(turns[0])  # a state that is no longer kept: it is told again
     assert earlier.known() == FACTS[1:]
+
+
+def test_a_fact_that_another_one_ended_says_until_when(open_in: Open, server: Provider) -> None:
+    def dating(messages: Any) -> str:
+        said = model(messages)
+        if '"edges": [' in said:
+            told = json.loads(said)
+            for edge in told["edges"]:
+                edge |= {"valid_at": "2026-01-02T08:00:00Z", "invalid_at": "2026-01-04T08:00:00Z"}
+            return json.dumps(told)
+        return said
+
+    server.answer = dating
+    talk = open_in()
+    talk.observe(turn(0, TOLD[0]))
+    (memory,) = talk.runner.run(talk.agent.recall("parrot", 5))
+    assert memory.text == "User says: My parrot is called Zebedee. (until 04 January 2026, 08:00)"
+    assert memory.at == datetime(2026, 1, 2, 8, tzinfo=UTC)
 
 
 def test_one_that_was_killed_is_resumed(open_in: Open, server: Provider) -> None:
