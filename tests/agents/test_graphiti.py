@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +26,16 @@ else:
 REASON = "needs the extra: pip install ltm-bench[graphiti]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
 FACTS = [("User says: I moved to Ribe.", 1), ("User says: My parrot is called Zebedee.", 0)]
+
+
+def test_a_python_that_is_too_old_is_one_line(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "graphiti_core", ModuleType("graphiti_core"))
+    monkeypatch.setattr(sys, "version_info", (3, 11, 7))
+    agent = make_agent("graphiti", {"model": "some-model", "embedder": "local"})
+    with pytest.raises(ConfigError, match=r"^graphiti: FalkorDB Lite needs Python 3\.12 or later"):
+        asyncio.run(agent.open(tmp_path))
 
 
 @pytest.fixture
