@@ -61,7 +61,7 @@ class Letta(Agent):
         human: The initial content of its block `human`.
         context: Maximum tokens of its context window; default: the server's.
         timeout: Seconds to wait for one reply.
-        max_retries: How often a failed request is sent again.
+        max_retries: Retries of a failed request.
     """
 
     writes_in_reply = True

@@ -56,7 +56,7 @@ class Zep(MemoryProduct):
         window: Tokens of the core's prompt, without its reply.
         patience: Seconds to wait until Zep has processed its messages.
         timeout: Seconds to wait for one answer.
-        max_retries: How often a failed request is sent again.
+        max_retries: Retries of a failed request.
     """
 
     def __init__(
