@@ -17,6 +17,7 @@ html_theme = "furo"  # light and dark, a search that needs no server, and no req
 html_title = "ltm-bench"
 html_show_sphinx = False
 html_copy_source = False
+smartquotes_action = "qe"  # quotes and ellipses, but no dashes: `--option` is typed with two hyphens
 
 suppress_warnings = ["misc.highlighting_failure"]  # an apostrophe after `#` is no fault of a console block
 

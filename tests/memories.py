@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ltm_bench.adapters.testing import Calls
-from ltm_bench.core.agent import Agent
+from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.plugins.agents import make_agent
 
@@ -57,6 +57,12 @@ class Conversation:
         """Return everything that was remembered of what these tests tell, sorted."""
         return sorted(self.recall("parrot called moved User says", 50))
 
+    def memories(self) -> list[Memory]:
+        async def listed() -> list[Memory]:
+            return [each async for each in self.agent.memories()]
+
+        return self.runner.run(listed())
+
     def close(self) -> None:
         if not self.closed:
             self.closed = True
@@ -84,7 +90,7 @@ def conversations(folder: Path, adapter: str, **usual: object) -> Iterator[Open]
 
 
 def model(messages: Sequence[dict[str, str]]) -> str:
-    """Do what the request is about: Mem0's extraction, LangMem's, or a core's answer."""
+    """Do what the request is about: Mem0's extraction, LangMem's, Graphiti's, or a core's answer."""
     system, asked = messages[0]["content"], messages[-1]["content"]
     if "## New Messages" in asked:
         facts = facts_in(asked.partition("## New Messages\n")[2].partition("\n\n## Observation Date")[0])
@@ -100,7 +106,35 @@ def model(messages: Sequence[dict[str, str]]) -> str:
         return Calls(
             json.dumps([{"name": "Memory", "arguments": {"content": fact}} for fact in facts_in(said)])
         )
+    if system.startswith(("You are an entity extraction", "You are an expert fact extractor")):
+        return graph(asked, entities="entity extraction" in system)
+    if "Do not escape unicode" in system:
+        return json.dumps(NOTHING)
     return answer(asked)
+
+
+NOTHING: dict[str, list[str]] = {
+    name: []
+    for name in ("timestamps", "entity_resolutions", "duplicate_facts", "contradicted_facts", "summaries")
+}
+"""What Graphiti's model has to say of a graph in which nothing is double or out of date."""
+
+
+def graph(asked: str, *, entities: bool) -> str:
+    """Return what Graphiti wants of a message: who and what is in it, or what is said of them."""
+    said = re.findall(r"<CURRENT[ _]MESSAGE>(.*?)</CURRENT[ _]MESSAGE>", asked, re.DOTALL)[-1]
+    facts = facts_in(said.partition("Assistant:")[0])
+    # The longest word of each: FalkorDB Lite 0.11.0 crashes where it looks a stop word up ("these").
+    things = [max(re.findall(r"\w+", fact.partition(":")[2]), key=len) for fact in facts]
+    if entities:
+        return json.dumps(
+            {"extracted_entities": [{"name": name, "entity_type_id": 0} for name in ("User", *things)]}
+        )
+    edge = {"source_entity_name": "User", "relation_type": "SAYS"}
+    edges = [
+        {**edge, "target_entity_name": thing, "fact": fact} for thing, fact in zip(things, facts, strict=True)
+    ]
+    return json.dumps({"edges": edges})
 
 
 def facts_in(said: str) -> list[str]:

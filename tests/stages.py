@@ -5,9 +5,11 @@ provider. Another one adds a function that gives a `Stage`, under `@stage("its n
 """
 
 import contextlib
+import gc
 import inspect
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -166,6 +168,19 @@ def adk(place: Place) -> Iterator[Stage]:
     with provider(model) as server:
         settings = {"core": "openai:some-model", "base_url": server.openai_url, "recent": 0, **QUICK}
         yield Stage("adk", settings, server)
+
+
+@stage("graphiti")
+def graphiti(place: Place) -> Iterator[Stage]:
+    place.needs("graphiti", "graphiti_core")
+    with provider(model) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "recent": 0}
+        with (
+            warnings.catch_warnings()
+        ):  # what it looks up at once, and then does not, where one of them fails
+            warnings.filterwarnings("ignore", r"coroutine '\w+_search' was never awaited", RuntimeWarning)
+            yield Stage("graphiti", {**settings, **QUICK}, server)
+            gc.collect()
 
 
 @stage("langmem")

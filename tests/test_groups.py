@@ -216,6 +216,29 @@ def test_a_group_for_which_no_time_is_left_has_not_run(groups: ModuleType, place
     assert result.problems == ["did not run: the time for all groups was over"]
 
 
+def test_a_group_whose_python_is_not_here_is_left_out_and_so_is_what_it_would_have_told(
+    groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYENV_ROOT", str(place))
+    broken, right = place / "python3.98", place / "versions" / "3.98.1" / "bin" / "python3.98"
+    broken.write_text("#!/bin/sh\nexit 127\n")  # as pyenv's links are for versions that are not chosen
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(place), prepend=":")
+    result = outcome(groups, place, name="mem0", python="3.98")
+    assert (result.left_out, result.problems) == ("there is no Python 3.98 on this machine", [])
+    assert "LEFT OUT: there is no Python 3.98" in groups.ran.table([result])
+    check = groups.Result("check", [groups.ran.Case("a", "one", "needs ltm-bench[mem0]")])
+    (place / "agents").mkdir()
+    (place / "agents" / "mem0.py").touch()
+    groups.problems_of_all([check, result], groups.Plan({}, (), {}, {}))
+    assert check.problems == []
+
+    right.parent.mkdir(parents=True)
+    right.write_text("#!/bin/sh\nexit 0\n")
+    right.chmod(0o755)
+    assert groups.find_python("3.98") == str(right)
+
+
 def test_a_registry_that_is_out_of_breath_is_asked_again(groups: ModuleType, place: Path) -> None:
     result = outcome(groups, place, packages=("tired==1",), select="right")
     assert (result.ran, result.problems) == (1, [])

@@ -6,5 +6,5 @@
     bundle         packs the files of a run into a zip, and unpacks it
     verify         checks that a run agrees with itself
 
-This room never scores a reply. It does not know how a run is found, where a file is written or what is printed.
+This room never scores a reply. It does not find runs, choose where to write files, or print.
 """

@@ -1,6 +1,6 @@
-"""A run as one file to pass on: manifest, log, verdicts and pages in a zip, with the hashes of all.
+"""A run as one file to share: manifest, log, verdicts and pages in a zip, with all hashes.
 
-The hashes show that a bundle is complete and undamaged, not who made it: whoever changes a reply can change its hash
+The hashes show that a bundle is complete and undamaged, not who made it: anyone who changes a reply can change its hash
 too. `ltm_bench.export.verify` checks the contents.
 """
 
@@ -22,7 +22,7 @@ _SUFFIXES = (".jsonl", ".json", ".html", ".toml")
 
 
 def files(run: Path) -> list[Path]:
-    """Return the files of a run that others may see: not the agent's own state, nor unfinished files."""
+    """Return a run's shareable files: neither the agent's own state nor unfinished files."""
     found = [*run.iterdir(), *(run / "isolated").glob("*.jsonl")]
     return sorted(p for p in found if p.is_file() and p.suffix in _SUFFIXES and not p.name.startswith("."))
 
@@ -72,9 +72,7 @@ def unpack(bundle: Path, into: Path) -> Path:
             archive.extractall(into)
     except (NotVerified, OSError):
         raise
-    except (
-        Exception
-    ) as error:  # of a damaged zip, any part of zipfile and zlib may complain, each in its own way
+    except Exception as error:  # any part of zipfile and zlib can fail on a damaged zip, each in its own way
         raise NotVerified(
             f"{bundle}: {error or type(error).__name__}; it is damaged, or not a bundle"
         ) from error

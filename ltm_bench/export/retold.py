@@ -1,8 +1,8 @@
-"""Checks that a run's examples were told and asked what its seed gives: the scripts are played against the log.
+"""Checks that a run's examples match its seed, by playing the scripts against the log.
 
-Scripts draw everything from the seed, and hear replies. So with the logged replies each says the logged messages again,
-word for word, and expects what the log says was expected: whoever writes an easier question into a log, or another
-answer, has a log that no script tells.
+Scripts draw everything from the seed, and read replies. So with the logged replies each script repeats the logged
+messages word for word, and expects what the log says was expected. A log with an easier question or another answer
+matches no script.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ltm_bench.script.sealed import SealedReply
 
 
 class Retold(NamedTuple):
-    """What came of telling the examples of a run again."""
+    """The result of retelling a run's examples."""
 
     examples: int
-    """Those that say the same; 0 if their scenarios are others today, unknown here, or read somebody's own files."""
+    """Examples that match; 0 if their scenarios have changed, are unknown here, or read a user's files."""
     differing: Sequence[str]
-    """A sentence for each that says something else."""
+    """A sentence for each example that differs."""
 
 
 class _Said(NamedTuple):
@@ -41,13 +41,13 @@ class _Said(NamedTuple):
 
 class _Log(NamedTuple):
     said: Mapping[str, Sequence[_Said]]
-    """What each example said, and what it heard."""
+    """Each example's messages and replies."""
     ended: frozenset[str]
-    """The examples that said their last message."""
+    """Finished examples."""
 
 
 def retold(run: Path, manifest: Manifest) -> Retold:
-    """Tell the examples of a run again. Raises LogError for a damaged log."""
+    """Retell a run's examples. Raises LogError for a damaged log."""
     examples = [] if manifest.agent.adapter == IMPORTED else reference_examples(manifest)
     if not examples:
         return Retold(0, ())
@@ -64,13 +64,13 @@ def retold(run: Path, manifest: Manifest) -> Retold:
             told += 1
         elif not any(
             REMOVED in _heard(each) for each in said
-        ):  # else a secret was taken out of what it heard
+        ):  # else a secret was removed from what it heard
             differing.append(problem)
     return Retold(told, differing)
 
 
 def _reads_files(example: Example) -> bool:
-    """Whether a script reads files that the manifest names: nobody else is to choose what is read here."""
+    """Whether a script reads files named in the manifest: others must not choose which files are read here."""
     named = {**example.scenario.parameters, **example.parameters}
     return any(named.get(key) for key in ("data", "tasks"))
 
@@ -100,7 +100,7 @@ def _logged(run: Path, manifest: Manifest) -> _Log:
 
 
 def _problem(example: Example, said: Sequence[_Said], *, ended: bool) -> str | None:
-    """Return where a script first says something else than the log; None if it does not."""
+    """Return where a script first differs from the log; None if it does not."""
     script, reply = example.script(), None
     for sent, heard in said:
         where = f"{example.id} turn {sent.turn}"
@@ -108,7 +108,7 @@ def _problem(example: Example, said: Sequence[_Said], *, ended: bool) -> str | N
             line = script.send(cast(Reply, reply))  # a fresh generator takes None
         except StopIteration:
             return f"{where}: its script never sends what the log has there"
-        except Exception as error:  # a script is anybody's code, and hears what anybody wrote
+        except Exception as error:  # a script can raise anything on untrusted replies
             return f"{where}: its script fails with the logged replies: {error}"
         text = line.text if isinstance(line.text, str) else line.text(sent.at)
         if text != sent.message:

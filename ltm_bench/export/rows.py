@@ -1,4 +1,4 @@
-"""A run as a table: one flat row for every question, with the figures of its run and scenario beside it."""
+"""A run as a table: one flat row per question, with the figures of its run and scenario."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ltm_bench.score.results import ExampleResult, Question, Results, ScenarioRe
 
 
 class Row(NamedTuple):
-    """A question. Its annotations are the types of the columns, in every format that has types."""
+    """A question. The annotations are the column types, in every format with types."""
 
     run: str
     agent: str
@@ -24,7 +24,7 @@ class Row(NamedTuple):
     skills: list[str]
     example: str
     number: int
-    """Of the question within its example, from 0."""
+    """The question's number within its example, from 0."""
     turn: int | None
     position: int | None
     """Tokens of the conversation before it."""
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     distance: int | None
     """Tokens between the last needle before it and the question."""
     bin_low: int | None
-    """Of the page's bin of distances that it falls into."""
+    """Lower end of its bin of distances on the page."""
     bin_high: int | None
     question: str
     expected: str
@@ -45,13 +45,13 @@ class Row(NamedTuple):
     outcome: str
     score: float | None
     counts: float
-    """How much of the score counts, where the question needs what another one of the example shows."""
+    """How much of the score counts, if the question needs what another one of the example shows."""
     reason: str
     scorer: str
     matched: str | None
-    """What the matcher said, where a judge or a person has spoken since."""
+    """The matcher's outcome, if a judge or a person has decided since."""
     judges: list[str]
-    """What each judge said, as `name=outcome`."""
+    """Each judge's outcome, as `name=outcome`."""
     chance: float
     stored: int | None
     """Needles that retrieval found word by word; None if nobody asked."""
@@ -77,13 +77,13 @@ class Row(NamedTuple):
     """Messages that told the example's needles; None if there were none."""
     ingested_tokens: int | None
     ingested_seconds: float | None
-    """What telling them took, waiting for indexers included."""
+    """Seconds of telling them, including waits for indexers."""
     ingested_dollars: float | None
     set_question: str | None
     """The id of a public set's question, as in prediction files."""
     set_type: str | None
     set_scores: list[str]
-    """What the set's scorers give, as `column=score`."""
+    """The set's scores, as `column=score`."""
     wrong_key: str | None
     """Why its published key is known to be wrong."""
     scenario_score: float | None

@@ -1,4 +1,4 @@
-"""Removes secrets from text that is passed on."""
+"""Removes secrets from shared text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Scrubbed(NamedTuple):
 
     text: str
     removed: int
-    """How many there were."""
+    """Number of secrets removed."""
 
 
 def scrub(text: str) -> Scrubbed:
     """Remove secrets from the content of a file, and parts of them: see `ltm_bench.core.keys`.
 
-    What only looks random stays: such are the ids and hashes of which the files of a run are full.
+    Text that only looks random stays: a run's files are full of ids and hashes.
     """
     removed, at = 0, -1
     for key in sorted(keys_in(text, random=False)):

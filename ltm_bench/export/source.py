@@ -1,4 +1,4 @@
-"""What an export format is given. This is the only place in the formats that reads a run's folder."""
+"""The input of an export format, and the only part of the formats that reads a run's folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Timed(NamedTuple):
 
     turn: Turn
     seconds: float | None
-    """Wall-clock time; None if a script replied, or nobody measured it."""
+    """Wall-clock seconds; None if a script replied, or if not measured."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Source:
 
 
 def source_of(folder: Path, results: Results) -> Source:
-    """Return what a run has to export.
+    """Return a run's data for export.
 
     Args:
         folder: The run folder.
-        results: Of the same run.
+        results: The same run's results.
 
     Raises:
         LogError: The folder has no manifest, or one that cannot be read.

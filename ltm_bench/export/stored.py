@@ -1,4 +1,4 @@
-"""What the files of a run say: its log, `verdicts.jsonl` and `results.json`, each checked against its schema."""
+"""Reads a run's files: its log, `verdicts.jsonl` and `results.json`, each checked against its schema."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Asked:
-    """A question as the log has it."""
+    """A question in the log."""
 
     message: str
     reply: str | None = None
@@ -56,7 +56,7 @@ class Asked:
 
 @dataclass
 class Logged:
-    """What a log says, and how many of its texts have the tokens that it states."""
+    """A log's questions, and the number of texts whose token counts were verified."""
 
     questions: dict[Place, Asked] = field(default_factory=dict)
     texts: int = 0
@@ -109,7 +109,7 @@ def _first(error: ValidationError) -> str:
 
 
 def read_log(run: Path, manifest: Manifest) -> Logged:
-    """Read the log once: its questions, and every text with its tokens counted again. Raises NotVerified."""
+    """Read the log once: its questions, recounting the tokens of every text. Raises NotVerified."""
     count = counter(manifest.tokenizer).count
     logged = Logged()
     for path in conversations(run, manifest):

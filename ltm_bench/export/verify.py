@@ -1,8 +1,8 @@
-"""Checks that a run agrees with itself: its log, its verdicts, its results; and with what its seed gives.
+"""Checks that a run is consistent: its log, its verdicts, its results, and what its seed gives.
 
-Nothing is scored again: scorers change, and a verdict that today's scorer would not give is no sign of a changed file.
-What they say today is what `ltm-bench rescore` shows. Nor can this tell who wrote the files: whoever changes a reply
-and everything that rests on it, its token count included, makes a run that agrees with itself again.
+Nothing is re-scored: scorers change, and a verdict that today's scorer would not give does not prove a changed file.
+`ltm-bench rescore` shows what they say today. Nor can this tell who wrote the files: changing a reply and everything
+derived from it, including its token count, gives a consistent run again.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ltm_bench.score.remarks import judges
 from ltm_bench.score.results import ExampleResult, Question, Results
 
 _SHOWN = 3
-"""Differences that an error names."""
+"""Maximum differences in an error."""
 
 _ENDS = 1000
-"""Characters by which a long question is compared: results leave out its middle."""
+"""Characters compared of a long question: results leave out its middle."""
 
 
 class Verified(NamedTuple):
@@ -38,11 +38,11 @@ class Verified(NamedTuple):
     results: Results
     verdicts: int
     texts: int
-    """Messages and replies whose tokens were counted again."""
+    """Messages and replies whose tokens were recounted."""
     retold: int
     """Examples whose scripts say again what the log says; 0 if their scenarios have changed since."""
     changed_scorers: Mapping[str, str]
-    """Scorers that have another version today, e.g. `NamesOnly@1` to `NamesOnly@2`."""
+    """Scorers with a different version today, e.g. `NamesOnly@1` to `NamesOnly@2`."""
 
 
 def verify(run: Path) -> Verified:
@@ -144,7 +144,7 @@ def _against_records(results: Results, run: Path) -> Iterator[str]:
         judgement = judged.get((place.example, place.turn))
         opinions = judgement.opinions if judgement and judgement.reply == said else ()
         if question.matched is not Outcome.UNDECIDED and not any(each.scores for each in opinions):
-            opinions = ()  # of a time when the matcher could not tell; published scorers ask about every reply
+            opinions = ()  # from when the matcher was undecided; published scorers ask about every reply
         if question.opinions != opinions:
             yield f"{place}: the opinions in judgements.jsonl are not those of results.json"
         elif opinions and override is None:
@@ -166,7 +166,7 @@ def _against_vague_trials(results: Results, run: Path) -> Iterator[str]:
 
 
 def _against_audits(results: Results, run: Path) -> Iterator[str]:
-    """Compare what audits came to with what `audit.jsonl` says was read."""
+    """Compare the results of audits with the readings in `audit.jsonl`."""
     stated, found = (
         {(each.auditor, each.key): (each.total.read, each.contradictions) for each in of}
         for of in (results.audits, audits(run, results.examples))
@@ -226,7 +226,7 @@ def _rescored(results: Results, scenario: str) -> list[ExampleResult]:
 
 
 def _unequal(what: str, stated: Any, found: Any, where: str) -> Iterator[str]:
-    """Yield a sentence where two values differ; numbers may differ by rounding."""
+    """Yield a sentence if two values differ; numbers may differ by rounding."""
     if isinstance(stated, float) and isinstance(found, float) and abs(stated - found) < 1e-9:
         return
     if stated != found:

@@ -1,4 +1,4 @@
-"""Turns results into something to look at: the run page, the transcript, comparisons, and charts for papers.
+"""Renders results: the run page, the transcript, comparisons, and charts for papers.
 
     text         makes any text safe to show
     words        writes figures: scores, durations, costs, counts
@@ -8,6 +8,6 @@
     page, transcript, compare_page   one page each
     charts, plotting                 pictures drawn with Altair, one file each, and what they share
 
-This room shows what it is given. It scores nothing and prints nothing; apart from `render_transcript`, which reads a
-log, its input is `Results` and a `Manifest`. Where runs are found, and who serves the pages, is decided elsewhere.
+This room only renders its input. It scores nothing and prints nothing; apart from `render_transcript`, which reads a
+log, its input is `Results` and a `Manifest`. Others find runs and serve pages.
 """

@@ -18,10 +18,10 @@ WIDTH, HEIGHT = 260, 130
 """Size of a chart, in the units of its SVG."""
 
 MOST_ROWS = 40
-"""Examples of a span whose replies stand side by side."""
+"""Maximum examples of a span shown with replies side by side."""
 
 LONGEST = 600
-"""Characters of a reply beside others."""
+"""Maximum characters of a reply shown beside others."""
 
 
 class Point(NamedTuple):
@@ -118,7 +118,7 @@ def costs(comparison: Comparison, span: int) -> list[Dot]:
 
 
 class Span(NamedTuple):
-    """What the page shows of one span."""
+    """The page's content for one span."""
 
     span: int
     cells: Sequence[Cell]
@@ -126,11 +126,11 @@ class Span(NamedTuple):
     pairs: Mapping[tuple[str, str], Pair]
     """By the names of both entrants, in either order."""
     untold: Sequence[Pair]
-    """Those that the data does not tell apart, and of which it can be said what that would take."""
+    """Pairs that the data does not separate, if it is known what that would take."""
     rows: Sequence[Row]
     shifts: Sequence[Shift]
     modes: Sequence[str]
-    """Of the runs whose questions were shifted."""
+    """Modes of the runs with shifted questions."""
     scenarios: Sequence[str]
 
 
@@ -150,12 +150,13 @@ def _span(comparison: Comparison, span: int) -> Span:
     )
 
 
-def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str:
+def render_comparison(comparison: Comparison, reports: Mapping[str, str], home: str = "") -> str:
     """Return `compare.html`.
 
     Args:
-        comparison: What the page shows.
-        reports: Paths of the run pages, relative to this page, by run. A run that has none is not linked.
+        comparison: The comparison to show.
+        reports: Paths of the run pages, relative to this page, by run. Runs without one are not linked.
+        home: The page of all runs, if there is one to go back to.
     """
     return (
         templates()
@@ -166,6 +167,7 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str]) -> str
             places=[(place_of(comparison, span), span) for span in comparison.spans],
             spans=[_span(comparison, span) for span in comparison.spans],
             reports=reports,
+            home=home,
             WIDTH=WIDTH,
             HEIGHT=HEIGHT,
             MOST_ROWS=MOST_ROWS,

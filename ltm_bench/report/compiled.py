@@ -1,4 +1,4 @@
-"""Keeps compiled templates where Python keeps compiled modules, since compiling takes longer than rendering."""
+"""Caches compiled templates where Python caches compiled modules, since compiling takes longer than rendering."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _JINJA = "jinja" + "".join(filter(str.isalnum, jinja2.__version__))
 class CompiledTemplates(jinja2.BytecodeCache):
     """One file for each template, whose name changes with the versions of Python and Jinja.
 
-    A template that was edited since, or a file that is damaged, is compiled again. A folder that cannot be written is
-    passed over, and so is every folder where Python is told to write no byte code.
+    An edited template, or a damaged file, is compiled again. Nothing is cached in read-only folders, or if Python is
+    told not to write bytecode.
     """
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
@@ -32,7 +32,7 @@ class CompiledTemplates(jinja2.BytecodeCache):
             bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Write a compiled template, whole or not at all."""
+        """Write a compiled template atomically."""
         if sys.dont_write_bytecode:
             return
         path = Path(bucket.key)

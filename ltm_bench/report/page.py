@@ -1,6 +1,6 @@
-"""The page of a run, `report.html`: complete in itself, and readable without scripts.
+"""The page of a run, `report.html`: self-contained, and readable without scripts.
 
-Its only script filters the examples; the page's policy lets no other run. The same input gives the same bytes.
+Its only script filters the examples; the page's policy allows no other. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ltm_bench.score.results import FIGURES, ExampleResult, Results, ScenarioRes
 from ltm_bench.score.retrieval import Retrieval
 
 LONGEST = 4000
-"""Most characters of a text that the page shows; fewer where many texts are long."""
+"""Maximum characters of a text on the page; fewer if many texts are long."""
 
 SHORTEST = 250
-"""Characters of a text that the page shows in any case."""
+"""Characters of a text that the page always shows."""
 
 BUDGET = 500_000
-"""Bytes that all texts may take up together before each is cut shorter."""
+"""Bytes of all texts together, beyond which each is cut shorter."""
 
 LIMITS = {
     "LONGEST_MANIFEST": 60_000,  # characters; the event log starts with all of it
@@ -112,13 +112,13 @@ def extremes(results: Results) -> tuple[ScenarioResult, ScenarioResult] | None:
 
 
 def open_ones(results: Results) -> frozenset[str]:
-    """Return the examples that are unfolded from the start: the first that were not entirely right."""
+    """Return the examples to unfold initially: the first ones that were not fully right."""
     failed = (e.id for e in results.examples if e.score is not None and e.score < 1)
     return frozenset(islice(failed, LIMITS["MOST_OPEN"]))
 
 
 def marks(results: Results) -> list[Mark]:
-    """Return chance, baseline and oracle, and whatever else was played."""
+    """Return chance, baseline, oracle, and any other references."""
     agents = {
         **dict.fromkeys(results.references, "played for comparison"),
         "goldfish": "baseline: remembers nothing",

@@ -1,7 +1,7 @@
-"""What the charts share: colours, scales, labels, and the two shapes that several of them have.
+"""Shared parts of the charts: colours, scales, labels, and two common shapes.
 
-Colours are those of Okabe and Ito (2008, "Color Universal Design"), which colour-blind readers can tell apart. Nothing
-in a chart is loaded from elsewhere.
+The colours are Okabe and Ito's (2008, "Color Universal Design"), which colour-blind readers can tell apart. Charts load
+nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Row: TypeAlias = dict[str, Any]
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8c6d31")
 
 SHAPES = ("circle", "square", "triangle-up")
-"""Of points; each comes in all colours of the palette."""
+"""Shapes of points; each comes in all colours of the palette."""
 
 OUTCOME_COLOURS = {
     "correct": "#009e73",
@@ -43,7 +43,7 @@ OUTCOME_COLOURS = {
 
 
 class Named(NamedTuple):
-    """A run and what it is called in a chart."""
+    """A run and its names in a chart."""
 
     run: Scored
     entrant: str
@@ -66,14 +66,14 @@ def named(runs: Sequence[Scored]) -> Iterator[Named]:
 
 
 def inline(rows: Sequence[Row]) -> alt.InlineData:
-    """Put rows into the chart itself, their texts made visible: names of agents and scenarios are untrusted."""
+    """Embed rows in the chart, with their texts made visible: names of agents and scenarios are untrusted."""
     return alt.InlineData(
         values=[{k: visible(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
     )
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Return names as a chart shows them, each once, in the order given."""
+    """Return unique names as a chart shows them, in the given order."""
     return list(dict.fromkeys(visible(name) for name in names))
 
 
@@ -90,14 +90,14 @@ def agent_colour(names: Sequence[str]) -> alt.Color:
 
 
 def agent_shape(names: Sequence[str]) -> alt.Shape:
-    """Return the shape of each agent's points: with its colour, it tells 24 agents apart."""
+    """Return the shape of each agent's points; with the colour, it tells 24 agents apart."""
     shown = unique(names)
     shapes = [SHAPES[i // len(PALETTE) % len(SHAPES)] for i in range(len(shown))]
     return alt.Shape("agent:N", title=None, sort=shown, scale=alt.Scale(domain=shown, range=shapes))
 
 
 def frontier(rows: Sequence[Row]) -> alt.Chart:
-    """Return the line along the rows that no other of the same `span` beats in `x` (less) and `share` (more)."""
+    """Return the Pareto frontier of each `span`: rows that no other beats in both `x` (less) and `share` (more)."""
     best = [
         row
         for row in rows
@@ -144,7 +144,7 @@ CHANCE = "#d55e00"
 
 
 def chance_note(chart: Chart) -> Chart:
-    """Say above a chart what its marks of chance are."""
+    """Explain a chart's marks of chance above it."""
     title = alt.Title("orange: what guessing would score", fontSize=10, fontWeight="normal", anchor="start")
     noted: Chart = chart.properties(title=title)
     return noted
@@ -184,10 +184,10 @@ def grid(
     """Draw a heat map of mean scores over length, one for each agent and scenario, headed by its overall mean.
 
     Args:
-        runs: What is drawn.
+        runs: The runs to draw.
         cells: Yields the rows of an example: `length` in tokens, `score`, and the field `y`.
         y: The field of the vertical axis.
-        title: Of that axis.
+        title: The title of that axis.
     """
     rows = [
         row

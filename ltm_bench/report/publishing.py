@@ -38,10 +38,10 @@ def publish(
 
     Args:
         run: The run folder.
-        manifest: Of the run.
-        about: What there is to say of each scenario.
-        references: What baseline and oracle score on the same examples.
-        verdicts: What today's matchers said already, by example and turn; the others are asked.
+        manifest: The run's manifest.
+        about: Descriptions of the scenarios.
+        references: Scores of baseline and oracle on the same examples.
+        verdicts: Known verdicts of today's matchers, by example and turn; the others are computed.
 
     Raises:
         LogError: The log is damaged.
@@ -92,7 +92,7 @@ def _verdict_lines(results: Results) -> list[bytes]:
 
 
 def _said_besides(question: Question) -> dict[str, Any]:
-    """Return what judges and people said of a reply, for its verdict."""
+    """Return the opinions of judges and people on a reply."""
     besides: dict[str, Any] = {}
     if question.matched is not None:
         besides["matcher"] = question.matched.value
@@ -104,7 +104,7 @@ def _said_besides(question: Question) -> dict[str, Any]:
 
 
 def _with_calibrations(results: Results, reports: Path) -> Results:
-    """Add how the judges of a run did when they were last calibrated."""
+    """Add the last calibration of a run's judges."""
     if not results.judges:
         return results
     from ltm_bench.judge.memory import FILE, Memory
@@ -138,7 +138,7 @@ def _json(results: Results) -> bytes:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a derived file whole or not at all. Raises ConfigError."""
+    """Write a derived file atomically. Raises ConfigError."""
     draft = path.with_name(f".{path.name}.new")
     try:
         draft.write_bytes(content)

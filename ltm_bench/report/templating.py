@@ -58,7 +58,7 @@ class Script(NamedTuple):
 
     text: str
     hash: str
-    """Its SHA-256 in base64, by which the page's policy tells it from any other script."""
+    """Its SHA-256 in base64, by which the page's policy recognises it."""
 
 
 @cache
@@ -91,7 +91,7 @@ def macro(template: str, name: str) -> Callable[..., str]:
 
 
 def _finalize(value: Any) -> Any:
-    """Make every text that a template puts out visible; markup that a template made is left as it is."""
+    """Make every text in a template's output visible; markup made by a template is left alone."""
     if type(value) is str:  # by far the most
         return text.visible(value)
     return text.visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

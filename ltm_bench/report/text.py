@@ -1,7 +1,7 @@
 """Makes text safe to show, whoever wrote it.
 
-What an agent or a scenario said is never markup. Characters that are invisible, that cannot be encoded or that change
-the writing direction of the text around them are spelled out.
+Text of agents and scenarios is never markup. Characters that are invisible, cannot be encoded, or change the writing
+direction are spelled out.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     with TranscriptWriter(run / "transcript.html", manifest) as writer:
         writer.finish(score_run(run, manifest, listener=writer))
 
-The head of the page has figures that are known only at the end, so turns go into a draft beside the page, and `finish`
-puts both together. No more than one turn is held in memory. The page is replaced whole or not at all.
+The page's head has figures known only at the end, so turns go into a draft beside the page, and `finish` joins the two.
+At most one turn is held in memory. The page is replaced atomically.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 LONGEST_TURN = 100_000
-"""Characters of a message or a reply that the transcript shows; the event log has all of them."""
+"""Maximum characters of a message or reply in the transcript; the event log has all of them."""
 
 _BLOCK = 1 << 16
-"""Characters of the draft that are copied at a time."""
+"""Characters of the draft copied at a time."""
 
 
 class TranscriptWriter:
@@ -67,7 +67,7 @@ class TranscriptWriter:
                     path.unlink()
 
     def conversation(self, example: str | None) -> None:
-        """Begin a conversation: that of an isolated example, or (None) the only one."""
+        """Begin a conversation: an isolated example's, or (None) the only one."""
         self._end()
         self._write(self._conversation.render(title=example or "The conversation"))
         self._in_conversation = True
@@ -83,7 +83,7 @@ class TranscriptWriter:
         self._write_turn(sent, replied, question, forked=False)
 
     def forked(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Write a question that was asked beside the conversation, where it stood."""
+        """Write a forked question, at its place."""
         self._write_turn(sent, replied, question, forked=True)
 
     def _write_turn(
@@ -127,7 +127,7 @@ class TranscriptWriter:
 
 
 def _markup(body: TextIO) -> Iterator[Markup]:
-    """Yield what the draft holds, which was escaped when it was written."""
+    """Yield the draft, which was escaped when it was written."""
     from markupsafe import Markup
 
     while block := body.read(_BLOCK):
@@ -139,8 +139,8 @@ def render_transcript(run: Path, results: Results, target: Path) -> None:
 
     Args:
         run: The run folder.
-        results: Of the same run.
-        target: Where to write the page.
+        results: The same run's results.
+        target: The page to write.
     """
     manifest = read_manifest(run)
     questions = {(e.id, q.turn): q for e in results.examples for q in e.questions}

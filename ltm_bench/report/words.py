@@ -1,4 +1,4 @@
-"""Writes figures as people read them: scores, durations, costs, counts."""
+"""Formats figures for people: scores, durations, costs, counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ltm_bench.score.course import Course
 from ltm_bench.score.results import ExampleResult
 
 _LEVEL = 0.05
-"""Below it a p-value shows a difference."""
+"""A p-value below it shows a difference."""
 
 
 def figure(value: float, top: float = 1.0, digits: int = 1) -> str:

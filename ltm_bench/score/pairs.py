@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, computed_field
 
 from ltm_bench.score.entrants import Scored
-from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of
+from ltm_bench.score.power import MOST, Noise, Size, noise_of, seeds_needed, size_of, smallest_difference
 from ltm_bench.score.statistics import CONFIDENCE, Paired, paired
 
 
@@ -59,6 +59,14 @@ class Pair(BaseModel):
         gap = abs(self.paired.difference)
         found = seeds_needed(gap, self.size.scenarios, self.size.examples, self.noise)
         return None if found is None else max(found, self.size.seeds + 1)  # these did not show it
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def detectable(self) -> float | None:
+        """The smallest difference that this comparison would probably show, in points; None if unknown."""
+        if self.size is None or self.noise is None:
+            return None
+        return smallest_difference(self.size, self.noise)
 
     @property
     def needed(self) -> str:

@@ -1,8 +1,8 @@
-"""Who may ask the server, and which files they may have.
+"""Controls who may use the server, and which files it serves.
 
-Without a token it answers only to the names of the loopback address, so that a page from elsewhere cannot reach it
-through a host name of its own (DNS rebinding). With a token it answers to any host name, but only to those who bring
-it. No file outside the runs folder is given out, no hidden one, and nothing of an agent's own state.
+Without a token it answers only to the names of the loopback address, so that no foreign page can reach it through its
+own host name (DNS rebinding). With a token it answers to any host name, but only to clients that have it. It never
+serves files outside the runs folder, hidden files, or an agent's own state.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ MEDIA = {
     ".pdf": "application/pdf",
     ".zip": "application/zip",
 }
-"""The files that are given out, by suffix, and their media types."""
+"""The suffixes of served files, and their media types."""
 
 
 def find_file(reports: Path, wanted: str) -> Path | None:
-    """Return a file of the runs folder, or None if it does not exist or may not be given out.
+    """Return a file of the runs folder, or None if it does not exist or must not be served.
 
     Args:
         reports: The runs folder.
-        wanted: The path of the file in it, as it was asked for.
+        wanted: The requested path.
     """
     root = reports.resolve()
     parts = wanted.split("/")
@@ -62,9 +62,9 @@ def find_file(reports: Path, wanted: str) -> Path | None:
         return None
     try:
         path = (root / wanted).resolve()
-        own = path.relative_to(root).parts  # where a link leads counts, not where it stands
+        own = path.relative_to(root).parts  # a link's target counts, not its own place
         allowed = path.suffix in MEDIA and "agent" not in own[1:-1] and is_ordinary(path)
-    except (OSError, ValueError, RuntimeError):  # it leads elsewhere, in a circle, or has too long a name
+    except (OSError, ValueError, RuntimeError):  # it leads outside, in a circle, or its name is too long
         return None
     hidden = any(part.startswith(".") for part in own)
     return path if allowed and not hidden else None
@@ -88,7 +88,7 @@ class HostGate:
 
 
 def _host_of(header: str) -> str:
-    """Return the name in a Host header, an IPv6 address without its brackets."""
+    """Return the name in a Host header; an IPv6 address without its brackets."""
     if header.startswith("["):
         name, closed, port = header[1:].partition("]")
         return name if closed and (not port or port.startswith(":")) else ""
@@ -96,7 +96,7 @@ def _host_of(header: str) -> str:
 
 
 class TokenGate:
-    """ASGI middleware that admits only those who bring the token: in the address once, in a cookie from then on."""
+    """ASGI middleware that requires the token: in the URL once, in a cookie from then on."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self.app = app
@@ -112,8 +112,8 @@ class TokenGate:
             return
         request = Request(scope)
         if self._fits(request.query_params.get("token", "")):
-            # Not left in the address, where it would be seen, kept in a history, and passed on.
-            here = "/" + request.url.path.lstrip("/\\")  # two slashes would begin the name of another host
+            # Removed from the URL, where it would be seen, stored in the history, and passed on.
+            here = "/" + request.url.path.lstrip("/\\")  # two slashes would start another host's name
             answer: Response = RedirectResponse(here, 303, headers=HEADERS)
             answer.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
         elif self._fits(request.cookies.get(COOKIE, "")):
@@ -128,7 +128,7 @@ class TokenGate:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
+    """Whether an address can only be reached from this machine."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,7 +1,7 @@
-"""How a run stands while it is under way: its score so far, and what was last said.
+"""The state of an active run: its score so far, and the last turns.
 
-Both come from the log alone, by the same fold that scores a finished run. Looking again at a log that has grown takes
-as long as reading it, so looks are rationed: all of them together take at most a share of one processor.
+Both come from the log, by the same fold that scores a finished run. Looking again at a grown log takes as long as
+reading it, so looks are rationed: together they take at most a share of one processor.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from ltm_bench.score.fold import score_run
 from ltm_bench.score.results import Question
 
 LAST = 40
-"""Turns of a conversation that are shown."""
+"""Maximum turns of a conversation shown."""
 
 LAST_OF_EACH = 4
-"""Turns that are shown of each conversation of an isolated run, as long as it is under way."""
+"""Maximum turns shown of each active conversation of an isolated run."""
 
 SHARE = 0.1
-"""Of one processor, for all looks together."""
+"""Share of one processor for all looks."""
 
 RECENT = 60.0
-"""Seconds for which a run that was looked at has its part in the share."""
+"""Seconds for which a run that was looked at counts in dividing that share."""
 
 
 class Said(NamedTuple):
-    """A turn, or a question beside the conversation."""
+    """A turn or a forked question."""
 
     anchor: str
     sent: Sent
@@ -46,19 +46,19 @@ class Look(NamedTuple):
     """A run at one moment."""
 
     score: float
-    """So far: over the questions that were answered."""
+    """Score so far, over the answered questions."""
     out_of: int
     dollars: float | None
     """None if a price is unknown."""
     questions: int
-    """That were answered."""
+    """Answered questions."""
     tokens: int
     said: tuple[Said, ...]
     """The last turns."""
 
 
 class _Tail:
-    """Listens to the fold, and keeps the last turns: of the conversation, or of each one that is under way."""
+    """Keeps the last turns that the fold reports: of the conversation, or of each active one."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._isolated = manifest.suite.isolated
@@ -76,7 +76,7 @@ class _Tail:
         self._say(sent, replied, question, forked=True)
 
     def jumped(self, jumped: Jumped) -> None:
-        """Pass over a jump of the clock."""
+        """Ignore a jump of the clock."""
 
     def _say(self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool) -> None:
         name = anchor(sent.turn, sent.example or "", isolated=self._isolated)
@@ -84,7 +84,7 @@ class _Tail:
 
 
 def look_at(run: Path) -> Look:
-    """Return how a run stands. Raises LogError if its log is damaged."""
+    """Return a run's state. Raises LogError if its log is damaged."""
     manifest = read_manifest(run)
     tail = _Tail(manifest)
     results = score_run(run, manifest, listener=tail)
@@ -106,17 +106,17 @@ class _Kept(NamedTuple):
     at: float
     """When it was looked at."""
     until: float
-    """Before this moment it is not looked at again."""
+    """It is not looked at again before this moment."""
 
 
 class Lookout:
-    """Looks at runs again as they change, but not more often than their share of the processor allows."""
+    """Looks at runs as they change, but no more often than their share of the processor allows."""
 
     def __init__(self) -> None:
         self._kept: dict[Path, _Kept] = {}
 
     def look(self, run: Path, changed: Hashable) -> Look | None:
-        """Return how a run stands, or last stood.
+        """Return a run's current or last known state.
 
         Args:
             run: Its folder.
@@ -127,7 +127,7 @@ class Lookout:
             return kept.look
         try:
             look: Look | None = look_at(run)
-        except Exception:  # whatever is wrong with a log, there is nothing to show of it
+        except Exception:  # nothing can be shown of a broken log
             look = None
         took = time.perf_counter() - begun
         others = sum(begun - each.at < RECENT for path, each in self._kept.items() if path != run)

@@ -1,4 +1,4 @@
-"""Where words occur in the transcripts of runs."""
+"""Searches the transcripts of runs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ltm_bench.log.reader import conversations, read_manifest, read_turns
 from ltm_bench.report.anchors import anchor
 
 CONTEXT = 300
-"""Characters of a text that are shown around the words."""
+"""Characters shown around the words."""
 
 
 class Hit(NamedTuple):
-    """A turn in which the words occur."""
+    """A turn that contains the words."""
 
     anchor: str
-    """Of the turn in the transcript."""
+    """The turn's anchor in the transcript."""
     turn: int
     who: str
     """The example that it belongs to, or `filler`."""
@@ -28,23 +28,23 @@ class Hit(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What there is in one run."""
+    """The hits in one run."""
 
     run: str
     hits: list[Hit]
     all: int
-    """How many there are; `hits` may hold fewer."""
+    """Number of hits; `hits` may hold fewer."""
     problem: str = ""
     """Why the run could not be read to its end."""
 
 
 def search_runs(runs: Sequence[Path], words: str, most: int) -> list[Found]:
-    """Search several runs. One that cannot be read says so, and hinders no other.
+    """Search several runs. An unreadable one reports its problem, and the others are searched.
 
     Args:
         runs: Their folders.
-        words: Exactly as they must occur; nothing is found if there are none.
-        most: Hits that are kept, of all runs together.
+        words: The exact words; without any, nothing is found.
+        most: Maximum number of hits, over all runs.
     """
     found = []
     for run in runs if words else ():
@@ -68,7 +68,7 @@ def search(run: Path, words: str) -> Iterator[Hit]:
 
     Args:
         run: The run folder.
-        words: Exactly as they must occur.
+        words: The exact words.
 
     Raises:
         LogError: The log is damaged.
@@ -93,7 +93,7 @@ def _hit(turn: Turn, wanted: str, *, isolated: bool) -> Hit:
 
 
 def _around(text: str, wanted: str) -> str:
-    """Cut a long text to what surrounds the words."""
+    """Cut a long text to the words' surroundings."""
     start = max(0, text.casefold().find(wanted) - CONTEXT // 2)
     end = start + CONTEXT
     return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"

@@ -1,4 +1,4 @@
-"""The routes: the table of runs, a run that is under way, comparisons, a search in transcripts, and files."""
+"""The routes: the table of runs, active runs, comparisons, a search in transcripts, and files."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MOST_HITS = 200
-"""Turns that a search shows."""
+"""Maximum hits of a search."""
 
 LONGEST_TURN = 4_000
-"""Characters of a message or a reply that are shown of a run under way."""
+"""Maximum characters of a message or reply of an active run."""
 
 EVERY = 1.0
-"""Seconds between two looks at the logs."""
+"""Seconds between looks at the logs."""
 
 UNREADABLE = (LtmBenchError, OSError, ValueError, TypeError, RecursionError, OverflowError)
-"""What reading a log or results can raise."""
+"""Exceptions of reading a log or results."""
 
 
 def application(reports: Path, token: str | None = None) -> Starlette:
@@ -44,7 +44,7 @@ def application(reports: Path, token: str | None = None) -> Starlette:
 
     Args:
         reports: The folder.
-        token: Needed to see anything. None serves this machine alone.
+        token: Required for every page; None serves only this machine.
     """
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
@@ -61,7 +61,7 @@ def application(reports: Path, token: str | None = None) -> Starlette:
         return html(templates().get_template("refusal.html.jinja").render(text=text), status)
 
     def stream(request: Request, look: Callable[[], Any]) -> StreamingResponse:
-        """Send what `look` returns whenever it has changed, until the visitor goes."""
+        """Send what `look` returns whenever it changes, until the visitor leaves."""
 
         async def events() -> AsyncIterator[str]:
             before = ""
@@ -74,12 +74,12 @@ def application(reports: Path, token: str | None = None) -> Starlette:
         return StreamingResponse(events(), media_type="text/event-stream", headers=HEADERS)
 
     def named(name: str) -> Path | None:
-        """Return the folder of a run, None if it is not there."""
+        """Return a run's folder, None if it does not exist."""
         log = None if "/" in name else find_file(reports, f"{name}/events.jsonl")
         return None if log is None else reports / name
 
     def chosen(request: Request) -> list[Path] | None:
-        """Return the folders of the runs that a request names, None if one of them is not there."""
+        """Return the folders of the runs in a request, None if one of them does not exist."""
         folders = [named(name) for name in dict.fromkeys(request.query_params.getlist("run"))]
         return None if None in folders else [folder for folder in folders if folder is not None]
 
@@ -150,7 +150,7 @@ def application(reports: Path, token: str | None = None) -> Starlette:
 
 
 class _Turn(NamedTuple):
-    """A turn as the page of a run under way shows it."""
+    """A turn as the page of an active run shows it."""
 
     id: str
     html: str
@@ -161,7 +161,7 @@ def _turn(said: Said) -> _Turn:
 
 
 def _news(state: RunState, look: Look | None) -> dict[str, Any]:
-    """Return what a visitor of a run under way is told."""
+    """Return the news for a visitor of an active run."""
     return {
         "finished": state.state == "finished",
         "facts": macro("live_parts.html.jinja", "facts")(state, look),
@@ -176,4 +176,4 @@ def _compared(folders: Sequence[Path]) -> str:
         manifest = read_manifest(folder)
         runs.append(Scored(manifest, score_run(folder, manifest)))
     reports = {f.name: f"/files/{f.name}/report.html" for f in folders if (f / "report.html").exists()}
-    return render_comparison(compare(runs), reports)
+    return render_comparison(compare(runs), reports, home="/")

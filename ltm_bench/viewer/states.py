@@ -1,4 +1,4 @@
-"""How far the runs of a folder are, and what they came to, as their logs and results tell."""
+"""The progress and results of a folder's runs, from their logs and results."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ltm_bench.log.reader import conversations, is_finished, read_manifest
 from ltm_bench.viewer.live import Look, Lookout
 
 LIVELY = 120.0
-"""Seconds without a new line after which a run no longer counts as running.
+"""Seconds without a new line after which a run counts as stopped.
 
-Trying the run's lock would tell for certain, but would hold it for a moment and so turn away a run that starts then.
+Trying the run's lock would be certain, but would hold it for a moment and turn away a run that starts then.
 """
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A run as a list shows it. What is not known is empty, or None."""
+    """A run's row in the list. Unknown values are empty or None."""
 
     name: str
     agent: str = ""
-    """Its name; of a run that cannot be read, why."""
+    """The agent's name; for an unreadable run, the reason."""
     suite: str = ""
     span: int = 0
     seed: int | None = None
@@ -40,7 +40,7 @@ class RunState:
     score: float | None = None
     """None while the run is incomplete."""
     so_far: float | None = None
-    """The score of a running run, up to now; it is no result."""
+    """The score so far of an active run, which is not a result."""
     out_of: int | None = None
     """None if there are no results yet."""
     interval: tuple[float, float] | None = None
@@ -49,16 +49,16 @@ class RunState:
     dollars: float | None = None
     free: bool = False
     started: str = ""
-    """When it was first started: ISO 8601, with its zone; empty if not recorded."""
+    """The first start: ISO 8601, with zone; empty if not recorded."""
     tags: Mapping[str, str] = field(default_factory=dict)
     report: bool = False
     """Whether it has a page."""
     problem: str = ""
-    """What is wrong with its results, where they cannot be read."""
+    """Why its results cannot be read, if they cannot."""
 
 
 class _Changed(NamedTuple):
-    """When a run's files were last written, and how large they are."""
+    """The modification times and sizes of a run's files."""
 
     at: float
     size: int
@@ -79,13 +79,13 @@ class Watch:
         self._lock = threading.Lock()
 
     def states(self) -> list[RunState]:
-        """Return all runs, the newest first."""
+        """Return all runs, newest first."""
         runs = {path.parent: _changed(path.parent) for path in self.reports.glob("*/events.jsonl")}
         with self._lock:
             return [self._state(run, runs[run]) for run in sorted(runs, key=runs.__getitem__, reverse=True)]
 
     def live(self, run: Path) -> tuple[RunState, Look | None]:
-        """Return a run's state, and how its conversation stands; None if that cannot be read."""
+        """Return a run's state, and that of its conversation; None if unreadable."""
         changed = _changed(run)
         with self._lock:
             state = self._state(run, changed)
@@ -113,13 +113,13 @@ def _changed(run: Path) -> _Changed:
         for path in [*(run / name for name in side), *(run / "isolated").glob("*.jsonl")]:
             with suppress(OSError, RuntimeError):
                 stats.append(path.stat())
-    except OSError:  # a folder that may not be read
+    except OSError:  # an unreadable folder
         pass
     return _Changed(max((s.st_mtime for s in stats), default=0.0), sum(s.st_size for s in stats))
 
 
 def state_of(run: Path) -> RunState:
-    """Return how far a run is; one that cannot be read is `unreadable`."""
+    """Return a run's state; `unreadable` if it cannot be read."""
     try:
         manifest = read_manifest(run)
         paths = conversations(run)
@@ -143,18 +143,18 @@ def state_of(run: Path) -> RunState:
             report=(run / "report.html").exists(),
             **_figures(run / "results.json"),
         )
-    except Exception as error:  # one run that cannot be read, whatever is wrong with it, is one bad row
+    except Exception as error:  # one unreadable run, for whatever reason, is one bad row
         return RunState(name=run.name, agent=f"unreadable: {error or type(error).__name__}")
 
 
 def _ended(path: Path) -> int:
-    """Return how many examples of a log have ended; the log can be large."""
+    """Return the number of ended examples in a log, which can be large."""
     with opened(path) as file:
         return sum(line.startswith(b'{"event":"ended"') for line in file)
 
 
 def _figures(path: Path) -> dict[str, Any]:
-    """Return what results say of score, interval, verdict and cost, or why they cannot be read."""
+    """Return score, interval, verdict and cost from results, or why they cannot be read."""
     try:
         results = json_of(content_of(path))
         interval, dollars = results["interval"], results["costs"]["dollars"]

@@ -9,24 +9,14 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "6")
+
 
 @pytest.fixture
 def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Path:
     monkeypatch.chdir(tmp_path)
     for agent in ("perfect", "goldfish"):
-        done = command(
-            "run",
-            "--span",
-            "2k",
-            "--scenario",
-            "colours",
-            "--examples",
-            "6",
-            "--agent",
-            agent,
-            "--name",
-            agent,
-        )
+        done = command(*RUN, "--agent", agent, "--name", agent)
         assert done.exit_code == 0, done.output
     return tmp_path
 
@@ -37,9 +27,14 @@ def test_runs_are_compared_in_the_terminal_as_json_and_as_a_page(two_runs: Path,
     assert "goldfish against perfect: the second is better, −1.00" in done.output
     assert "page: compare.html" in done.output
     assert 'href="reports/perfect/report.html#e-colours-0"' in (two_runs / "compare.html").read_text("utf-8")
+    assert 'href="/"' not in (two_runs / "compare.html").read_text("utf-8")
     everything = json.loads(command("compare", "--json").out)
     assert everything["entrants"] == ["goldfish", "perfect"]
     assert everything["cells"][1]["rank"] == [1, 1]
+    smallest = everything["pairs"][0]["detectable"]
+    assert f"it would probably show a difference of {smallest:.2f} points or more" in " ".join(
+        done.output.split()
+    )
 
 
 def test_the_table_of_a_paper_is_printed_in_markdown_and_latex(two_runs: Path, command: "Command") -> None:
@@ -153,19 +148,7 @@ def test_a_size_that_cannot_be_planned_is_refused(
 def test_two_that_cannot_be_told_apart_are_told_what_that_would_take(
     two_runs: Path, command: "Command"
 ) -> None:
-    done = command(
-        "run",
-        "--span",
-        "2k",
-        "--scenario",
-        "colours",
-        "--examples",
-        "6",
-        "--agent",
-        "parrot",
-        "--name",
-        "parrot",
-    )
+    done = command(*RUN, "--agent", "parrot", "--name", "parrot")
     assert done.exit_code == 0, done.output
     done = command("compare", "parrot", "goldfish", "-o", "compare.html")
     assert "no difference shown" in done.output

@@ -25,7 +25,7 @@ from ltm_bench.datasets.dialogue import Question
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-SHARED = Path("/work/shared/data/beam")
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "beam"
 
 CHAT = [
     {

@@ -14,7 +14,7 @@ from ltm_bench.datasets.factconsolidation.scorer import exact, official, strict
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-SHARED = Path("/work/shared/data/factconsolidation/Conflict_Resolution.json.gz")
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "factconsolidation" / "Conflict_Resolution.json.gz"
 
 RECORD: dict[str, Any] = {
     "context": "Here is a list of facts:\n0. The chair of X is Ann.\n1. Y lies in\nOslo.\n2. The chair of X is Bo.",

@@ -16,7 +16,7 @@ from ltm_bench.datasets.locomo.scorer import official, strict
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-SHARED = Path("/work/shared/data/locomo")
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "locomo"
 
 STEMS = """
 sky:sky skies:sky dying:die lying:lie news:news innings:inning proceed:proceed exceed:exceed flies:fli

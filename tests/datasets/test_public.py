@@ -14,7 +14,7 @@ from ltm_bench.datasets.public import choose, contents, nth_history, public_set,
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-SHARED = Path("/work/shared/data")
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
 def record(number: int) -> dict[str, Any]:

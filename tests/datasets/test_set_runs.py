@@ -12,7 +12,7 @@ from tests import sets
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-SHARED = Path("/work/shared/data")
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 JUDGE = '''
 """Knows: a scripted judge that knows the gold answers, and says no to all others."""

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 import pytest
 import typer
@@ -31,6 +32,9 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "scripts/check runs the rest",
 }
 """Pages whose commands are run by other tests, or cannot be run inside one."""
+
+AT_HAND = {"Node.js": "node"}
+"""Programs that some blocks need; a block is run on machines that have its program."""
 
 LONG = ("docs/start.md", "docs/tutorials/agent-http.md", "docs/tutorials/comparing-memories.md")
 """Pages that run for the better part of a minute."""
@@ -64,7 +68,7 @@ def test_what_a_page_shows_can_be_typed_from_top_to_bottom(
             if block.file is not None:
                 Path(block.file).parent.mkdir(parents=True, exist_ok=True)
                 Path(block.file).write_text(block.text, "utf-8")
-            elif block.language == "console" and not block.needs:
+            elif block.language == "console" and (not block.needs or which(AT_HAND.get(block.needs, ""))):
                 for shown in block.commands():
                     if not shown.command.startswith(SETTING_UP):
                         perform(shown, block, running)

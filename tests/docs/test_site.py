@@ -68,6 +68,10 @@ def test_every_command_stands_in_the_reference(site: Path) -> None:
     assert "LTM_BENCH_MAX_COST" in text
 
 
+def test_options_keep_their_two_hyphens(site: Path) -> None:
+    assert [path.name for path, text in pages(site) if re.search(r"[ (]–[a-z]", text)] == []
+
+
 def test_every_public_name_stands_in_the_reference(site: Path) -> None:
     text = (site / "reference/python.html").read_text("utf-8")
     assert [name for name in ltm_bench.__all__ if f'id="ltm_bench.{name}"' not in text] == []

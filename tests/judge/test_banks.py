@@ -14,7 +14,7 @@ from ltm_bench.judge.rubric import Earlier
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-PUBLISHED = Path("/work/shared/data/locomo")
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "locomo"
 
 JUDGE = '''"""{name}: a scripted judge."""
 

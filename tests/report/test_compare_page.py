@@ -117,6 +117,8 @@ def test_of_two_that_cannot_be_told_apart_the_page_says_what_it_would_take(make:
     close = told["a", "b"]
     assert close.seeds_needed is not None
     assert close.seeds_needed > 1
+    assert close.detectable is not None
+    assert close.detectable > abs(close.paired.difference)
     words = read(render_comparison(comparison, {})).words
     assert (
         f"a and b : to tell these two apart you would need about {close.seeds_needed:,} seeds of 6 examples"

@@ -159,6 +159,7 @@ def test_chosen_runs_are_compared(port: int) -> None:
     assert status == 200
     assert 'href="/files/hostile/report.html' in body
     assert "/files/half/report.html" not in body
+    assert '<a href="/">ltm-bench · all runs</a>' in body
     for path, code, why in (
         ("/compare?run=hostile", 400, "at least two"),
         ("/compare?run=hostile&run=hostile", 400, "at least two"),

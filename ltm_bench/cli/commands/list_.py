@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -21,7 +22,8 @@ from ltm_bench.plan.suites import read_suite
 from ltm_bench.plan.suites import suites as known_suites
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import spell_span
-from ltm_bench.plugins.files import catalogue, summary
+from ltm_bench.plugins.driven import driven
+from ltm_bench.plugins.files import bundled, catalogue, summary
 from ltm_bench.report.words import cost
 from ltm_bench.viewer.states import RunState, state_of
 
@@ -44,17 +46,25 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
 
 
 def _agents() -> list[Row]:
-    """Return agents: presets first, then adapters."""
+    """Return agents: presets first, then adapters, and how those that ship were tried."""
+    ours, tried = bundled("agents").resolve(), driven()
+
+    def how(path: Path) -> str:
+        found = tried.get(path.stem) if path.resolve().parent == ours else None
+        return "" if found is None else str(found)
+
     rows: list[Row] = [
         {
             "name": name,
             "adapter": preset.adapter,
+            "driven": "",
             "about": preset.note or ", ".join(f"{k}={v}" for k, v in preset.settings.items()),
         }
         for name, preset in known_presets(config_folders()).items()
     ]
     rows += [
-        {"name": name, "adapter": name, "about": summary(path)} for name, path in catalogue("agents").items()
+        {"name": name, "adapter": name, "driven": how(path), "about": summary(path)}
+        for name, path in catalogue("agents").items()
     ]
     return rows
 
@@ -114,7 +124,7 @@ _SORTS: Mapping[str, _Sort] = {
 
 
 def list_agents(as_json: Json = False) -> None:
-    """List agents: presets and adapters, yours included."""
+    """List agents: presets and adapters, yours included, and how the adapters that ship were last tried."""
     print_rows(_agents(), as_json=as_json)
 
 

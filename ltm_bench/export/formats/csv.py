@@ -12,7 +12,7 @@ from ltm_bench.export.source import Source
 FILE = "export.csv"
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""What a spreadsheet reads as the start of a formula."""
 
 
 def write(source: Source) -> bytes:

@@ -1,7 +1,7 @@
 """An evaluation log of Inspect, in its JSON form (version 2).
 
-Inspect's viewer opens it under any name, but lists in a folder only what is called like its own logs, with a time
-first: `2026-11-22T10-00-00_colours_1.json`.
+Inspect's viewer opens it under any name, but a folder's list shows only names like its own logs', with a time first:
+`2026-11-22T10-00-00_colours_1.json`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Call(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """What all samples of a log share."""
+    """The fields shared by all samples of a log."""
 
     model: str
     started: datetime
@@ -44,9 +44,9 @@ class _Frame(NamedTuple):
 def write(source: Source) -> bytes:
     """Return a log with a sample for every example.
 
-    A sample has the turns of its example, as messages and as events, what they used, and its score. Filler belongs to
-    no example. Moments are the start of the run plus the time that replies had taken by then: nobody writes down the
-    rest. Inspect's mean over samples is a mean over examples; the headline of ltm-bench is in the log's metadata.
+    A sample has its example's turns, as messages and as events, their usage, and its score. Filler belongs to no
+    example. Timestamps are the start of the run plus the time of all replies so far: nothing else is recorded.
+    Inspect's mean over samples is a mean over examples; the headline of ltm-bench is in the log's metadata.
     """
     results, manifest = source.results, source.manifest
     frame = _Frame(f"ltm-bench/{results.agent}", source.started or manifest.suite.start)
@@ -181,7 +181,7 @@ def _messages(turn: Turn) -> list[dict[str, Any]]:
 
 
 def _model_event(call: _Call, frame: _Frame) -> dict[str, Any]:
-    """Return an event that shows the new message alone: what else the model read is the agent's affair."""
+    """Return an event with the new message only: what else the model read is up to the agent."""
     return {
         "event": "model",
         "timestamp": frame.at(call.began),

@@ -1,1 +1,1 @@
-"""Static pages of verified runs: bundles in, a folder of pages out. Nothing on them loads anything."""
+"""Static pages of verified runs: bundles in, a folder of pages out. The pages load nothing."""

@@ -1,7 +1,7 @@
-"""From entries to boards: what may stand side by side, in which groups the data separates it. Pure.
+"""From entries to boards: which runs are comparable, and which groups the data separates. Pure.
 
-A board holds runs whose scores mean the same: of one `bench_version`, one suite with one content, one mode. What
-differs in any of these stands on another board, under its own name.
+A board holds runs with comparable scores: one `bench_version`, one suite with one content, one mode. Runs that differ
+in any of these are on another board, under its own name.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Row(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """What it is, where it measures the benchmark rather than itself; else empty."""
+        """What it is, if it measures the benchmark rather than itself; else empty."""
         return REFERENCES.get(self.entries[0].manifest.agent.adapter, "")
 
     @property
     def judged_by(self) -> list[str]:
-        """Who judged its doubtful replies, and whether that judge is to be believed; a sentence each."""
+        """Who judged its doubtful replies, and whether that judge passed calibration; a sentence each."""
         found = []
         for note in (note for entry in self.entries for note in entry.results.judges):
             if note.published:
@@ -75,7 +75,7 @@ class Row(NamedTuple):
 
     @property
     def audited(self) -> list[str]:
-        """The error of its scorers, by those who audited it."""
+        """The error of its scorers, from audits."""
         return [audit.headline for entry in self.entries for audit in entry.results.audits]
 
     @property
@@ -90,7 +90,7 @@ class SpanTable(NamedTuple):
 
     span: int
     groups: Sequence[Sequence[Row]]
-    """The best first, cut where the data separates everybody above from everybody below."""
+    """Best first, cut where the data separates all above from all below."""
     skills: Sequence[str]
     """All that any row has."""
     pairs: Sequence[Pair]
@@ -125,16 +125,16 @@ class SpanTable(NamedTuple):
 
 
 class Board(NamedTuple):
-    """Runs that may stand side by side."""
+    """Comparable runs."""
 
     name: str
-    """Unlike that of any other board; a file's name on any system."""
+    """Unique among boards; a valid file name on any system."""
     suite: str
     mode: str
     version: int
     """The `bench_version`: of everything that a score depends on."""
     apart: str
-    """What else sets it apart from a board of the same suite, mode and version; empty if there is none."""
+    """Other differences from a board of the same suite, mode and version; empty if there is no such board."""
     historical: bool
     entries: Sequence[Entry]
     comparison: Comparison
@@ -164,7 +164,7 @@ def mode_of(manifest: Manifest) -> str:
 
 
 def _content(manifest: Manifest) -> str:
-    """Return what was asked, and how it was measured: what must be equal for two scores to mean the same."""
+    """Return what was asked and how it was measured: everything that comparable scores must share."""
     suite = manifest.suite
     asked = [
         (
@@ -283,7 +283,7 @@ def better(pairs: Sequence[Pair]) -> frozenset[tuple[str, str]]:
 
 
 def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
-    """Cut a ranking where the data separates everybody above from everybody below, and nowhere else.
+    """Cut a ranking where the data separates all above from all below, and nowhere else.
 
     Args:
         rows: The best first.

@@ -1,7 +1,7 @@
 """From a folder of bundles to entries: each bundle is unpacked, verified and scored here, or refused with a reason.
 
-What a bundle states about its score is compared, never believed: the figures of an entry come from its log, by the
-scorers of this version, so that all entries are measured with the same ones.
+A bundle's stated score is checked, never trusted: an entry's figures come from its log, by the scorers of this version,
+so that all entries are measured alike.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     """A bundle that was verified."""
 
     name: str
-    """Made of letters, digits, `.`, `_` and `-`, and unlike that of any other entry: a folder's name on any system."""
+    """Unique among entries, of letters, digits, `.`, `_` and `-`: a valid folder name on any system."""
     file: str
     """The bundle's."""
     digest: str
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     results: Results
     """As this version scores the log."""
     stated: float | None
-    """The score that the bundle states."""
+    """The score stated in the bundle."""
     retold: int
     """Examples whose scripts say again what the log says."""
     changed_scorers: Mapping[str, str]
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
     @property
     def historical(self) -> bool:
-        """Whether it was imported: nobody here has seen it run."""
+        """Whether it was imported, so that the run cannot be checked."""
         return self.manifest.agent.adapter == IMPORTED
 
     @property
@@ -64,14 +64,14 @@ class Entry(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A bundle that is not on the board."""
+    """A bundle that was refused."""
 
     file: str
     reason: str
 
 
 def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
-    """Yield what came of every bundle in a folder, by name.
+    """Yield an entry or a refusal for every bundle in a folder, by name.
 
     Raises:
         ConfigError: There is no such folder, or no bundle in it.
@@ -111,7 +111,7 @@ def _with_draw(entry: Entry, drawn: Mapping[tuple[str, int], Draw]) -> Entry:
 
 
 def _without_place(reason: str, folder: Path) -> str:
-    """Leave out where on this machine the bundles lie."""
+    """Remove the bundles' local path."""
     return reason.replace(f"{folder}/", "").replace(f"{folder}\\", "")
 
 
@@ -145,7 +145,7 @@ def _read(bundle: Path) -> Entry:
 
 
 def _with_calibrations(judges: Sequence[JudgeNote], stated: Sequence[JudgeNote]) -> list[JudgeNote]:
-    """Take from a bundle how its judges did when they were calibrated, which its log does not say."""
+    """Take the judges' calibration from a bundle, since its log does not have it."""
     known = {note.key: note for note in stated}
     return [
         note.model_copy(
@@ -160,7 +160,7 @@ def _with_calibrations(judges: Sequence[JudgeNote], stated: Sequence[JudgeNote])
 
 
 def _check_verdicts(run: str, stated: Verified, fresh: Results) -> None:
-    """Raise NotVerified if a scorer of the same version says something else of the same reply today."""
+    """Raise NotVerified if a scorer of the same version gives a different verdict on the same reply."""
     ours = dict(_questions(fresh))
     for (example, turn), question in _questions(stated.results):
         mine = ours.get((example, turn))

@@ -1,4 +1,4 @@
-"""Writes the pages of a leaderboard: an index, a page for every board, the pages of every run, and the same as data."""
+"""Writes a leaderboard's pages: an index, one page per board, the pages of every run, and the data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Built:
 
 
 def write_site(built: Built, target: Path) -> None:
-    """Write the pages into a folder, in place of a leaderboard that is there already. Equal bundles give equal bytes.
+    """Write the pages into a folder, replacing an existing leaderboard. Equal bundles give equal bytes.
 
     Raises:
         ConfigError: The folder holds something else, or cannot be written.

@@ -1,7 +1,7 @@
-"""Seeds that are drawn after an agent was handed in, so that nobody can have prepared it for them.
+"""Draws seeds after an agent was submitted, so that nobody can prepare it for them.
 
-Whoever keeps the board draws a seed for the agent of a bundle. Its adapter's content and its settings are written down
-with the seed and the day; a run counts as drawn if all of them are those, and if it was not begun before that day.
+The keeper of a board draws a seed for a bundle's agent. The adapter's content and its settings are recorded with the
+seed and the day; a run counts as drawn if all of them match, and if it did not start before that day.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.plan.tables import read_toml
 
 DRAWN = "drawn.toml"
-"""The file among the bundles that says which seed was drawn for whom, and when."""
+"""The file beside the bundles that records which seed was drawn for which agent, and when."""
 
 HIGHEST = 2**31
 

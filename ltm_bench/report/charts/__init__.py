@@ -1,7 +1,7 @@
 """Charts for papers, drawn with Altair as SVG, PNG or PDF.
 
-One file is one chart: its stem is the name, its docstring the help, and `draw` returns the picture of some runs. Adding
-a file is all it takes to add a chart.
+Each file is one chart: its stem is the name, its docstring the help, and `draw` returns the chart of some runs. Adding
+a file adds a chart.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ltm_bench.report.plotting import Chart
 
 FORMS = ("svg", "png", "pdf")
-"""What a picture can be stored as."""
+"""File formats of charts."""
 
 WIDTH = 460
-"""Of a plot, in pixels, unless another is asked for."""
+"""Default width of a plot in pixels."""
 
 
 def known() -> Mapping[str, str]:
@@ -33,12 +33,12 @@ def draw(kind: str, runs: Sequence[Scored], form: str, width: int = WIDTH) -> by
 
     Args:
         kind: The name of the chart.
-        runs: What it shows.
+        runs: The runs to show.
         form: One of FORMS.
-        width: Of the plot, without labels and legend, in pixels.
+        width: Width of the plot in pixels, without labels and legend.
 
     Raises:
-        ConfigError: The chart or the form is unknown, Altair is not installed, or the runs have nothing to draw.
+        ConfigError: The chart or format is unknown, Altair is not installed, or the runs have nothing to draw.
     """
     if form not in FORMS:
         raise ConfigError(f"-o: a picture ends in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}")

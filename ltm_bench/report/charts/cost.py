@@ -15,7 +15,7 @@ from ltm_bench.score.entrants import Scored
 def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a point for each agent and span, and the Pareto frontier of each span.
 
-    Agents of unknown cost are named above, and not drawn; free ones stand at the left edge.
+    Agents of unknown cost are named above instead of drawn; free ones are at the left edge.
     """
     comparison = compare(runs)
     rows = [

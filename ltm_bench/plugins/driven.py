@@ -1,0 +1,40 @@
+"""How adapters were tried: with which product, in which version, for real or before a stand-in, and when."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from ltm_bench.plugins.files import bundled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driven:
+    """How an adapter that ships with ltm-bench was last tried; agents/driven.toml explains the fields."""
+
+    how: Literal["real", "stand-in"]
+    product: str
+    date: date
+    package: str = ""
+    version: str = ""
+    model: str = ""
+    note: str = ""
+
+    @property
+    def what(self) -> str:
+        """The product and its version."""
+        return f"{self.product} {self.version}".strip()
+
+    def __str__(self) -> str:
+        """Return it in a few words: `real: mem0ai 2.2.1, 2026-11-22`."""
+        return f"{self.how}: {self.what}, {self.date.isoformat()}"
+
+
+@cache
+def driven() -> dict[str, Driven]:
+    """Return how adapters were tried, by their names; those that drive nothing are not among them."""
+    text = (bundled("agents") / "driven.toml").read_text("utf-8")
+    return {name: Driven(**table) for name, table in tomllib.loads(text).items()}

@@ -1,0 +1,179 @@
+"""Graphiti itself, on FalkorDB Lite, against a model on this machine."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.adapters.testing import Provider
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import AgentError, ConfigError
+from ltm_bench.core.messages import Turn
+from ltm_bench.plugins.agents import make_agent
+
+if TYPE_CHECKING:
+    from tests.memories import Open, conversations, model, turn
+else:
+    from memories import Open, conversations, model, turn
+
+REASON = "needs the extra: pip install ltm-bench[graphiti]"
+TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
+FACTS = [("User says: I moved to Ribe.", 1), ("User says: My parrot is called Zebedee.", 0)]
+
+
+@pytest.fixture
+def open_in(tmp_path: Path, server: Provider, key: str) -> Iterator[Open]:
+    pytest.importorskip("graphiti_core", reason=REASON)
+    server.answer = model
+    usual = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "max_retries": 0}
+    with conversations(tmp_path, "graphiti", **usual) as start:
+        yield start
+
+
+def test_a_package_that_is_missing_is_one_line(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "graphiti_core", None)
+    agent = make_agent("graphiti", {"model": "some-model", "embedder": "local"})
+    with pytest.raises(
+        ConfigError, match=r"^agent graphiti: .* is not installed; .* 'ltm-bench\[graphiti\]'$"
+    ):
+        asyncio.run(agent.open(tmp_path))
+    asyncio.run(agent.close())
+
+
+def test_it_answers_from_the_facts_of_its_graph(open_in: Open, server: Provider, key: str) -> None:
+    talk = open_in(recent=0, embedder="some-embedder")
+    talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
+    reply = talk.say(3, "What is my parrot called?").reply
+    assert reply.text.endswith("3 minutes ago] User says: My parrot is called Zebedee.")
+    assert sorted(talk.known()) == FACTS
+    assert reply.usage is not None
+    assert [each.model for each in reply.usage.besides] == ["some-embedder"]
+    assert not any("temperature" in request.body for request in server.chats)
+    assert key not in repr(vars(talk.agent))
+
+
+def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
+    spent: list[dict[str, int]] = []
+
+    def note(body: dict[str, Any]) -> dict[str, Any]:
+        if "usage" in body:
+            spent.append(body["usage"])
+        return body
+
+    server.edit = note
+    talk = open_in()
+    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
+    usage = talk.say(1, "Hello!").reply.usage
+    assert usage is not None
+    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
+    assert usage.output == sum(each["completion_tokens"] for each in spent)
+    assert len(spent) >= 4
+
+
+def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
+    open_in: Open, server: Provider
+) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns)
+    talk.say(3, "My parrot is called Archibald now.")  # the log has never heard of it
+    assert len(talk.known()) == 3
+    talk.close()
+    before = len(server.chats)
+    again = open_in()
+    again.restore(*turns)
+    assert again.known() == FACTS
+    assert len(server.chats) == before  # nothing was extracted again
+    again.close()
+    earlier = open_in()
+    earlier.restore(turns[0])  # a state that is no longer kept: it is told again
+    assert earlier.known() == FACTS[1:]
+
+
+def test_a_fact_that_another_one_ended_says_until_when(open_in: Open, server: Provider) -> None:
+    def dating(messages: Any) -> str:
+        said = model(messages)
+        if '"edges": [' in said:
+            told = json.loads(said)
+            for edge in told["edges"]:
+                edge |= {"valid_at": "2026-01-02T08:00:00Z", "invalid_at": "2026-01-04T08:00:00Z"}
+            return json.dumps(told)
+        return said
+
+    server.answer = dating
+    talk = open_in()
+    talk.observe(turn(0, TOLD[0]))
+    (memory,) = talk.runner.run(talk.agent.recall("parrot", 5))
+    assert memory.text == "User says: My parrot is called Zebedee. (until 04 January 2026, 08:00)"
+    assert memory.at == datetime(2026, 1, 2, 8, tzinfo=UTC)
+
+
+def test_one_that_was_killed_is_resumed(open_in: Open, server: Provider) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns[:2])
+    server.fail(status=500)
+    with pytest.raises(AgentError, match="HTTP 500"):
+        talk.observe(turns[2])  # and its database goes on without it
+    again = open_in()
+    again.restore(*turns)
+    assert again.known() == FACTS
+
+
+@pytest.mark.parametrize(
+    ("fault", "complaint"),
+    [
+        (
+            {"status": 401, "message": "Incorrect API key provided: sk-not*****6789"},
+            "the key in OPENAI_API_KEY",
+        ),
+        ({"status": 429, "message": "slow down"}, "HTTP 429, rate limit"),
+    ],
+)
+def test_what_fails_is_one_line_without_the_key(
+    open_in: Open, server: Provider, fault: dict[str, Any], complaint: str
+) -> None:
+    talk = open_in()
+    server.fail(**fault)
+    with pytest.raises(AgentError, match=complaint) as caught:
+        talk.observe(turn(0, TOLD[0]))
+    assert "sk-not" not in str(caught.value)
+
+
+def test_a_model_that_writes_no_json_is_named(open_in: Open, server: Provider) -> None:
+    server.answer = lambda _: "I would rather not."
+    talk = open_in()
+    with pytest.raises(AgentError, match="wrote no JSON in 3 tries"):
+        talk.observe(turn(0, TOLD[0]))
+
+
+def test_users_are_kept_apart_and_what_is_forgotten_stays_forgotten(open_in: Open) -> None:
+    talk = open_in(recent=0)
+    turns = [turn(0, TOLD[0]), turn(1, "My parrot is called Archibald."), turn(2, TOLD[1])]
+    turns = [
+        replace(each, message=replace(each.message, user=user))
+        for each, user in zip(turns, ("Ada", "Bob", None), strict=True)
+    ]
+    talk.observe(*turns)
+
+    async def listed(agent: Agent) -> set[tuple[str | None, int | None]]:
+        return {(memory.user, memory.turn) async for memory in agent.memories()}
+
+    asked = replace(turn(3, "What is my parrot called?").message, user="Bob")
+    reply = talk.runner.run(talk.agent.reply(asked))
+    assert ("Archibald" in reply.text, "Zebedee" in reply.text) == (True, False)
+    assert talk.runner.run(listed(talk.agent)) == {("Ada", 0), ("Bob", 1), (None, 2)}
+    assert talk.runner.run(talk.agent.forget("parrot")) == 2
+    assert talk.runner.run(listed(talk.agent)) == {(None, 2)}
+    talk.close()
+    again = open_in(recent=0)
+    again.restore(*turns, Turn(asked, reply))
+    assert again.runner.run(listed(again.agent)) == {(None, 2)}

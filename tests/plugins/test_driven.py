@@ -1,0 +1,55 @@
+"""How adapters were tried: said in one place, of every adapter that drives something; the documentation agrees."""
+
+import inspect
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+from ltm_bench.plugins.agents import agent_class
+from ltm_bench.plugins.driven import driven
+from ltm_bench.plugins.files import bundled
+
+ROOT = Path(__file__).parents[2]
+OWN = {"http"}
+"""Takes a URL of the user's; there is no product."""
+
+
+def test_every_adapter_that_drives_a_model_or_a_product_says_how_it_was_tried() -> None:
+    files = bundled("agents").glob("[!_.]*.py")
+    names = {path.stem for path in files} - OWN
+    needy = {
+        name
+        for name in names
+        if {"model", "core", "base_url"} & set(inspect.signature(agent_class(name)).parameters)
+    }
+    assert set(driven()) == needy
+
+
+@pytest.mark.parametrize("name", driven())
+def test_the_documentation_has_the_same(name: str) -> None:
+    page = ROOT / "docs" / "memories.md"
+    if not page.is_file():
+        pytest.skip("the source distribution has no documentation")
+    found = driven()[name]
+    cells = (f"`{name}`", found.what, found.how, found.date, found.model or "none", found.note or "all of it")
+    assert f"| {' | '.join(map(str, cells))} |" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [name for name, found in driven().items() if found.package])
+def test_the_version_is_one_that_is_installed_with_the_adapter(name: str) -> None:
+    found = driven()[name]
+    project = ROOT / "pyproject.toml"
+    if project.is_file():
+        table = tomllib.loads(project.read_text("utf-8"))["project"]
+        extras = table["optional-dependencies"].values()
+        wanted = [each for extra in (table["dependencies"], *extras) for each in extra]
+        assert any(each.startswith(found.package) for each in wanted)
+    try:
+        here = version(found.package)
+    except PackageNotFoundError:
+        return
+    assert here.split(".")[:2] == found.version.split(".")[:2], (
+        "try the adapter again, and say so in agents/driven.toml"
+    )
