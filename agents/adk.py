@@ -36,8 +36,8 @@ class Adk(MemoryProduct):
         core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
         base_url: Where the core's model is, if not at its provider's.
         memories: How many events are looked up for a message; ADK finds ten at most.
-        recent: How many of the newest turns the core sees word for word.
-        window: Tokens of the prompt that the core gets, its reply not counted.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the core.
         max_retries: How often a failed request of the core is sent again.
     """
@@ -138,7 +138,7 @@ class Adk(MemoryProduct):
         return len(gone)
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether ADK is installed."""
+        """Check whether ADK is installed."""
         return [installed("adk", "google-adk")]
 
 

@@ -71,7 +71,7 @@ class AnthropicChat(SdkChatModel):
         clear_tools_at: Tokens from which on Anthropic takes answers of tools out again (beta); matters with tools.
         ttl: How long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here.
         timeout: Seconds to wait for one reply.
-        max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
+        max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
 
     sdk = anthropic

@@ -69,7 +69,7 @@ class AnthropicMemory(AnthropicChat):
         clear_tools_at: Tokens of a prompt from which on Anthropic takes older answers of the tool out again (beta).
         ttl: How long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here.
         timeout: Seconds to wait for one answer.
-        max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
+        max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
 
     writes_in_reply = True

@@ -16,7 +16,7 @@ from ltm_bench import Agent, AgentError, Message, Reply, Turn
 from ltm_bench.adapters import json_of, scrubbed
 
 _PATIENCE = 5.0
-"""Seconds that a program has to end once its input is closed."""
+"""Seconds for a program to end once its input is closed."""
 
 
 class Command(Agent):
@@ -39,7 +39,7 @@ class Command(Agent):
         observe: Whether the program understands lines with `observe`.
         fork: Whether the program understands lines with `fork`, for `--questions forked`.
         timeout: Seconds for one answer.
-        restarts: How often a program that died is started again, and told everything that was said; needs `observe`.
+        restarts: How often to restart a program that died, and tell it everything again; needs `observe`.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Command(Agent):
         self._complaints: asyncio.Task[bytes] | None = None
 
     async def open(self, home: Path) -> None:
-        """Start the program in its own folder of the run; `LTM_BENCH_HOME` names it, too."""
+        """Start the program in its own folder inside the run; `LTM_BENCH_HOME` names it."""
         self._home = home
         await self._start()
 
@@ -80,7 +80,7 @@ class Command(Agent):
         return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Return what asks a question of which the program keeps nothing; until it has, nothing else is said."""
+        """Return a call that asks a question and leaves no trace; nothing else is sent until it returns."""
         return partial(self._ask, "fork", message)
 
     async def _ask(self, kind: str, message: Message) -> Reply:
@@ -94,13 +94,13 @@ class Command(Agent):
         return Reply(text)
 
     async def observe(self, turn: Turn) -> None:
-        """Tell the program of a turn, if it understands that."""
+        """Tell the program a turn, if it observes."""
         if self.observes:
             self._remember(turn.message, turn.reply.text)
             await self._exchange(_observed(turn.message, turn.reply.text))
 
     async def close(self) -> None:
-        """Close the program's input, and wait a moment for it to end."""
+        """Close the program's input, and wait briefly for it to end."""
         if self._process is None:
             return
         if self._process.stdin is not None:
@@ -115,7 +115,7 @@ class Command(Agent):
             await self._process.wait()
 
     def _kill(self) -> None:
-        """Kill the program, and what it has started: a shell's program outlives the shell, and keeps its pipes open."""
+        """Kill the program and its children: a shell's program outlives the shell, and keeps its pipes open."""
         if self._process is None:
             return
         with suppress(ProcessLookupError):

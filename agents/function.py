@@ -15,9 +15,9 @@ class Function(FunctionAgent):
     """Calls `target`, `package.module:name`: a function, sync or async, or a class of such.
 
     It takes `(message: str)` or `(message: str, at: datetime)`, where `at` is the benchmark's time, and returns the
-    reply. The module is looked for in the current folder and where Python looks. Every conversation gets its own
-    instance of a class. With a method `observe(message, reply)`, which may take `at` as well, it observes what it did
-    not answer itself (filler, a resumed run); without, it is asked everything.
+    reply. The module is imported from the current directory or Python's path. Every conversation gets its own instance
+    of a class. With a method `observe(message, reply)`, which may also take `at`, it observes what it did not answer
+    itself (filler, a resumed run); without, it is asked everything.
     """
 
     def __init__(self, *, target: str) -> None:

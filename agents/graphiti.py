@@ -53,10 +53,10 @@ class Graphiti(MemoryProduct):
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
         memories: How many facts are looked up for a message.
-        recent: How many of the newest turns the core sees word for word.
-        window: Tokens of the prompt that the core gets, its reply not counted.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the extracting model, and of the core.
-        max_retries: How often a failed request is sent again.
+        max_retries: Retries of a failed request.
     """
 
     keeps_users = True
@@ -346,7 +346,7 @@ class Graphiti(MemoryProduct):
         return len(gone)
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether Graphiti is installed."""
+        """Check whether Graphiti is installed."""
         return [installed("graphiti", "graphiti-core")]
 
     async def close(self) -> None:

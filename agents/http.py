@@ -29,10 +29,10 @@ _PAUSE = 1.0
 """Seconds before the first retry."""
 
 _EXAMINING = 30.0
-"""Most seconds that `doctor` waits for an answer."""
+"""Maximum seconds that `doctor` waits for an answer."""
 
 _SHOWN = 200
-"""Characters of an answer that an error shows."""
+"""Maximum characters of an answer in an error."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A header's (RFC 9110, section 5.6.2)."""
@@ -45,27 +45,27 @@ class Http(Agent):
     """Posts every message to `url`, and reads the reply out of the answer.
 
     Args:
-        url: Where to post.
-        request: Where in the request the message goes, keys separated by dots: `input.text`.
-        reply: Where in the answer the reply stands: `choices.0.message.content`. Numbers count into lists.
-        session: Where in the request an id of this conversation goes; nowhere if left out.
-        time: Where in the request the benchmark's time goes (ISO 8601); nowhere if left out.
+        url: The URL to post to.
+        request: The message's place in the request, as keys separated by dots: `input.text`.
+        reply: The reply's place in the answer: `choices.0.message.content`. Numbers are list indices.
+        session: The place of this conversation's id in the request; not sent by default.
+        time: The place of the benchmark time (ISO 8601) in the request; not sent by default.
         extra: More fields of the request, as JSON: `{"stream": false}`.
-        headers: Headers whose values come from variables of the environment: `Authorization=MY_TOKEN, X-Team=TEAM`.
-        observe: Where to post turns that it is not asked to answer: a URL, or a path at the server of `url`
-            (`/observe`). Such a request is made like any other, and holds the reply as well; of the answer only the
-            status counts.
-        observe_reply: Where in that request the reply goes.
-        observe_extra: The fields of that request that stand in place of `extra`, as JSON.
-        fork: Where to post questions that are asked beside the conversation (`--questions forked`): a URL or a path, as
-            `observe`. The endpoint answers them and keeps nothing of them; nothing else is said until it has.
-        fork_extra: The fields of that request that stand in place of `extra`, as JSON.
+        headers: Headers whose values come from environment variables: `Authorization=MY_TOKEN, X-Team=TEAM`.
+        observe: Where to post turns that it need not answer: a URL, or a path at the server of `url` (`/observe`). The
+            request also holds the reply; only the answer's status counts.
+        observe_reply: The reply's place in that request.
+        observe_extra: Fields of that request instead of `extra`, as JSON.
+        fork: Where to post forked questions (`--questions forked`): a URL or a path, as `observe`. The endpoint answers
+            them and remembers nothing of them; nothing else is sent meanwhile.
+        fork_extra: Fields of that request instead of `extra`, as JSON.
         timeout: Seconds for one answer.
         max_retries: How often to try again after 429, 5xx or a lost connection: 1, 2, 4, … s later, or after what
             Retry-After says, up to a minute.
 
-    The agent behind the endpoint keeps its own memory, under the session's id. With `observe` it is told of filler, and
-    without it is asked everything, filler included. HTTP 413 means that the conversation has become too long for it.
+    The agent behind the endpoint keeps its own memory, under the session's id. With `observe` it gets filler without
+    having to answer; without, it is asked everything, filler included. HTTP 413 means that the conversation has become
+    too long for it.
     """
 
     metered = True
@@ -110,15 +110,15 @@ class Http(Agent):
         self._client = _client(self._headers)
         self._kept, self._last = home / "session", home / "observed"
         self._conversation = self._kept.read_text("utf-8") if self._kept.exists() else ""
-        self._new = not self._conversation  # an empty file is what a crash left
+        self._new = not self._conversation  # a crash can leave an empty file
         if self._new:
             self._conversation = uuid.uuid4().hex
             self._kept.write_text(self._conversation, "utf-8")
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Keep the session, whose memory is the endpoint's, and tell it of filler that it has not heard of.
+        """Keep the session, whose memory the endpoint holds, and tell it the filler that it has not heard.
 
-        Under a new id it would remember nothing. What it answered itself it knows.
+        Under a new id it would remember nothing. It knows the turns that it answered itself.
         """
         if self._new and self._session and any(True for _ in turns):
             self._kept.unlink()
@@ -137,7 +137,7 @@ class Http(Agent):
         return self._read(await self._post(self._url, self._body(message, self._extra)))
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Return what posts a question of which the endpoint keeps nothing; until it has, nothing else is said."""
+        """Return a call that posts a question and leaves no trace there; nothing else is sent until it returns."""
 
         async def answer() -> Reply:
             return self._read(await self._post(self._beside, self._body(message, self._beside_extra)))
@@ -163,7 +163,7 @@ class Http(Agent):
         return Reply(text)
 
     async def observe(self, turn: Turn) -> None:
-        """Post a turn that the endpoint did not answer, if it takes such. What is too long for it is not repeated."""
+        """Post a turn that the endpoint did not answer, if it observes. A turn that is too long is not repeated."""
         if not self.observes:
             return
         body = self._body(turn.message, self._told_extra)
@@ -172,7 +172,7 @@ class Http(Agent):
         write_whole(self._last, str(turn.message.turn))
 
     async def examine(self) -> Sequence[Finding]:
-        """Post one message as a run does, once, in a conversation of its own; say what stands at the reply's path."""
+        """Post one message as a run does, once, in a separate conversation; report what the reply's path gives."""
         self._conversation = f"doctor-{uuid.uuid4().hex}"
         self._client = _client(self._headers)
         self._timeout, self._max_retries = min(self._timeout, _EXAMINING), 0
@@ -206,7 +206,7 @@ class Http(Agent):
         return body
 
     def _clean(self, text: str) -> str:
-        """Return what the server said without the values that it was sent from the environment."""
+        """Return the server's text without values from the environment."""
         return scrubbed(text, self._headers.values())
 
     async def _post(self, url: str, body: Mapping[str, Any]) -> bytes | None:
@@ -240,7 +240,7 @@ class Http(Agent):
         return f" {self._max_retries + 1} times, last" if self._max_retries else ""
 
     def _said(self, answer: httpx2.Response) -> str:
-        """Return what an answer says, for an error; its body tells which field it misses."""
+        """Return an answer's text for an error; its body names the missing field."""
         said = self._clean(" ".join(answer.text.split()))[:_SHOWN]
         return f": {said}" if said else ""
 
@@ -254,7 +254,7 @@ class Http(Agent):
             detail = type(error).__name__ + (f": {said}" if said else "")
             if isinstance(error, httpx2.ReadTimeout):
                 detail = f"no answer within timeout={self._timeout:g} seconds"
-            if isinstance(error, httpx2.DecodingError):  # the answer is there; another one would be no better
+            if isinstance(error, httpx2.DecodingError):  # there is an answer; a retry would give the same
                 raise AgentError(f"{scrubbed(url)} answered with what cannot be read: {detail}") from None
             raise _Failed(detail) from None
         wait = answer.headers.get("Retry-After", "")
@@ -271,7 +271,7 @@ class Http(Agent):
 
 
 class _Failed(Exception):
-    """An attempt that may succeed another time; `after` so many seconds, if the server says so."""
+    """A failed attempt that may be retried, `after` this many seconds if the server says so."""
 
     def __init__(self, detail: str, after: float | None = None) -> None:
         super().__init__(detail)
@@ -283,16 +283,16 @@ def _again(error: Exception) -> Again | None:
 
 
 def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
-    """Return a client that keeps nothing from one request to the next. Raises ConfigError."""
+    """Return a client without state between requests. Raises ConfigError."""
     own = {"content-type": "application/json", "accept-encoding": "identity"}
     try:
         return httpx2.AsyncClient(
             headers=own | {name.lower(): value for name, value in headers.items()},
-            # What one answer sets as a cookie would be gone after a crash.
+            # A cookie set by an answer would be lost in a crash.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             verify=_certificates(),
             timeout=None,
-            # Where a server says too much, or closes without a word, the next message would fail, and go out twice.
+            # If a server sends too much, or closes silently, the next message would fail, and go out twice.
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
     except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
@@ -304,12 +304,12 @@ def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Read the trusted certificates once: that takes longer than all else in a client."""
+    """Read the trusted certificates once: that takes longer than everything else in a client."""
     return httpx2.create_ssl_context()
 
 
 def _place_at(setting: str, url: str, place: str) -> str:
-    """Return the URL of a place: one of its own, or a path at the server of `url`; empty if there is none."""
+    """Return the URL of a place: a full URL, or a path at the server of `url`; empty if not set."""
     if not place:
         return ""
     found = str(httpx2.URL(url).join(place)) if place.startswith("/") else place
@@ -321,7 +321,7 @@ def _check_url(setting: str, text: str) -> None:
     if not _is_url(text):
         shown = (
             "" if "@" in text else f"={scrubbed(text)!r}"
-        )  # what cannot be read may hold a password anywhere
+        )  # an unparseable URL may hold a password anywhere
         raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
 
 

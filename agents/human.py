@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 from ltm_bench import Agent, AgentError, Message, Reply, Turn
 
 _one_at_a_time: WeakKeyDictionary[AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-"""Conversations that run at the same time share the person."""
+"""Concurrent conversations share the person."""
 
 _typed = bytearray()
-"""What was typed after the last line that was taken."""
+"""Input typed after the last line read."""
 
 
 class Human(Agent):
@@ -39,13 +39,13 @@ class Human(Agent):
         return Reply(line.rstrip("\n"))
 
     async def observe(self, turn: Turn) -> None:
-        """Show what was said without waiting for anything."""
+        """Show the turn without waiting for input."""
         async with _turn():
             sys.stdout.write(f"{_shown(turn.message)}\n{self._prompt}{_safe(turn.reply.text)}\n")
             sys.stdout.flush()
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Show nothing again: whoever sits here has read it."""
+        """Show nothing again: the person here has read it."""
 
 
 def _turn() -> asyncio.Lock:
@@ -57,12 +57,12 @@ def _shown(message: Message) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return a text without what would steer the terminal."""
+    """Return a text without terminal control characters."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
 async def _line() -> str:
-    """Read a line. At a terminal nothing is waited for in a thread, which would outlast an interruption."""
+    """Read a line. At a terminal, do not wait in a thread, which would outlast an interruption."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         return await asyncio.to_thread(sys.stdin.readline)
     loop, readable, terminal = asyncio.get_running_loop(), asyncio.Event(), sys.stdin.fileno()

@@ -43,14 +43,14 @@ class LangMem(MemoryProduct):
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        dimensions: How long the embedder's vectors are; `local` and `wordllama` know it.
-        memories: How many memories are recalled for a message.
+        dimensions: The embedder's dimensions; `local` and `wordllama` know it.
+        memories: Number of memories recalled per message.
         looked_at: How many memories the manager looks at before it changes any (LangMem's query_limit).
         deletes: Whether the manager may delete memories; LangMem's own default is that it may not.
-        recent: How many of the newest turns the core sees word for word.
-        window: Tokens of the prompt that the core gets, its reply not counted.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the managing model, and of the core.
-        max_retries: How often a failed request is sent again.
+        max_retries: Retries of a failed request.
     """
 
     keeps_users = True
@@ -279,7 +279,7 @@ class LangMem(MemoryProduct):
         return len(gone)
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether LangMem is installed."""
+        """Check whether LangMem is installed."""
         return [installed("langmem", "langmem")]
 
     async def close(self) -> None:

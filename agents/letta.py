@@ -1,12 +1,12 @@
 """Letta: an agent on a Letta server, which keeps its own memory and answers with its own model.
 
-The server is Letta's cloud, or one of yours (`base_url`, or LETTA_BASE_URL). Each run makes an agent of its own there,
-and uses no other. A turn that was answered elsewhere (scripted filler) goes into the agent's archival memory, as Letta
-has no other way to take one; with `--filler live` the agent hears and answers it itself.
+The server is Letta's cloud, or your own (`base_url`, or LETTA_BASE_URL). Each run creates its own agent there, and uses
+no other. A turn answered elsewhere (scripted filler) goes into the agent's archival memory, since Letta has no other
+way to take one; with `--filler live` the agent hears and answers it itself.
 
-After every turn it is written down which messages the agent has in its context, what its memory blocks say and which
-archival passages there are; a run is resumed by putting that back. Messages beyond it cannot be deleted from a Letta
-server: of a turn that was broken off, the agent's own search of old messages can still find a trace.
+After every turn the adapter records the messages in the agent's context, its memory blocks and its archival passages; a
+resumed run restores them. Later messages cannot be deleted from a Letta server: the agent's own search of old messages
+can still find traces of an interrupted turn.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PASSAGE = 4000
 
 _PAGE = 100
 _PAUSE = 1.0
-"""Seconds before a message is sent again for the first time."""
+"""Seconds before the first retry of a message."""
 
 _ENDED = ("end_turn", "tool_rule", "no_tool_call")
 """Reasons to stop that are the agent's own."""
@@ -57,11 +57,11 @@ class Letta(Agent):
         embedding: The handle of its embedding model; default: the server's.
         base_url: Your own server, e.g. http://localhost:8283; default: LETTA_BASE_URL, else Letta's cloud.
         system: The agent's system prompt; default: Letta's.
-        persona: What the agent's block `persona` says at the beginning.
-        human: What its block `human` says at the beginning.
-        context: The most tokens of its context window; default: the server's.
+        persona: The initial content of the agent's block `persona`.
+        human: The initial content of its block `human`.
+        context: Maximum tokens of its context window; default: the server's.
         timeout: Seconds to wait for one reply.
-        max_retries: How often a failed request is sent again.
+        max_retries: Retries of a failed request.
     """
 
     writes_in_reply = True
@@ -104,7 +104,7 @@ class Letta(Agent):
         self._restored = False
 
     async def open(self, home: Path) -> None:
-        """Find the run's agent on the server, or make it."""
+        """Find the run's agent on the server, or create it."""
         package = need("letta", "letta_client")
         self._client = self._connect(package, self._endpoint.timeout, self._endpoint.max_retries)
         self._home = home
@@ -138,7 +138,7 @@ class Letta(Agent):
     # One turn
 
     async def reply(self, message: Message) -> Reply:
-        """Send the message to the agent, and note the state that it is in afterwards."""
+        """Send the message to the agent, and record its state afterwards."""
         if not self._restored:
             await self.restore(())
         self._ledger.begin(message.turn)
@@ -150,7 +150,7 @@ class Letta(Agent):
         return reply
 
     async def _send(self, text: str) -> Any:
-        """Send a message. Before it is sent again, the agent is put back: it may have heard the first one."""
+        """Send a message. Before a retry, the agent is reset: it may have heard the first attempt."""
         # The client's own retries would let it hear the message twice.
         messages = self._client.with_options(max_retries=0).agents.messages
         return await retrying(
@@ -179,7 +179,7 @@ class Letta(Agent):
         self._ledger.finish(turn, {"passages": [passage.id for passage in made]})
 
     async def _state(self, *, inserted: bool) -> dict[str, Any]:
-        """Return what the agent has in its context and blocks, and the passages that it made itself."""
+        """Return the agent's context and blocks, and the passages that it made itself."""
         agent = await self._client.agents.retrieve(self._agent)
         blocks = [block async for block in self._client.agents.blocks.list(self._agent)]
         new = [each for each in await self._all_passages() if each not in self._passages] if inserted else []
@@ -191,7 +191,7 @@ class Letta(Agent):
         }
 
     async def _all_passages(self) -> list[str]:
-        """Return the agent's archival passages. That can be a lot, so it is done only where it must."""
+        """Return the agent's archival passages. There can be many, so this is called only if necessary."""
         found: dict[str, None] = {}
         more: dict[str, str] = {}
         while True:
@@ -212,7 +212,7 @@ class Letta(Agent):
         why = answer.stop_reason.stop_reason
         usage = self._usage(answer.usage)
         text = "\n".join(said)
-        if why in _ENDED:  # an agent may end its turn without a word: then that is its answer
+        if why in _ENDED:  # an agent may end its turn without a reply: then that is its answer
             return Reply(text, usage)
         if why in ("max_steps", "max_tokens_exceeded"):
             return Reply(text, usage, Finish.LENGTH)
@@ -240,7 +240,7 @@ class Letta(Agent):
     # Resuming
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Put the agent back into the state after these turns, as far as it was noted."""
+        """Restore the agent's recorded state after these turns."""
         turns = list(turns)
         agreed = self._ledger.agreed(turns)
         heard = self._ledger.heard[:agreed]
@@ -275,7 +275,7 @@ class Letta(Agent):
     # Looking at it
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return what the agent's archival memory has on `query`."""
+        """Return what the agent's archival memory has about `query`."""
         if not query.strip():
             return []
         with self._endpoint.explaining():
@@ -297,7 +297,7 @@ class Letta(Agent):
         return [package, Finding(True, f"the server is Letta {health.version}")]
 
     async def close(self) -> None:
-        """Close the connections. The agent stays on the server: the run may be resumed, and it may be looked at."""
+        """Close the connections. The agent stays on the server, to be resumed or inspected."""
         if self._client is not None:
             await self._client.close()
 

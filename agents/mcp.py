@@ -75,11 +75,11 @@ class Mcp(Agent):
         listing_arguments: What it gets, as JSON with {user}.
         forgetting: The tool that deletes one of the things that `listing` gave.
         forgetting_arguments: What it gets, as JSON with the fields of that thing; {item} is one of a list in it.
-        base_url: Where the core's API is, if not at the provider's.
+        base_url: The core's API, if not the provider's.
         window: The tokens that a prompt of the core may have; a quarter of them is for the tools.
         rounds: How often the core may call tools for one reply.
         memories: How many memories are searched for a message.
-        recent: How many of the newest turns the core sees word for word, where `store` and `search` are named.
+        recent: Number of newest turns that the core sees verbatim, where `store` and `search` are named.
         timeout: Seconds to wait for one answer of the server, or of the core.
         max_retries: How often a failed request to the core is sent again.
     """
@@ -424,7 +424,7 @@ class Mcp(Agent):
         return gone
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether the client is installed."""
+        """Check whether the client is installed."""
         return [installed("mcp", "mcp")]
 
     async def close(self) -> None:

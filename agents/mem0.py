@@ -66,13 +66,13 @@ class Mem0(MemoryProduct):
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        dimensions: How long the embedder's vectors are; `local` and `wordllama` know it.
-        memories: How many facts are recalled for a message.
-        recent: How many of the newest turns the core sees word for word.
-        window: Tokens of the prompt that the core gets, its reply not counted.
+        dimensions: The embedder's dimensions; `local` and `wordllama` know it.
+        memories: Number of facts recalled per message.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
         reasoning: Whether `model` takes no temperature and no max_tokens; default: by its name, as Mem0 does.
         timeout: Seconds to wait for one answer of the extracting model, and of the core.
-        max_retries: How often a failed request is sent again.
+        max_retries: Retries of a failed request.
     """
 
     keeps_users = True
@@ -223,7 +223,7 @@ class Mem0(MemoryProduct):
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
-        """Within, raise AgentError for what Mem0 fails with, and for failures that it passes over."""
+        """Inside the block, raise AgentError for what Mem0 fails with, and for failures that it passes over."""
         self._calls.failure = None
         try:
             yield
@@ -304,7 +304,7 @@ class Mem0(MemoryProduct):
         return await self._call(self._forget, query)
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether Mem0 is installed."""
+        """Check whether Mem0 is installed."""
         return [installed("mem0", "mem0ai")]
 
     async def close(self) -> None:

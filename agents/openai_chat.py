@@ -46,7 +46,7 @@ class OpenAIChat(SdkChatModel):
         truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
         keep: The part of the window that is still used after a step.
         timeout: Seconds to wait for one reply.
-        max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
+        max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
 
     sdk = openai

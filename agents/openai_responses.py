@@ -82,7 +82,7 @@ class OpenAIResponses(OpenAIChat):
         compact_at: Tokens of a prompt from which on OpenAI compacts it; not set: never.
         conversation: Where the conversation is kept: here, or there, as one of OpenAI's conversations.
         timeout: Seconds to wait for one reply.
-        max_retries: How often a failed request is sent again (rate limits, server errors, broken connections).
+        max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
 
     def __init__(

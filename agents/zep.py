@@ -1,9 +1,8 @@
 """Zep: a temporal knowledge graph in Zep's cloud; facts and episodes near to a message are given to a core model.
 
-Each run makes a user with a thread of its own, and uses no other. Zep works on what it is told in the background; the
-agent waits until that is done before it looks anything up. Times are the benchmark's. The key is read from ZEP_API_KEY.
-
-What Zep charges is credits, not tokens: a reply's usage is the core's, with an unknown price.
+Each run creates its own user and thread, and uses no other. Zep processes messages in the background; the agent waits
+for that before it searches. Times are the benchmark's. The key is read from ZEP_API_KEY. Zep charges credits, not
+tokens: a reply's usage is the core's, with an unknown price.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from ltm_bench.adapters import (
 from ltm_bench.adapters.extractive import question_in
 
 _MESSAGE = 4000
-"""Characters of one message: Zep takes a little more."""
+"""Maximum characters of a message; Zep accepts slightly more."""
 
 _MESSAGES = 30
-"""Messages that Zep takes at once."""
+"""Maximum messages per request to Zep."""
 
 _QUERY = 400
 """Characters of one query."""
@@ -50,14 +49,14 @@ class Zep(MemoryProduct):
 
     Args:
         core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
-        core_url: Where the API of the core is, if not at the provider's.
-        base_url: Where Zep's API is; default: ZEP_BASE_URL, else Zep's cloud.
-        memories: How many memories are recalled for a message: half of them facts, half of them episodes.
-        recent: How many of the newest turns the core sees word for word.
-        window: Tokens of the prompt that the core gets, its reply not counted.
-        patience: Seconds to wait until Zep has worked on what it was told.
+        core_url: The core's API, if not the provider's.
+        base_url: Zep's API; default: ZEP_BASE_URL, else Zep's cloud.
+        memories: Number of memories recalled per message: half facts, half episodes.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
+        patience: Seconds to wait until Zep has processed its messages.
         timeout: Seconds to wait for one answer.
-        max_retries: How often a failed request is sent again.
+        max_retries: Retries of a failed request.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class Zep(MemoryProduct):
         self._http: Any = None
 
     async def open(self, home: Path) -> None:
-        """Find the run's user and thread, or make them."""
+        """Find the run's user and thread, or create them."""
         package = need("zep", "zep_cloud")
         import httpx
 
@@ -112,16 +111,16 @@ class Zep(MemoryProduct):
             await self._find()
 
     async def _find(self) -> None:
-        """Find the run's user and its thread; make what is missing."""
+        """Find the run's user and its thread; create what is missing."""
         kept = self._home / "thread"
         words = kept.read_text("utf-8").split() if kept.exists() else []
         if len(words) == 3:
             self._user, self._graph, self._thread = words
             return
-        # The user was not written down: it was never made, or we were killed before we could.
+        # The user was not recorded: it was never created, or we were killed before we could record it.
         try:
             user = await self._client.user.lookup(user_id=self._name)
-        except Exception as error:  # the client's error for a 404 has a module of its own in each version
+        except Exception as error:  # the client's error for a 404 is in a different module in each version
             if getattr(error, "status_code", None) != 404:
                 raise
         else:
@@ -132,7 +131,7 @@ class Zep(MemoryProduct):
         write_whole(kept, f"{self._user} {self._graph} {self._thread}")
 
     async def _forget(self, user: str) -> None:
-        """Delete a user of ours, with its graph and its threads, and take another name: it may not be free at once."""
+        """Delete our user, with its graph and threads, and take another name: the old one may not be free at once."""
         await self._client.user.delete(user)
         (self._home / "thread").unlink(missing_ok=True)
         (self._home / "name").unlink()
@@ -141,7 +140,7 @@ class Zep(MemoryProduct):
     # What Zep hears
 
     async def hear(self, turn: Turn) -> None:
-        """Add a turn to the thread. Zep works on it in the background."""
+        """Add a turn to the thread. Zep processes it in the background."""
         self._ledger.begin(turn.message.turn)
         with self.endpoint.explaining():
             tasks = await self._tell(turn)
@@ -169,7 +168,7 @@ class Zep(MemoryProduct):
         return tasks
 
     async def settle(self) -> None:
-        """Wait until Zep has worked on everything that it was told."""
+        """Wait until Zep has processed everything."""
         until = time.monotonic() + self._patience
         pause = _POLL / 16
         while self._tasks:
@@ -191,7 +190,7 @@ class Zep(MemoryProduct):
                 pause = min(2 * pause, _POLL)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
-        """Delete the run's user, and make another one: facts that others have replaced cannot be brought back."""
+        """Delete the run's user, and create a new one: replaced facts cannot be restored."""
         with self.endpoint.explaining():
             await self._forget(self._user)
             self._ledger.cut(0)
@@ -199,17 +198,17 @@ class Zep(MemoryProduct):
         return 0
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
-        """Take up the tasks that Zep may still be working on."""
+        """Resume waiting for Zep's pending tasks."""
         self._tasks = [task for heard in self._ledger.heard[-_UNSETTLED:] for task in heard.data]
 
     # What it knows
 
     def query(self, message: Message) -> str:
-        """Look up what a message asks, where it asks anything."""
+        """Search for what a message asks, if it asks anything."""
         return question_in(message.text) or message.text
 
     def billed(self, usage: Usage | None) -> Usage | None:
-        """Leave the price unknown: what Zep charges comes on top."""
+        """Leave the price unknown: Zep's charges are extra."""
         return None if usage is None else replace(usage, provider=None)
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
@@ -232,11 +231,11 @@ class Zep(MemoryProduct):
         return found[:limit]
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether Zep's client is installed."""
+        """Check whether Zep's client is installed."""
         return [installed("zep", "zep-cloud")]
 
     async def close(self) -> None:
-        """Close the connections. The user stays with Zep: the run may be resumed."""
+        """Close the connections. The user stays in Zep, so that the run can be resumed."""
         await super().close()
         if self._http is not None:
             await self._http.aclose()

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ltm_bench.matchers.contradiction import both_said
     from ltm_bench.matchers.decoding import decodes
     from ltm_bench.matchers.displacement import displaced
+    from ltm_bench.matchers.earlier import formerly
     from ltm_bench.matchers.items import item_counts
     from ltm_bench.matchers.lists import lists_all
     from ltm_bench.matchers.names import names_only
@@ -130,6 +131,7 @@ __all__ = [
     "deliver",
     "displaced",
     "follows_route",
+    "formerly",
     "in_order",
     "item_counts",
     "lists_all",

@@ -28,7 +28,7 @@ SCENARIOS = (
     "spy_meeting", "shopping_list", "chapter_break", "restaurant", "counting_stars", "conflicting_facts",
     "delayed_recall", "instruction_recall", "key_value", "locations", "niah",
     "never_told", "hinted", "what_came_first", "tally", "contradiction", "standing_order", "forget_me", "two_users",
-    "mind_your_business",
+    "mind_your_business", "who_said_it", "revised_plan", "the_third_poem",
 )  # fmt: skip
 """Those of our own; `infinitebench` and `swim` ask as was published."""
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ltm_bench.adapters.testing import Calls
-from ltm_bench.core.agent import Agent
+from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.plugins.agents import make_agent
 
@@ -56,6 +56,12 @@ class Conversation:
     def known(self) -> list[Recalled]:
         """Return everything that was remembered of what these tests tell, sorted."""
         return sorted(self.recall("parrot called moved User says", 50))
+
+    def memories(self) -> list[Memory]:
+        async def listed() -> list[Memory]:
+            return [each async for each in self.agent.memories()]
+
+        return self.runner.run(listed())
 
     def close(self) -> None:
         if not self.closed:

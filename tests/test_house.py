@@ -59,6 +59,7 @@ EXPORTED = (
     "deliver",
     "displaced",
     "follows_route",
+    "formerly",
     "in_order",
     "item_counts",
     "lists_all",

@@ -139,7 +139,7 @@ async def arun(
         base_url: A compatible server for the agent's adapter.
         parameters: Scenario parameters by scenario, instead of the suite's: `{"counting_stars": {"stars": 32}}`.
         timeout: Seconds to wait for one reply, instead of the agent's own setting.
-        max_retries: How often a failed request is sent again, instead of the agent's own setting.
+        max_retries: Retries of a failed request, instead of the agent's own setting.
         name: The folder's name in `reports`; derived from the run by default.
         fresh: Start a new run beside one of the same name.
         reports: The folder that holds the runs.
@@ -208,7 +208,7 @@ async def aresume(
     Args:
         run: Its name or folder; the newest one in `reports` if left out.
         timeout: Seconds to wait for one reply, instead of the agent's own setting.
-        max_retries: How often a failed request is sent again, instead of the agent's own setting.
+        max_retries: Retries of a failed request, instead of the agent's own setting.
         reports: The folder in which runs land.
         max_cost: Limit in US dollars, including what the run has cost so far; never exceeded.
         judges: Agents that decide where text alone cannot tell.

@@ -45,39 +45,29 @@ def whole(option: str, least: int | None = None) -> Callable[[str], int]:
     return read
 
 
-def seconds(option: str) -> Callable[[str], float]:
-    """Return a parser of seconds; its ConfigErrors name the option."""
+def number(option: str, wanted: str, fits: Callable[[float], bool] = math.isfinite) -> Callable[[str], float]:
+    """Return a parser of the numbers that fit; its ConfigErrors name the option, and what to write."""
 
     def read(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not (math.isfinite(value) and value > 0):
-            raise ConfigError(f"{option} {text}: write a number of seconds, such as 30")
+        if not fits(value):
+            raise ConfigError(f"{option} {text}: write {wanted}")
         return value
 
     return read
 
 
-def _score(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ConfigError(f"--fail-under {text}: write a score such as 3.5; every scenario adds at most 1")
-    return value
+def positive(value: float) -> bool:
+    """Whether a number is finite and above 0."""
+    return math.isfinite(value) and value > 0
 
 
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise ConfigError(f"--max-drop {text}: write a share from 0 to 1, such as 0.05")
-    return value
+def seconds(option: str) -> Callable[[str], float]:
+    """Return a parser of seconds; its ConfigErrors name the option."""
+    return number(option, "a number of seconds, such as 30", positive)
 
 
 def _dollars(text: str) -> Decimal:
@@ -400,7 +390,7 @@ FailUnder = Annotated[
     float | None,
     typer.Option(
         metavar="SCORE",
-        parser=_score,
+        parser=number("--fail-under", "a score such as 3.5; every scenario adds at most 1"),
         envvar="LTM_BENCH_FAIL_UNDER",
         help="Exit with 2 if the score is lower. Every scenario adds at most 1.",
     ),
@@ -426,7 +416,7 @@ MaxDrop = Annotated[
     float,
     typer.Option(
         metavar="SHARE",
-        parser=_share,
+        parser=number("--max-drop", "a share from 0 to 1, such as 0.05", lambda share: 0 <= share <= 1),
         envvar="LTM_BENCH_MAX_DROP",
         help="How far below the baseline the score may lie, as a share of the highest one.",
     ),

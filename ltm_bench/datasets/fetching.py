@@ -17,7 +17,7 @@ def fetch_file(url: str, path: Path, on_progress: OnProgress, *, sha256: str = "
     Args:
         url: Where it is.
         path: Where to put it; the folder is created.
-        on_progress: Is told of every block that arrives.
+        on_progress: Called with every block.
         sha256: Its published checksum, in hex.
 
     Raises:

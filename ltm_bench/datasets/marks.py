@@ -33,7 +33,7 @@ class Sheet(NamedTuple):
     apart: frozenset[str] = frozenset()
     """Types that the published overall figure leaves out."""
     judge: str | None = None
-    """Who gave the column `judge`, where that is known."""
+    """Who gave the column `judge`, if known."""
 
     @property
     def overall(self) -> tuple[Mark, ...]:

@@ -9,7 +9,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of, unpacked
 
 OnBad = Callable[[str], None]
-"""Is told of each line that is skipped: the file, the line's number, and what is wrong."""
+"""Called with each line that is skipped: the file, the line's number, and what is wrong."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -30,7 +30,7 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
 
     Args:
         path: The file.
-        on_bad: Is told of each bad line.
+        on_bad: Called with each bad line.
         keep_cut: Yield `CUT` for a bad last line, which published figures count as a wrong prediction.
 
     Raises:

@@ -33,7 +33,7 @@ class PublicSet:
     file: str
     """What the file, or the folder, is usually called."""
     sha256: str = ""
-    """Of the file, where it is known."""
+    """Of the file, if known."""
     fetched: bool = False
     """Whether `datasets fetch` can download it."""
     instruction: str = ""
@@ -103,7 +103,7 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnB
         most: Number of questions; None for all. Of those that cannot be answered at least one is asked, and one of each
             type, if there are enough.
         seed: Of the run.
-        on_bad: Is told of bad records.
+        on_bad: Called with each bad record.
 
     Raises:
         ConfigError: If the file cannot be read, or holds no question of the set.

@@ -174,4 +174,4 @@ def picks(option: int, *, of: int) -> Picks:
 
 
 EXAMPLES: tuple[Matcher, ...] = (picks(3, of=6),)
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

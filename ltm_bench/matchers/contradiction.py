@@ -128,4 +128,4 @@ def both_said(one: str, other: str, *, among: Collection[str]) -> BothSaid:
 
 
 EXAMPLES: tuple[Matcher, ...] = (both_said("Ghent", "Porto", among=("Ghent", "Porto", "Bergen", "Lima")),)
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

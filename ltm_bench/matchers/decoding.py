@@ -159,4 +159,4 @@ EXAMPLES: tuple[Matcher, ...] = (
         {"when": {"noon": ("noon",), "dusk": ("dusk",)}, "what": {"rope": ("rope",), "lamp": ("lamp",)}},
     ),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -146,4 +146,4 @@ def displaced(*, east: int, north: int) -> Displaced:
 
 
 EXAMPLES: tuple[Matcher, ...] = (displaced(east=-2, north=3), displaced(east=3, north=4))
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -268,4 +268,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     item_counts({"apple": 3, "light bulb": 1}, among=("apple", "light bulb", "battery")),
     item_counts({"milk": 2}, among=("milk", "bread")),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -135,4 +135,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     lists_all(["Ada Lovelace", "Barnaby"], among=("Ada Lovelace", "Barnaby", "Callum", "Delphine")),
     lists_all(["milk", "bread"], among=("milk", "bread", "tea")),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -168,4 +168,4 @@ EXAMPLES: tuple[Matcher, ...] = (
         "hat maker", among=("hat maker", "cobbler", "tailor"), also={"hat maker": ("milliner", "hatter")}
     ),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -285,4 +285,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     orders(("apple juice", "mint tea", "beer"), gone=("beer",)),
     notices("lamb stew", served="plum tart"),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -130,4 +130,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     says("red"),
     said_in("Still waters run deep.", 1, beyond=0),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

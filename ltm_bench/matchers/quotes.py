@@ -202,4 +202,4 @@ EXAMPLES: tuple[Matcher, ...] = (
         among=("Two antennas got married on the roof.", "A snail was mugged."),
     ),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

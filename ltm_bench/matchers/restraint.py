@@ -193,4 +193,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     withholds(("asthma", "asthmatic")),
     withholds("4711", answer="2208", among=("4711", "2208", "9035")),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

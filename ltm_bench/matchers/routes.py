@@ -386,4 +386,4 @@ EXAMPLES: tuple[Matcher, ...] = (
         among=("Opera", "Town Hall", "Cinema"),
     ),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

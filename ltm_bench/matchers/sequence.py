@@ -150,4 +150,4 @@ def in_order(values: Sequence[str], *, among: Collection[str]) -> InOrder:
 EXAMPLES: tuple[Matcher, ...] = (
     in_order(["well", "roof", "stove", "gate"], among=("roof", "stove", "well", "gate", "fence", "attic")),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

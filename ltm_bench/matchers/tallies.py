@@ -79,4 +79,4 @@ def tallies(count: int) -> Tallies:
 
 
 EXAMPLES: tuple[Matcher, ...] = (tallies(12),)
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -462,7 +462,7 @@ class Calls:
         except LtmBenchError as error:
             error.args = tuple(scrubbed(each) if isinstance(each, str) else each for each in error.args)
             raise
-        except Exception as error:  # an adapter is anybody's code
+        except Exception as error:  # an adapter can raise anything
             where = f" ({line})" if (line := line_in_plugin(error)) else ""
             said = scrubbed(f"{type(error).__name__}: {error}{where}")
             raise AgentError(f"the agent failed at turn {turn}: {said}") from error

@@ -269,7 +269,7 @@ async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]
         await agent.settle()
         answers = Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")
         return turns, [answers, *await try_hooks(agent, turns)]
-    except Exception as error:  # anybody's code
+    except Exception as error:  # it can raise anything
         return [], [Finding(False, f"failed in a short talk: {type(error).__name__}: {error}")]
     finally:
         await agent.close()
@@ -282,7 +282,7 @@ async def _restored(agent: Agent, turns: list[Turn], home: Path) -> Finding:
         await agent.restore(turns[:-1])
         message = turns[-1].message
         again = await agent.reply(message)
-    except Exception as error:  # anybody's code
+    except Exception as error:  # it can raise anything
         return Finding(False, f"cannot be restored: {type(error).__name__}: {error}")
     finally:
         await agent.close()

@@ -39,7 +39,7 @@ async def try_hooks(agent: Agent, turns: Sequence[Turn]) -> list[Finding]:
             found.append(Finding(True, f"{name}: {said}", lacks=said.startswith("missing")))
         except _Wrong as error:
             found.append(Finding(False, f"{name}: {error}"))
-        except Exception as error:  # an adapter is anybody's code
+        except Exception as error:  # an adapter can raise anything
             found.append(Finding(False, f"{name}: failed: {type(error).__name__}: {error}"))
     return found
 

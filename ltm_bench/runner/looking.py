@@ -77,5 +77,5 @@ async def _listed(agent: Agent) -> list[Memory] | None:
         return None
     try:
         return [memory async for memory in agent.memories()]
-    except Exception:  # an adapter is anybody's code, and this is evidence, not the run
+    except Exception:  # an adapter can raise anything, and this is evidence, not the run
         return None

@@ -57,7 +57,7 @@ def too_late(job: Job, budget: Budget) -> BudgetReached | None:
         return None
     try:
         most = agent.reserve(Message("", job.plan.manifest.suite.start, 0))
-    except Exception:  # an adapter is anybody's code, and this one has not been opened
+    except Exception:  # an adapter can raise anything, and this one has not been opened
         return None
     price = None if most is None else dollars(most)
     if price is None or budget.spent + price <= budget.limit:

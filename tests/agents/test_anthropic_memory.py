@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters.testing import Calls, Provider, keep_files
-from ltm_bench.core.agent import Memory
 from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
 from ltm_bench.core.messages import Finish, Message
 from ltm_bench.plugins.agents import make_agent
@@ -31,15 +30,8 @@ def open_in(tmp_path: Path, server: Provider, key: str) -> Iterator[Open]:
         yield start
 
 
-def memories(talk: Conversation) -> list[Memory]:
-    async def listed() -> list[Memory]:
-        return [each async for each in talk.agent.memories()]
-
-    return talk.runner.run(listed())
-
-
 def held(talk: Conversation) -> list[str]:
-    return [memory.text for memory in memories(talk)]
+    return [memory.text for memory in talk.memories()]
 
 
 def held_in(home: Path) -> list[str]:
@@ -72,11 +64,11 @@ def test_its_memories_are_the_lines_of_its_files(open_in: Open) -> None:
     talk = open_in()
     for number, text in enumerate(TOLD):
         talk.say(number, text)
-    assert [(m.text, m.turn, m.id) for m in memories(talk)] == [
+    assert [(m.text, m.turn, m.id) for m in talk.memories()] == [
         (TOLD[1], 1, "files/notes.md:1"),
         (TOLD[0], 0, "files/notes.md:2"),
     ]
-    assert {m.at for m in memories(talk)} == {turn(0, "").message.at, turn(1, "").message.at}
+    assert {m.at for m in talk.memories()} == {turn(0, "").message.at, turn(1, "").message.at}
 
 
 def test_the_usage_is_that_of_all_its_requests_and_no_more_than_was_reserved(
@@ -243,7 +235,7 @@ def test_users_have_folders_and_conversations_of_their_own(open_in: Open, server
     assert "Archibald" not in json.dumps(server.chats[-1].body)
     assert run(agent.reply(by("ada/..", 3, "My parrot?"))).text == "My parrot is called Archibald."
     assert run(agent.reply(by("Bob", 4, "What is my parrot called?"))).text == "I do not know."
-    assert {(m.user, m.text) for m in memories(talk)} == {
+    assert {(m.user, m.text) for m in talk.memories()} == {
         ("Ada", "My parrot is called Zebedee."),
         ("ada/..", "My parrot is called Archibald."),
     }

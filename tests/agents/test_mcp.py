@@ -17,7 +17,6 @@ import pytest
 
 from ltm_bench.adapters.testing import Calls, Provider
 from ltm_bench.adapters.testing.remembering import facts_in
-from ltm_bench.core.agent import Memory
 from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
 from ltm_bench.core.messages import Turn
 from ltm_bench.plugins.agents import make_agent
@@ -74,15 +73,8 @@ def open_in(tmp_path: Path, server: Provider, key: str) -> Iterator[Open]:
         yield start
 
 
-def memories(talk: Conversation) -> list[Memory]:
-    async def listed() -> list[Memory]:
-        return [each async for each in talk.agent.memories()]
-
-    return talk.runner.run(listed())
-
-
 def held(talk: Conversation) -> list[str]:
-    return [memory.text for memory in memories(talk)]
+    return [memory.text for memory in talk.memories()]
 
 
 def by(user: str, number: int, text: str) -> Turn:
@@ -140,7 +132,7 @@ def test_users_have_servers_of_their_own_and_forgetting_is_for_good(open_in: Ope
     said = [Turn(t.message, talk.runner.run(talk.agent.reply(t.message))) for t in (ada, bob)]
     reply = talk.runner.run(talk.agent.reply(by("Ada", 2, "What is my parrot called?").message))
     assert ("Zebedee" in reply.text, "Archibald" in reply.text) == (True, False)
-    assert {(m.user, m.text) for m in memories(talk)} == {("Ada", TOLD[0]), ("Bob", bob.message.text)}
+    assert {(m.user, m.text) for m in talk.memories()} == {("Ada", TOLD[0]), ("Bob", bob.message.text)}
     assert talk.runner.run(talk.agent.forget("parrot")) == 2
     assert held(talk) == []
     talk.close()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters.testing import Provider
-from ltm_bench.core.agent import Memory
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Reply, Turn
 from ltm_bench.plugins.agents import make_agent
@@ -28,15 +27,8 @@ def open_in(tmp_path: Path) -> Iterator[Open]:
         yield start
 
 
-def memories(talk: Conversation) -> list[Memory]:
-    async def listed() -> list[Memory]:
-        return [each async for each in talk.agent.memories()]
-
-    return talk.runner.run(listed())
-
-
 def held(talk: Conversation) -> list[str]:
-    return [memory.text for memory in memories(talk) if memory.text != "Noted."]
+    return [memory.text for memory in talk.memories() if memory.text != "Noted."]
 
 
 def by(user: str, number: int, text: str) -> Turn:
@@ -62,7 +54,7 @@ def ask(talk: Conversation, user: str, number: int, text: str) -> str:
 def test_its_memories_are_its_passages(open_in: Open) -> None:
     talk = open_in()
     talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
-    found = memories(talk)
+    found = talk.memories()
     assert held(talk) == TOLD
     assert len({memory.id for memory in found}) == len(found) == 6
     assert [(m.turn, m.at, m.user) for m in found][::2] == [
@@ -108,16 +100,16 @@ def test_users_have_stores_of_their_own(open_in: Open) -> None:
         assert "Zebedee" in ask(talk, "Ada", 3, "What is my parrot called?")
         assert "Archibald" in ask(talk, "ada", 4, "What is my parrot called?")
         assert "parrot" not in ask(talk, "Bob", 5, "Where did I put my umbrella?")
-        owners = {m.text: m.user for m in memories(talk)}
+        owners = {m.text: m.user for m in talk.memories()}
         assert owners[TOLD[0]] == "Ada"
         assert owners["My parrot is called Archibald."] == "ada"
         assert owners[TOLD[2]] is None
-        ids = [m.id for m in memories(talk)]
+        ids = [m.id for m in talk.memories()]
         assert len(set(ids)) == len(ids)
         talk.close()
         talk = open_in()
         talk.restore(*said)
-    assert {m.turn for m in memories(talk)} == {0, 1, 2}  # what the log has not is gone, whoever said it
+    assert {m.turn for m in talk.memories()} == {0, 1, 2}  # what the log has not is gone, whoever said it
 
 
 def test_a_question_beside_the_conversation_finds_its_users_passages_alone(open_in: Open) -> None:

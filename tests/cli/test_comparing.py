@@ -9,24 +9,14 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "6")
+
 
 @pytest.fixture
 def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Path:
     monkeypatch.chdir(tmp_path)
     for agent in ("perfect", "goldfish"):
-        done = command(
-            "run",
-            "--span",
-            "2k",
-            "--scenario",
-            "colours",
-            "--examples",
-            "6",
-            "--agent",
-            agent,
-            "--name",
-            agent,
-        )
+        done = command(*RUN, "--agent", agent, "--name", agent)
         assert done.exit_code == 0, done.output
     return tmp_path
 
@@ -158,19 +148,7 @@ def test_a_size_that_cannot_be_planned_is_refused(
 def test_two_that_cannot_be_told_apart_are_told_what_that_would_take(
     two_runs: Path, command: "Command"
 ) -> None:
-    done = command(
-        "run",
-        "--span",
-        "2k",
-        "--scenario",
-        "colours",
-        "--examples",
-        "6",
-        "--agent",
-        "parrot",
-        "--name",
-        "parrot",
-    )
+    done = command(*RUN, "--agent", "parrot", "--name", "parrot")
     assert done.exit_code == 0, done.output
     done = command("compare", "parrot", "goldfish", "-o", "compare.html")
     assert "no difference shown" in done.output

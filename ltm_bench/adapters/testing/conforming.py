@@ -80,7 +80,7 @@ def _tried(rule: Rule, make: Callable[[], Agent], server: Failing | None, within
             return Finding(True, str(absent), lacks=True)
         except Broken as broken:
             return Finding(False, str(broken))
-        except Exception as error:  # an adapter is anybody's code
+        except Exception as error:  # an adapter can raise anything
             return Finding(False, scrubbed(f"{type(error).__name__}: {error}"))
 
 

@@ -251,7 +251,7 @@ async def _failure(talk: Talk, what: str) -> AgentError:
         return error
     except (LtmBenchError, Broken):
         raise
-    except Exception as error:  # an adapter is anybody's code
+    except Exception as error:  # an adapter can raise anything
         raise Broken(f"{what} raises {type(error).__name__}, not AgentError: {error}") from error
     raise Broken(f"{what} is no error: it replies {reply.text!r:.60}")
 

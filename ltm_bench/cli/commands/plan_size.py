@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from rich.table import Table
 
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.options import Json, Suite, examples_of
+from ltm_bench.cli.options import Json, Suite, examples_of, number, positive
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import parse_span
@@ -25,22 +24,12 @@ _SEEDS = (1, 2, 3, 5, 10)
 """Numbers of seeds in the table."""
 
 
-def _points(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise ConfigError(f"--detect {text}: write points of the score, such as 0.5")
-    return value
-
-
 def plan_size(
     detect: Annotated[
         float,
         typer.Option(
             metavar="POINTS",
-            parser=_points,
+            parser=number("--detect", "points of the score, such as 0.5", positive),
             envvar="LTM_BENCH_DETECT",
             help="The difference to detect, in points of the score; every scenario adds at most 1.",
         ),

@@ -127,4 +127,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     meets("Eight weeks.", ["LLM response should state: 8 weeks"], "temporal_reasoning"),
     meets("The chat does not say that.", ["It was not said"], "abstention"),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -73,7 +73,7 @@ def _squeezed(text: str) -> str:
 async def judged(
     path: Path, questions: Mapping[str, Question], ask: Ask, *, on_bad: OnBad
 ) -> dict[str, Mapping[str, float]]:
-    """Return what a judge makes of the answers without stored scores, by question and mode; not where it fails.
+    """Return a judge's verdicts on the answers without stored scores, by question and mode; not where it fails.
 
     Args:
         path: A prediction file.
@@ -113,8 +113,8 @@ def score_file(
     Args:
         path: The file.
         questions: Those of the data; {} if it is not at hand.
-        on_bad: Is told of each answer that is not judged.
-        heard: What a judge says of answers without stored scores.
+        on_bad: Called with each answer that is not judged.
+        heard: A judge's verdicts on answers without stored scores.
         judge: That judge's name.
     """
     marks: dict[str, Mark] = {}

@@ -206,4 +206,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     star_counts([10, 20], mistaken=[11, 19]),
     star_sum([15, 4, 29]),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

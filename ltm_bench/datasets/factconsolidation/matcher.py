@@ -65,4 +65,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     newest_fact(["Bo Li", "Li"]),
     newest_fact(["Washington, D.C."], mode="strict"),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

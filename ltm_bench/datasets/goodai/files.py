@@ -36,7 +36,7 @@ NAMES = {
 """Their names for the scenarios, and ours."""
 
 OnBad = Callable[[str], None]
-"""Is told of each file, or line, that cannot be read."""
+"""Called with each file, or line, that cannot be read."""
 
 _LOGGED = re.compile(r"(Test|Agent|System) \(([^)]{10,40})\): ?(.*)", re.DOTALL)
 _SPAN = re.compile(r"(?<!\d)(\d{1,9})k\b", re.IGNORECASE)

@@ -60,7 +60,7 @@ def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> It
         folder: GoodAI's definitions and results.
         into: Where the folders of the runs go.
         counter: Counts the tokens of messages and replies.
-        on_bad: Is told of each file, or example, that is left out.
+        on_bad: Called with each file, or example, that is left out.
 
     Raises:
         ConfigError: If there are no results in the folder.

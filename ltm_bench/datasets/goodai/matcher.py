@@ -28,4 +28,4 @@ class Published(Matcher):
 
 
 EXAMPLES: tuple[Matcher, ...] = (Published(1.0),)
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

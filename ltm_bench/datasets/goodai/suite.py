@@ -79,7 +79,7 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
 
 
 def spans(folder: Path) -> list[int]:
-    """Return the spans in tokens that the definitions in a folder were made for, as far as their names say so."""
+    """Return the spans in tokens that the definitions in a folder were made for, as far as their names say."""
     return sorted({span for each in definitions(folder, lambda _: None) if (span := span_of(each.benchmark))})
 
 

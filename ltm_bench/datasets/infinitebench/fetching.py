@@ -20,7 +20,7 @@ def fetch_tasks(tasks: Sequence[str], into: Path, *, url: str, on_progress: OnPr
         tasks: Names of tasks; all twelve if empty.
         into: The folder; it is created.
         url: Where the files are: `URL`, or a mirror.
-        on_progress: Is told of every block that arrives.
+        on_progress: Called with every block.
 
     Raises:
         ConfigError: For an unknown task, a failed download, and a file that has been replaced.

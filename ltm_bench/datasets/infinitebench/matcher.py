@@ -125,4 +125,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     benchmarked("longbook_qa_chn", ["两个"]),
     benchmarked("longdialogue_qa_eng", ["ANN"]),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

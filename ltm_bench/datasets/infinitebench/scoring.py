@@ -42,7 +42,7 @@ def score_files(
         modes: How to score.
         task: The task of all files; None to take it from each file's name.
         model: Whose predictions they are; None to take the name of each file's folder.
-        on_bad: Is told of each line that cannot be scored.
+        on_bad: Called with each line that cannot be scored.
 
     Raises:
         ConfigError: For an unknown task, and for a file that cannot be read or holds no prediction.

@@ -77,4 +77,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     locomo_answer("Likely yes; she said so", "3"),
     locomo_answer(NOT_MENTIONED, "5"),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -23,7 +23,7 @@ class Keys:
     Args:
         data: `locomo10.json`; None to take categories and gold answers from the prediction files.
         wrong: An audit's list of errors; None for the one that is known (`errata.toml`).
-        on_bad: Is told of bad records.
+        on_bad: Called with each bad record.
     """
 
     def __init__(self, data: Path | None, wrong: Path | None, on_bad: OnBad) -> None:
@@ -70,8 +70,8 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
     Args:
         path: The file.
         keys: The questions, and which of their keys are wrong.
-        on_bad: Is told of each answer that cannot be scored.
-        answers: What it holds, where it has been read.
+        on_bad: Called with each answer that cannot be scored.
+        answers: What it holds, if it has been read.
     """
     marks: dict[str, Mark] = {}
     asked = Counter[str]()

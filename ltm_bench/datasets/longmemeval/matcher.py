@@ -104,4 +104,4 @@ EXAMPLES: tuple[Matcher, ...] = (
     remembered("The user would like to hear about quiet gardens near the sea.", "single-session-preference"),
     remembered("It was never said.", "multi-session", unanswerable=True),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -33,7 +33,7 @@ def _questions(data: Path, on_bad: OnBad) -> Iterator[Question]:
 
 
 async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], ask: Ask) -> dict[str, bool]:
-    """Return what a judge says of the answers that have no label yet, by question.
+    """Return a judge's verdicts on the answers that have no label yet, by question.
 
     Args:
         answers: Of a file.
@@ -64,9 +64,9 @@ def score_file(
     Args:
         path: The file.
         questions: Those of the data; {} to take types and gold answers from the file, where it has them.
-        on_bad: Is told of each answer that cannot be scored.
-        answers: What it holds, where it has been read.
-        labels: What a judge says of answers without a label in the file.
+        on_bad: Called with each answer that cannot be scored.
+        answers: What it holds, if it has been read.
+        labels: A judge's verdicts on answers without a label in the file.
         judge: That judge's name.
     """
     marks: dict[str, Mark] = {}

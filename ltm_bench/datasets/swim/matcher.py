@@ -115,4 +115,4 @@ def declines(answer: str) -> Declines:
 
 
 EXAMPLES: tuple[Matcher, ...] = (answers("the red suitcase"), declines("the red suitcase"))
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""
