@@ -103,7 +103,7 @@ class Graphiti(MemoryProduct):
         # Its telemetry is on unless this says otherwise before it is asked.
         os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
         need("graphiti", "graphiti_core")
-        if sys.version_info < (3, 12):
+        if tuple(sys.version_info) < (3, 12):  # type checkers would take the rest for unreachable
             raise ConfigError(
                 f"graphiti: FalkorDB Lite needs Python 3.12 or later, and this is {sys.version.split()[0]}"
             )
