@@ -7,14 +7,14 @@ fault. A cell is `ok` if the following was observed, `–` if it does not apply,
 instead.
 
     run       the run ends, every answer is right, and no turn was asked more than once
-    SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the log is byte for byte that of the undisturbed run,
-              and no logged turn was asked again
+    SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the run ends with the log of the undisturbed one, byte
+              for byte, and no logged turn was asked again
     restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log, and the agent
               was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory is the
               endpoint's, under the session's id; without the folder the cell requires exit 3)
-    timeout   a silent provider is asked again as often as configured; then exit 3 with one line that says so, and no
-              question is wrong; and `resume` ends with the same log
-    429       bursts of three with `retry-after: 1`: every one is waited for, none retried too early, the same log
+    timeout   a silent provider is retried as often as configured; then the run exits with 3 and a line that says so, no
+              question is wrong, and `resume` ends with the same log
+    429       bursts of three with `retry-after: 1`: each pause is respected, no retry comes too early, the same log
     overflow  a window, or a provider, that accepts no more: some turns overflow, and every question is right or
               `overflow`
 """
@@ -48,7 +48,7 @@ from ltm_bench.log.reader import read_events
 TIMEOUT, RETRIES, BURST = 2.0, 3, 3
 PATIENCE = (f"timeout={TIMEOUT}", f"max_retries={RETRIES}")
 
-# An agent of somebody's own: it says what is wanted, and writes down for which turn it was asked, after hearing what.
+# A user's own agent: it gives the expected reply, and records for which turn it was asked, and what it had heard.
 THEIRS = """
 import hashlib, json, os, sys, time
 
@@ -90,7 +90,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True)
 class Row:
-    """An adapter, and what does not apply to it."""
+    """An adapter, and the cells that do not apply to it."""
 
     name: str
     agent: str
@@ -105,7 +105,7 @@ class Row:
 
     @property
     def remote(self) -> bool:
-        """Whether it asks the server."""
+        """Whether it calls the server."""
         return bool(self.base)
 
 
@@ -172,9 +172,9 @@ def no_trouble(number: int) -> Fault | None:
 
 @dataclass
 class Local(Provider):
-    """The provider, which also has an endpoint for `http`, and can be in trouble from some request on.
+    """The provider, which also has an endpoint for `http`, and can begin to fail at a given request.
 
-    It caches no prompt: what was under way at a kill would be in its cache, and the usage another.
+    It caches no prompts: a request that was in flight at a kill would be in its cache, and usage would differ.
     """
 
     cache_minimum: int | None = sys.maxsize
@@ -182,13 +182,13 @@ class Local(Provider):
     arrivals: list[Arrival] = field(default_factory=list)
 
     def start(self, trouble: Trouble = no_trouble) -> None:
-        """Forget all requests, and be in this trouble."""
+        """Forget all requests, and fail in this way."""
         self.requests.clear()
         self.arrivals.clear()
         self.trouble, self.context = trouble, None
 
     def receive(self, request: Request) -> Fault | None:
-        """Record a request, and say what is to go wrong with it."""
+        """Record a request, and return the failure that is due for it."""
         super().receive(request)
         fault = self.trouble(len(self.requests))
         self.arrivals.append(Arrival(time.perf_counter(), fault is not None and fault.status == 429))
@@ -226,7 +226,7 @@ class BudgetServer(Handler):
 
 
 class Wanted:
-    """What every message wants to hear, by when it was said; from the log of `perfect`."""
+    """The right reply to every message, by its time; from the log of `perfect`."""
 
     def __init__(self, log: Path) -> None:
         self.turns: dict[str, int] = {}
@@ -244,7 +244,7 @@ class Wanted:
                 self.replies.append(event.reply)
 
     def turn(self, said: str) -> int | None:
-        """Return which turn a dated message is, or the prompt that `vector_memory` makes of one."""
+        """Return the turn that a dated message belongs to, or the prompt that `vector_memory` makes of one."""
         _, new, rest = said.rpartition("# The new message, ")
         if new:
             when, _, text = rest.partition("\n")
@@ -252,7 +252,7 @@ class Wanted:
         return self.turns.get(said)
 
     def answer(self, messages: Sequence[dict[str, str]]) -> str:
-        """Say what the newest message wants to hear; at another time than planned, what it wanted at first."""
+        """Give the right reply to the newest message; at a time that was not planned, the first one it had."""
         said = messages[-1]["content"]
         turn = self.turn(said)
         time.sleep(0.002)
@@ -323,29 +323,29 @@ class Bench:
         )
 
     def resume(self, name: str) -> subprocess.CompletedProcess[str]:
-        """Go on with a run."""
+        """Resume a run."""
         return self.call([sys.executable, "-m", "ltm_bench", "resume", name])
 
     def results(self, name: str) -> dict[str, Any]:
-        """Read what a run came to."""
+        """Read the results of a run."""
         content: dict[str, Any] = json.loads((self.log(name).parent / "results.json").read_text("utf-8"))
         return content
 
     def calls(self) -> list[Any]:
-        """Return what an agent of one's own wrote down, and forget it."""
+        """Return what a user's own agent recorded, and delete it."""
         path = self.place / "asked.jsonl"
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         path.unlink(missing_ok=True)
         return [json.loads(line) for line in lines]
 
     def turns_asked(self, name: str) -> list[int]:
-        """Return for which turns somebody was asked since the last look."""
+        """Return the turns that were asked since the last call."""
         if self.row.remote:
             said = [request.messages[-1]["content"] for request in self.chats()]
             return [turn for each in said if (turn := self.wanted.turn(each)) is not None]
         if (
             self.row.agent == "vector_memory"
-        ):  # nobody sees it asked; the journal says which turns were answered
+        ):  # its calls cannot be observed; the journal says which turns were answered
             lines = (self.log(name).parent / "timings.jsonl").read_text("utf-8").splitlines()
             return [event["turn"] for event in map(json.loads, lines) if "seconds" in event]
         return [turn for turn, _ in self.calls()]
@@ -481,7 +481,7 @@ class Bench:
         return "ok" if self.log("s").read_bytes() == self.whole else "another log"
 
     def overflow(self) -> str:
-        """With a window, then with a provider, that does not take all of it."""
+        """With a window, then with a provider, that is too small for the conversation."""
         for name, narrow in (("o", ()), ("w", self.row.narrow)):
             if name == "w" and not narrow:
                 continue
@@ -503,7 +503,7 @@ class Bench:
         return "ok"
 
     def cell(self, name: str) -> str:
-        """Measure one cell; what goes wrong with measuring it is what was seen."""
+        """Measure one cell; a failure to measure it is reported as the observation."""
         if name in self.row.not_for:
             return "–"
         ways = (self.run, self.killed, self.restore, self.timeout, self.storm, self.overflow)
@@ -514,7 +514,7 @@ class Bench:
 
 
 def _from(begin: int, fault: Fault) -> Trouble:
-    """Return the trouble that begins after so many requests, and never ends."""
+    """Return a failure that begins after so many requests, and never ends."""
     return lambda number: fault if number > begin else None
 
 

@@ -1,11 +1,11 @@
-"""How often the interval of a scorer's error holds the truth: simulated runs, whose scorer errs at a known rate.
+"""How often the interval of a scorer's error contains the truth: simulated runs whose scorer errs at a known rate.
 
     python -m perf.audits [--simulations 1000] [--calibration 150]
 
 Every simulation makes a run of twelve scenarios whose matchers err at different rates, calibrates a judge of known
-sensitivity and specificity on as many right as other replies (`--calibration` of each), draws the sample, has the judge
-read it, and adds it up as `ltm-bench audit` does. `coverage` should be 0.95; `bare` is what a Wilson interval for the
-disagreements would cover, which takes the judge at its word. The line `person` has an auditor who does not err.
+sensitivity and specificity on as many right as other replies (`--calibration` of each), draws the sample, lets the
+judge read it, and evaluates it as `ltm-bench audit` does. `coverage` should be 0.95; `bare` is the coverage of a Wilson
+interval for the disagreements, which assumes a judge without errors. The line `person` has an auditor who does not err.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Setting(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What one simulation came to."""
+    """The result of one simulation."""
 
     held: bool
     bare: bool
@@ -134,7 +134,7 @@ def simulate(setting: Setting, rng: np.random.Generator) -> Found:
 
 
 def settings(calibration: int) -> Iterator[Setting]:
-    """Give every combination of error, judge and size of sample."""
+    """Yield every combination of error, judge and sample size."""
     for error in ERRORS:
         for sample in SAMPLES:
             for judge in JUDGES:

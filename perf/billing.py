@@ -1,13 +1,13 @@
-"""Money: does a provider that bills what it never delivers bill more than `--max-cost`?
+"""Money: does a provider that bills for replies it never delivers bill more than `--max-cost`?
 
     python -m perf.billing                 # 12 seeds, some five minutes
     python -m perf.billing --seeds 3 --limit 0.10
 
-The provider on this machine bills a request at the moment it has read it, and then, as its dice say: answers, cuts the
-answer, answers later than the client waits, answers with what cannot be read, or without a text. What it answers with
-an HTTP error it does not bill. A run of the suite `smoke`, isolated, eight calls at a time, is killed (SIGKILL) at
-random moments and resumed with the same limit, until it ends or the budget is reached. Printed is what the provider
-billed, what the run counted (its log's usage, and what it charged beside the log), and the limit.
+The provider on this machine bills a request as soon as it has read it. Then its dice decide: it answers, cuts the
+answer off, answers after the client's timeout, answers with unreadable data, or without a text. It does not bill for
+HTTP errors. A run of the suite `smoke`, isolated, eight calls at a time, is killed (SIGKILL) at random moments and
+resumed with the same limit, until it ends or the budget is reached. The table shows what the provider billed, what the
+run counted (its log's usage, and the charges beside the log), and the limit.
 
 `billed` must not exceed `counted`, nor `counted` the limit.
 """
@@ -74,7 +74,7 @@ FAULTS = (
 
 
 class Billing(Provider):
-    """Bills what it has read, whatever becomes of the answer."""
+    """Bills every request that it has read, whatever happens to the answer."""
 
     def prepare(self, dice: random.Random) -> None:
         """Begin with dice."""
@@ -82,7 +82,7 @@ class Billing(Provider):
         self.counting = threading.Lock()
 
     def receive(self, request: Request) -> Fault | None:
-        """Choose what becomes of a request, and bill it."""
+        """Choose the fate of a request, and bill it."""
         super().receive(request)
         with self.counting:
             name, fault = self.dice.choice(FAULTS)
@@ -102,7 +102,7 @@ class Billing(Provider):
 
 
 class Result(NamedTuple):
-    """What came of one seed."""
+    """The result of one seed."""
 
     billed: Decimal
     counted: Decimal
@@ -133,7 +133,7 @@ def billing(seed: int) -> Iterator[Billing]:
 
 
 def counted(run: Path) -> Decimal:
-    """Return what a run knows that it may owe."""
+    """Return the costs that a run has counted."""
     cost = cost_of(run)
     return cost.logged + cost.charged
 
@@ -171,7 +171,7 @@ def trial(seed: int, limit: Decimal, kills: int) -> Result:
                 codes.append(process.wait())
             if codes[-1] in (0, 4):
                 break
-        time.sleep(0.5)  # what is under way is billed by now
+        time.sleep(0.5)  # requests in flight are billed by now
         return Result(
             provider.bill,
             counted(place / "reports" / "r"),

@@ -2,9 +2,8 @@
 
     python -m perf.ceilings factconsolidation-sh-6k=Conflict_Resolution.json locomo=locomo10.json beam-100k=chats/100K
 
-Where a set needs a judge, a scripted one knows the gold answers and says no to all others. `of gold` is the published
-overall figure of `perfect`, which must be 1; `of nothing` is that of `goldfish`: what a set gives for saying that one
-does not know.
+If a set needs a judge, a scripted one knows the gold answers and says no to all others. `of gold` is the published
+overall figure of `perfect`, which must be 1; `of nothing` is that of `goldfish`: the score for saying "I do not know".
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Found(NamedTuple):
 
 
 def trial(suite: str, data: Path, mode: str, agent: str) -> Found:
-    """Ask an agent all questions of a set, in a process of its own."""
+    """Ask an agent all questions of a set, in a separate process."""
     ending, *words = MODES[mode]
     which = public_set(suite)
     with tempfile.TemporaryDirectory() as folder:

@@ -3,15 +3,15 @@
     python -m perf.cluster                                  # 200 conversations, 12 at a time
     python -m perf.cluster --conversations 20 --at-once 4   # a minute
 
-The agent asks a server on this machine, which takes its time for every answer and counts them; each costs a cent. The
-sweep is run three times in the same folder:
+The agent calls a slow server on this machine, which counts its answers; each costs a cent. The sweep runs three times
+in the same folder:
 
 1. with a third of the money that it needs: it must stop, and the server must not have answered more than that pays for;
 2. with enough, until half of the conversations are over: then the driver is killed (SIGKILL);
-3. again, to the end. What the server answered beyond the logged replies was under way at the kill.
+3. again, to the end. Answers of the server that are not in the logs were in flight at the kill.
 
-Memory is the resident set of the driver, and of each worker's process, looked at twice a second. The driver here writes
-no pages: `ltm-bench sweep` writes those of all runs in the end, one after the other, whatever runs them.
+Memory is the resident set of the driver, and of each worker's process, sampled twice a second. The driver here writes
+no pages: `ltm-bench sweep` writes those of all runs at the end, one after the other, whatever the executor.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def cluster(cpus: int) -> Iterator[str]:
 
 
 class Seen(NamedTuple):
-    """What a look at the processes found, in MB."""
+    """A sample of the processes' memory, in MB."""
 
     driver: float
     workers: Sequence[float]
@@ -170,7 +170,7 @@ def look(driver: int, runs: str) -> Seen:
 
 
 class Sweep(NamedTuple):
-    """What one sweep came to."""
+    """The result of one sweep."""
 
     code: int
     wall: float
@@ -224,7 +224,7 @@ def sweep(
 
 
 def drive(at_once: int, limit: str) -> int:
-    """Be the driver of the sweep that stands in grid.toml; return 0 if all runs came to their end, else 4."""
+    """Be the driver of the sweep in grid.toml; return 0 if all runs finished, else 4."""
     jobs = jobs_of(read_grid(Path("grid.toml")), PLAIN)
     with ray.connected() as joined:
         terms = ray.Terms(remake, at_once)
@@ -235,7 +235,7 @@ def drive(at_once: int, limit: str) -> int:
 
 
 class Mute:
-    """Hears how a sweep goes on, and does nothing."""
+    """Observes a sweep, and does nothing."""
 
     def begun(self, job: Job, *, already: bool) -> Observer:
         """Hear nothing of the turns either."""
@@ -260,7 +260,7 @@ def finished(folder: Path) -> int:
 
 
 def replies(folder: Path) -> int:
-    """Return how many replies of the agent stand in the logs."""
+    """Return how many of the agent's replies are in the logs."""
     count = 0
     for path in folder.glob("reports/*/events.jsonl"):
         asked = False
@@ -273,7 +273,7 @@ def replies(folder: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the three sweeps, and print what they came to."""
+    """Run the three sweeps, and print their results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

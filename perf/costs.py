@@ -8,7 +8,7 @@ to be dropped, and every step invalidates the cache from the system message on. 
 from the cache if the conversation is whole, 80 % if it steps.
 
 Then the estimate against reality, for three agents and a local provider that has its own cache and counts tokens
-itself. The estimate is given the mean length of the replies, which it cannot know, and must be within 5 % of the
+itself. The estimate is given the mean length of the replies, which it cannot know, and must come within 5 % of the
 prompt tokens. `likely` is its error without that.
 """
 
@@ -53,7 +53,7 @@ REAL = (
 
 
 class Simulated(NamedTuple):
-    """A run that was simulated."""
+    """A simulated run."""
 
     model: UsageModel
     estimate: Estimate
@@ -116,7 +116,7 @@ def print_costs(span: str, chosen: str) -> None:
 
 
 class Used(NamedTuple):
-    """What a real run reported."""
+    """The figures of a real run."""
 
     calls: int
     prompt: int
@@ -161,7 +161,7 @@ def print_reality(span: str) -> None:
 
 
 def address(server: Provider, agent: str) -> str:
-    """Return where an agent finds the server."""
+    """Return the server's address for an agent."""
     return server.url if agent.startswith("claude") else server.openai_url
 
 
@@ -177,7 +177,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     os.environ["NO_PROXY"] = "127.0.0.1"
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters insist on one; nobody else is called
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters require a key; no provider is called
         os.environ[name] = "sk-not-a-key-0123456789"
     print_costs(args.span, args.presets)
     if args.real_span:

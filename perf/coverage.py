@@ -25,7 +25,7 @@ PARTIAL = np.array([0.0, 0.5, 1.0])
 
 
 class Case(NamedTuple):
-    """A kind of figure whose truth is known."""
+    """A kind of figure with a known true value."""
 
     figure: str
     kind: str
@@ -76,7 +76,7 @@ def headlines(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def differences(rng: np.random.Generator) -> Iterator[Case]:
-    """Give differences between two agents, of which the second is the better one by 0.1 in every scenario."""
+    """Yield differences between two agents; the second is better by 0.1 in every scenario."""
     for scenarios, examples in ((11, 3), (5, 20)):
         for runs, between in ((1, 0.0), (3, 0.0), (2, 0.1), (3, 0.1), (5, 0.1), (10, 0.1)):
             base = rng.uniform(0.35, 0.55, scenarios)

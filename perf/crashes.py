@@ -1,12 +1,12 @@
-"""The crash matrix: stopped in every way that we know, does a run end with the bytes of an undisturbed one?
+"""The crash matrix: does a run, stopped in every way that we know, end with the bytes of an undisturbed one?
 
     python -m perf.crashes                        # all of it, some ten minutes
     python -m perf.crashes --only disk --every 5
 
 A case is a run of the suite `smoke` over a span of 2k in its own processes, which are stopped and resumed. It reports
-whether `events.jsonl` equals that of an undisturbed run, byte for byte; the logged turns that the agent was asked
-again (there must be none); the turns that it was asked twice, because a reply was lost on its way into the log; how
-many of these were named to the user; and how many were named although they were asked only once (the run was stopped
+whether `events.jsonl` equals that of an undisturbed run, byte for byte; the logged turns that the agent was asked again
+(there must be none); the turns that it was asked twice, because a reply was lost on its way into the log; how many of
+these the user was told of; and how many the user was told of although they were asked only once (the run was stopped
 between recording a message and the call). If a command ended by itself, it must have said why in one line, with the
 right exit code.
 
@@ -113,7 +113,7 @@ _NEW_MOUNTS, _REMOUNT, _READ_ONLY, _BIND, _RECURSIVE, _PRIVATE = 0x20000, 32, 1,
 
 
 def start(work: Callable[[], object], place: Path) -> int:
-    """Do something in a process of its own that stands in a folder; what it prints goes to `said` there."""
+    """Do something in a separate process in a folder; its output goes to `said` there."""
     sys.stdout.flush()
     pid = os.fork()
     if pid:
@@ -130,7 +130,7 @@ def start(work: Callable[[], object], place: Path) -> int:
         code = 0
     except SystemExit as error:
         code = error.code
-    except BaseException:  # a process split off must end here
+    except BaseException:  # a forked process must end here
         traceback.print_exc()
     finally:
         with contextlib.suppress(OSError, ValueError):
@@ -144,7 +144,7 @@ def end(pid: int) -> int:
 
 
 def within(work: Callable[[], object], place: Path) -> int:
-    """Do something in a process of its own, and wait for it."""
+    """Do something in a separate process, and wait for it."""
     return end(start(work, place))
 
 
@@ -155,14 +155,14 @@ def command(*words: str) -> None:
 
 
 def mounted(kind: str, where: Path, flags: int = 0, data: str = "", source: str = "none") -> None:
-    """Mount a file system that this process and its children alone see."""
+    """Mount a file system that only this process and its children see."""
     target = str(where).encode()
     if LIBC.mount(source.encode(), target, kind.encode(), ctypes.c_ulong(flags), data.encode()):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(where))
 
 
 def alone_with_mounts() -> None:
-    """Leave the mounts that all others see. Raises OSError where that is not allowed."""
+    """Leave the shared mount namespace. Raises OSError if that is not allowed."""
     if LIBC.unshare(_NEW_MOUNTS):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     mounted("none", Path("/"), _RECURSIVE | _PRIVATE)
@@ -198,20 +198,20 @@ def watch(adapter: type[Agent], hook: Callable[[int], object] = lambda _: None) 
 
 
 def watch_named(name: str, hook: Callable[[int], object] = lambda _: None) -> None:
-    """Watch the adapter of this name, as seen from the folder of this process."""
+    """Watch the adapter of this name, looked up from this process's folder."""
     adapter = agent_class(name)
     assert isinstance(adapter, type), name
     watch(adapter, hook)
 
 
 class Torn:
-    """The file of a log whose process is killed when it has so many bytes: in the middle of a write, or beside it."""
+    """The file of a log; its process is killed when the log has so many bytes, during a write or after it."""
 
     def __init__(self, file: Any, size: int, *, late: bool) -> None:
         self._file, self._size, self._late = file, size, late
 
     def write(self, data: bytes) -> int:
-        """Write as much as there is time for."""
+        """Write as much as is allowed before the kill."""
         left = self._size - self._file.seek(0, os.SEEK_END)
         if len(data) > left or (len(data) == left and not self._late):
             self._file.write(data[:left])
@@ -256,7 +256,7 @@ def resolve(address: str | None) -> None:
 
 
 def clock_back(seconds: float) -> None:
-    """Set the clocks of this process back: that of the wall, and that which counts from the machine's start."""
+    """Set the clocks of this process back: the wall clock, and the one that counts from boot."""
     for name in ("time", "perf_counter"):
         mock.patch.object(time, name, partial(_earlier, getattr(time, name), seconds)).start()
 
@@ -270,7 +270,7 @@ def _earlier(clock: Callable[[], float], seconds: float) -> float:
 
 @dataclass
 class Outcome:
-    """What came of one case, or of many."""
+    """The result of one case, or of many."""
 
     cases: int = 1
     equal: int = 0
@@ -297,7 +297,7 @@ PLANS: dict[str, Plan] = {}
 
 @dataclass(frozen=True)
 class Whole:
-    """An undisturbed run: what is asked for, and what comes of it."""
+    """An undisturbed run: its request and its result."""
 
     words: tuple[str, ...]
     adapter: str
@@ -324,7 +324,7 @@ class Whole:
         return found
 
     def turns(self, event: str, size: int | None = None) -> set[int]:
-        """Return the turns of which so many bytes of the log hold this event."""
+        """Return the turns that have this event within so many bytes of the log."""
         return {each["turn"] for each in self.events(size) if each["event"] == event}
 
 
@@ -371,7 +371,7 @@ class Case:
         return within(work, self.place)
 
     def expect(self, code: int, expected: int, *words: str) -> None:
-        """Note it where a command did not end with a code and one line that has these words."""
+        """Record a fault if a command did not end with this code and one line that has these words."""
         said = (self.place / "said").read_text("utf-8", "replace")
         lines = [line for line in said.splitlines() if line.startswith("ltm-bench: ")]
         missing = [word for word in words if word not in said]
@@ -436,7 +436,7 @@ class Case:
         )
 
     def by_command(self) -> Outcome:
-        """Resume it by the command, which must name what it doubts."""
+        """Resume it with the command, which must name the doubtful turns."""
 
         def resume() -> int:
             code = self.command("resume", "r")
@@ -452,7 +452,7 @@ class Case:
 
 
 def furnish(place: Path) -> None:
-    """Put the agents of our own into a folder."""
+    """Write our own agents into a folder."""
     (place / "agents").mkdir(parents=True)
     (place / "agents" / "diary.py").write_text(DIARY, "utf-8")
 
@@ -461,7 +461,7 @@ Around = Callable[[], contextlib.AbstractContextManager[object]]
 
 
 def undisturbed(place: Path, adapter: str, *words: str, around: Around = contextlib.nullcontext) -> Whole:
-    """Hold a run that nothing disturbs."""
+    """Do a run that nothing disturbs."""
     furnish(place)
 
     def work() -> None:
@@ -476,7 +476,7 @@ def undisturbed(place: Path, adapter: str, *words: str, around: Around = context
     warm = [e["message"] for e in map(json.loads, content.splitlines()) if "message" in e]
     plan.counter.count(warm[0])
     if adapter == "vector_memory":
-        embed(warm)  # what it finds out about words is kept, and split off with every case
+        embed(warm)  # its caches of words are kept, and inherited by the process of every case
     PLANS[adapter] = plan
     return Whole((*RUN, *words), adapter, place, content)
 
@@ -516,7 +516,7 @@ def disk_full_by_limit(whole: Whole, size: int, place: Path) -> Outcome:
 
 
 def on_a_small_disk(whole: Whole, size: int, place: Path) -> Outcome:
-    """Hold a run on a file system of so many bytes."""
+    """Do a run on a file system of so many bytes."""
     case = Case(whole, place)
     codes = place / "code"
 
@@ -538,7 +538,7 @@ def on_a_small_disk(whole: Whole, size: int, place: Path) -> Outcome:
 
 
 def read_only(whole: Whole, size: int, place: Path) -> Outcome:
-    """Resume a run in a folder that nothing can be written to; with no bytes: begin it there."""
+    """Resume a run in a read-only folder; with no bytes: begin it there."""
     case = Case(whole, place)
     (place / "reports").mkdir()
     if size:
@@ -629,7 +629,7 @@ def interrupted(whole: Whole, turn: int, how: signal.Signals, way: str, place: P
 
 
 def agent_dies(whole: Whole, turn: int, place: Path) -> Outcome:
-    """Have the program that is the agent end in the middle of a reply."""
+    """Make the agent's program end in the middle of a reply."""
     case = Case(whole, place)
     code = case.command(*whole.words, before=lambda: os.environ.update(DIE_AT=str(turn)))
     case.expect(code, 3, "ended with code 9", "ltm-bench resume r")
@@ -646,19 +646,19 @@ class Failing(Provider):
     """Replies that it gives before."""
 
     def receive(self, request: Request) -> Fault | None:
-        """Record a request, and say what is to go wrong with it."""
+        """Record a request, and return the failure that is due for it."""
         super().receive(request)
         return self.fault if len(self.requests) > self.after else None
 
 
 def uncached(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer that says nothing of a prompt cache, which a provider that begins again does not have."""
+    """Return an answer without figures of a prompt cache, since a restarted provider has none."""
     return {**body, "usage": {**body["usage"], "prompt_tokens_details": None}}
 
 
 @contextlib.contextmanager
 def served(*, fault: Fault | None = None, after: int = 0) -> Iterator[None]:
-    """Have a provider on this machine, which fails for good after so many replies."""
+    """Run a provider on this machine that fails permanently after so many replies."""
     pid = os.getpid()
     address = f"127.{pid >> 16 & 127 | 64}.{pid >> 8 & 255}.{pid & 255}"  # for this process alone
     server = Server((address, PORT), Handler)
@@ -669,7 +669,7 @@ def served(*, fault: Fault | None = None, after: int = 0) -> Iterator[None]:
 
 
 def remote(whole: Whole, turn: int, fault: Fault, words: str, place: Path) -> Outcome:
-    """Talk with a model whose provider stops answering for good; later it answers again."""
+    """Talk to a model whose provider stops answering; later it answers again."""
     case = Case(whole, place)
 
     def work() -> None:
@@ -706,7 +706,7 @@ def no_names(whole: Whole, size: int, place: Path) -> Outcome:
 
 
 def attempt(trial: Trial) -> Outcome:
-    """Try a case in a folder of its own; one that breaks is told of."""
+    """Try a case in its own folder; report one that breaks."""
     with tempfile.TemporaryDirectory(prefix="crashes-") as folder:
         try:
             return trial(Path(folder))
@@ -720,13 +720,13 @@ def some(dice: random.Random, whole: Whole, count: int) -> list[int]:
 
 
 def spread(whole: Whole, count: int) -> list[int]:
-    """Return turns that the agent is asked, from all over the run."""
+    """Return turns that the agent is asked, spread over the run."""
     turns = sorted(e["turn"] for e in whole.events() if e["event"] == "sent" and e["kind"] != "fill")
     return [turns[(i * len(turns)) // count + 1] for i in range(count)]
 
 
 def matrix(wholes: dict[str, Whole], every: int) -> dict[str, list[Trial]]:
-    """Return all cases by their kind; of those that go through a whole log each `every`-th."""
+    """Return all cases by kind; of the kinds that go through a whole log, only every `every`-th case."""
     dice, rows = random.Random(11), dict[str, list[Trial]]()
     diary, mounts = wholes["diary"], can_mount()
     for name in ("parrot", "diary", "vector_memory"):
@@ -807,7 +807,7 @@ def matrix(wholes: dict[str, Whole], every: int) -> dict[str, list[Trial]]:
 
 
 def prepared(place: Path) -> dict[str, Whole]:
-    """Hold the undisturbed runs."""
+    """Do the undisturbed runs."""
     program = place / "program.py"
     program.write_text(PROGRAM, "utf-8")
     wholes = {

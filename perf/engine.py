@@ -35,7 +35,7 @@ from perf.processes import apart, peak
 
 
 class Scoring(Silent):
-    """Adds up the processor time from hearing a reply to hearing its verdict."""
+    """Adds up the processor time from a reply to its verdict."""
 
     def __init__(self) -> None:
         self.seconds = self._heard = 0.0
@@ -59,7 +59,7 @@ class Held(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """What cannot be saved."""
+    """The floor: work that cannot be avoided."""
 
     cpu: float
     tokens: int

@@ -1,9 +1,9 @@
-"""What simple readers score on FactConsolidation, set by set: who takes the first mention, the last, or the gold.
+"""Scores of simple readers on FactConsolidation, set by set: one takes the first mention, one the last, one the gold.
 
     python -m perf.facts Conflict_Resolution.json [--json]
 
-Such a reader finds the facts that share most words with a question, and quotes the first or the last of them. It knows
-no hops, so it tells how much of a set is a matter of order alone.
+Such a reader finds the facts that share the most words with a question, and quotes the first or the last of them. It
+knows no hops, so it shows how much of a set depends on order alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STOP = frozenset(
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a text that say what it is about."""
+    """Return the content words of a text."""
     return frozenset(word for word in re.findall(r"\w+", text.lower()) if word not in _STOP)
 
 

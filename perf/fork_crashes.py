@@ -1,4 +1,4 @@
-"""Forked runs killed at any moment, with answers in another order every time: do they end with the same bytes?
+"""Forked runs killed at any moment, with answers in a different order each time: do they end with the same bytes?
 
     python -m perf.fork_crashes [--moments 50]
 
@@ -81,7 +81,7 @@ RUN = ("run", "--span", "2k", "--suite", "smoke", "--agent", "slow", "--question
 
 
 class Found(NamedTuple):
-    """What came of one case."""
+    """The result of one case."""
 
     equal: bool
     again: int
@@ -104,7 +104,7 @@ def run(place: Path, order: int) -> int:
 
 
 def furnish(place: Path) -> None:
-    """Put the agent into a folder."""
+    """Write the agent into a folder."""
     (place / "agents").mkdir(parents=True)
     (place / "agents" / "slow.py").write_text(AGENT, "utf-8")
 
@@ -123,7 +123,7 @@ def calls(place: Path) -> list[str]:
 
 
 def stored(place: Path) -> set[str]:
-    """Return what was answered, and is on record."""
+    """Return what was answered and recorded."""
     home = place / "reports" / "r"
     turns = {f"turn {e['turn']}" for e in lines(home / "events.jsonl") if e["event"] == "replied"}
     forks = {f"fork {e['id']}" for e in lines(home / "forks.jsonl") if e["event"] == "answered"}

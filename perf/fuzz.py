@@ -2,12 +2,12 @@
 
     python -m perf.fuzz [--replies 100000] [--seed 0]
 
-Each scenario that ships is asked its own questions; matchers that none of them uses are asked about their `EXAMPLES`.
+Each shipped scenario asks its own questions; matchers that none of them uses are tried on their `EXAMPLES`.
 
 Half of the replies are nonsense: shreds of the question and of JSON without any word of an answer, cut, repeated,
 nested, with control characters and lone surrogates. The other half is hostile on purpose: echoes of the question, every
-candidate at once, thinking aloud that ends in something else, typical wrong replies. None of them is an answer; where
-a matcher raises, takes long or calls one right, the reply is printed.
+candidate at once, thinking aloud that ends in something else, typical wrong replies. None of them is an answer; if a
+matcher raises, takes long or calls one right, the reply is printed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SHREDS = (
 
 
 class Place:
-    """A question with all that was said before it."""
+    """A question and everything said before it."""
 
     def __init__(self, scenario: str, question: str, expect: Matcher, before: list[Turn]) -> None:
         self.scenario = scenario
@@ -70,7 +70,7 @@ def places() -> list[Place]:
             for step in steps:
                 if isinstance(step.line, Ask):
                     found.append(Place(name, step.text, step.line.expect, list(turns)))
-                said = "Okay." if late else ideal_reply(step.line)  # there the replies before are what counts
+                said = "Okay." if late else ideal_reply(step.line)  # it depends on the earlier replies
                 turns.append(Turn(Message(step.text, AT, len(turns)), Reply(said)))
     asked = {type(place.expect).__name__ for place in found}
     for name, matchers in examples().items():
@@ -80,7 +80,7 @@ def places() -> list[Place]:
 
 
 def nonsense(place: Place, dice: Dice) -> str:
-    """Compose shreds that say nothing."""
+    """Compose meaningless shreds."""
     answers = set(words(json.dumps(dump(place.expect))))
     harmless = [w for w in place.question.split() if answers.isdisjoint(words(w)) and number(w) is None]
     sources = [harmless or SHREDS, SHREDS, [w[:3] for w in harmless if len(w) > 4] or SHREDS]
@@ -98,7 +98,7 @@ def nonsense(place: Place, dice: Dice) -> str:
 
 
 def hostile(place: Place, dice: Dice) -> str:
-    """Compose a reply that holds what a careless scorer looks for, and is no answer."""
+    """Compose a reply that contains what a careless scorer looks for, but is no answer."""
     right, wrong = place.expect.right()[0], [each for each in place.expect.wrong() if each] or ["…"]
     every = max(wrong, key=len)
     kind = dice.integer(0, 5)
@@ -142,7 +142,7 @@ def main() -> None:
         try:
             outcome = place.judge(reply).value
             rubric.read(reply)
-        except Exception as error:  # whatever it is, it is what this program looks for
+        except Exception as error:  # any exception is what this program looks for
             outcome = f"raised {type(error).__name__}"
         took = time.process_time() - begun
         worst = max(worst, took)

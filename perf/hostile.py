@@ -2,11 +2,10 @@
 
     python -m perf.hostile [--inputs 2000] [--seed 0] [--only zip]
 
-Every input is a good file, bundle, configuration or answer of a provider that was changed as the dice say: cut, bytes
-changed, a value somewhere in its JSON replaced by one of another type, size or depth, lines lost, doubled or exchanged.
-A command that reads it is called in this process. It may succeed, or complain in one line; it must not end in what
-`ltm_bench.cli` calls its last net, which is for what nobody expected. Printed is how many of each kind were tried and
-survived, and what did not.
+Every input is a valid file, bundle, configuration or provider's answer, damaged by dice: cut, bytes changed, a value in
+its JSON replaced by one of another type, size or depth, lines lost, doubled or swapped. A command that reads it is
+called in this process. It may succeed, or complain in one line; it must not end in what `ltm_bench.cli` calls its last
+net, which catches unexpected errors. The table shows how many of each kind were tried and survived, and which were not.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ expect = { one_of = "place" }
 
 
 class Attack(NamedTuple):
-    """A command, and the words of what was done to what it reads."""
+    """A command, and a description of the damage to its input."""
 
     kind: str
     what: str
@@ -95,7 +94,7 @@ class Attack(NamedTuple):
 
 
 def replaced(dice: random.Random, value: Any) -> Any:
-    """Return a JSON value in which one, somewhere, is another."""
+    """Return a JSON value with one of its values replaced."""
     places: list[tuple[Any, Any]] = []
 
     def walk(each: Any) -> None:
@@ -121,7 +120,7 @@ _DEEP = "\ue000deep\ue000"
 
 
 def dumped(dice: random.Random, value: Any) -> bytes:
-    """Return JSON, in which what stands for something deep has become so; json itself could not write it."""
+    """Return JSON in which the placeholder for depth is expanded; json itself could not write it."""
     with _no_limit():
         text = json.dumps(value)
     opening = dice.choice(("[", '{"besides":[', '{"a":'))
@@ -141,7 +140,7 @@ def _no_limit() -> Iterator[None]:
 
 
 def changed(dice: random.Random, content: bytes) -> tuple[str, bytes]:
-    """Return what was done to a file, and the file."""
+    """Damage a file; return a description and the file."""
     match dice.randrange(8):
         case 0:
             return "cut", content[: dice.randrange(len(content) + 1)]
@@ -175,7 +174,7 @@ def changed(dice: random.Random, content: bytes) -> tuple[str, bytes]:
 
 
 class Ground:
-    """A folder with a good run, from which every attack starts."""
+    """A folder with a valid run, from which every attack starts."""
 
     def __init__(self, place: Path, seed: int) -> None:
         self.place, self.dice = place, random.Random(seed)
@@ -188,7 +187,7 @@ class Ground:
         self.bundle = (place / "good.zip").read_bytes()
 
     def fresh(self) -> Path:
-        """Return a copy of the good run."""
+        """Return a copy of the valid run."""
         run = self.place / "reports" / "r"
         shutil.rmtree(run, ignore_errors=True)
         shutil.copytree(self.place / "reports" / "good", run)
@@ -207,7 +206,7 @@ class Ground:
         return Attack("file of a run", f"{name}: {what}", self.dice.choice(READERS))
 
     def zip(self) -> Attack:
-        """Change a bundle, or what is in it."""
+        """Change a bundle, or its contents."""
         path = self.place / "b.zip"
         if self.dice.random() < 0.5:
             what, content = changed(self.dice, self.bundle)
@@ -299,7 +298,7 @@ class Ground:
         return Attack("predictions", what, (*words, "preds.jsonl"))
 
     def reply(self) -> Attack:
-        """Have a provider answer with something else."""
+        """Make a provider answer with something else."""
         shutil.rmtree(self.place / "reports" / "a", ignore_errors=True)
         words = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "a")
         name = self.dice.choice(("openai_chat", "openai_responses", "anthropic_chat"))
@@ -315,7 +314,7 @@ class Ground:
 
 
 def call(place: Path, words: tuple[str, ...]) -> tuple[str, BaseException | None]:
-    """Call a command here; return what it said, and what its last net caught."""
+    """Call a command in this process; return its output, and what its last net caught."""
     caught: list[BaseException] = []
     said = io.StringIO()
 
@@ -348,7 +347,7 @@ def perform(ground: Ground, attack: Attack) -> tuple[str, BaseException | None]:
 
 
 class Tally(NamedTuple):
-    """What came of many attacks."""
+    """The results of many attacks."""
 
     tried: Counter[str]
     fallen: list[tuple[Attack, str]]

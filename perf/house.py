@@ -1,11 +1,11 @@
-"""What whole commands cost, side by side with another version: `run` with `parrot` at several spans, and `report`.
+"""The cost of whole commands, compared with another version: `run` with `parrot` at several spans, and `report`.
 
     python -m perf.house                                             # this checkout alone
     python -m perf.house --against ../released/.venv/bin/ltm-bench   # and another version's command
 
-CPU seconds (user and system) of whole processes, start-up included: the median of so many, each in a fresh folder. The
-two versions take turns, so that whatever else the machine does meets both. Byte code is written before and used, as in
-every call but the first after an installation.
+CPU seconds (user and system) of whole processes, start-up included: the median of several, each in a fresh folder. The
+two versions take turns, so that other load affects both. Byte code is written beforehand and used, as in every call but
+the first after an installation.
 """
 
 from __future__ import annotations

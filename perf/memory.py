@@ -8,7 +8,7 @@ with the span. `disk` is the agent's folder. The goal: 500k in less than two min
 
 `semantic` answers with the extractive core. The others have a scripted core behind openai_chat, in this process: it
 writes queries and notes from the words of a message, and answers from what it is shown by the same rules. So the
-columns show what a variant costs, and whether it finds more, but not how good a model would make it.
+columns show what a variant costs, and whether it finds more, but not how well it does with a real model.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NOTES_KEPT = 40
 
 
 def when(text: str) -> datetime:
-    """Read a time as it is put before messages and passages."""
+    """Read the time that precedes messages and passages."""
     return datetime.strptime(text, "%A, %d %B %Y, %H:%M").replace(tzinfo=UTC)
 
 
@@ -98,7 +98,7 @@ def passages(shown: str, now: datetime) -> Iterator[Passage]:
 
 
 class Stored(NamedTuple):
-    """What putting passages into a store took."""
+    """The cost of putting passages into a store."""
 
     passages: int
     mb: float
@@ -114,7 +114,7 @@ def store(log: Path, home: Path) -> Stored:
         found = split_turn(turn)
         into.add(found, hashing.embed([each.text for each in found]))
         passages += len(found)
-        if begun is None:  # what comes with the first write is no part of growing
+        if begun is None:  # the overhead of the first write is not growth
             into.write()
             begun = peak()
     into.close()

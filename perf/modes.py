@@ -1,9 +1,9 @@
-"""Wall time, calls and prompt tokens of one run in each mode, against a stand-in server that takes its time.
+"""Wall time, calls and prompt tokens of one run in each mode, against a slow stand-in server.
 
     python -m perf.modes [--span 120k] [--latency 1.0] [--modes in-line,scripted,forked,quick]
 
-`chain` is how many of the calls wait for the one before: a run cannot be shorter than these, and one more for the last
-fork. `rest` is what the run takes beyond that.
+`chain` is how many calls wait for the previous one: a run cannot be shorter than these, plus one for the last fork.
+`rest` is what the run takes beyond that.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def serve(latency: float, told: Connection) -> None:
 
     with provider(answer) as server:
         told.send(server.openai_url)
-        told.recv()  # until nobody needs it any more
+        told.recv()  # until it is no longer needed
 
 
 def main() -> None:

@@ -1,12 +1,12 @@
-"""What every operation of a memory takes, adapter by adapter, against a scripted model on this machine.
+"""The cost of every operation of a memory, adapter by adapter, against a scripted model on this machine.
 
     python -m perf.operations                            # vector_memory; mem0 and langmem where they are installed
     python -m perf.operations --agents mem0 --span 32k
 
-The model takes the user's sentences for facts, and answers with the line of its prompt that is nearest to the question,
-each time after `--latency` seconds; prices are those of gpt-4o-mini. So the table says how often a product calls its
-model, how many tokens that takes and what the product itself adds to the latency, and nothing of how well it remembers.
-The extras of mem0 and langmem do not get along with each other's versions: give each a virtual environment of its own.
+The model treats the user's sentences as facts, and answers with the line of its prompt that is nearest to the question,
+each time after `--latency` seconds; prices are those of gpt-4o-mini. So the table shows how often a product calls its
+model, how many tokens that takes and how much latency the product adds, but not how well it remembers. The extras of
+mem0 and langmem need conflicting versions: give each its own virtual environment.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def words_of(text: str) -> set[str]:
 
 
 def prices(timings: Path) -> dict[str, Decimal]:
-    """Return what the operations of a run would have cost at the price of MODEL: a server of one's own has none."""
+    """Return what the operations of a run would have cost at the price of MODEL, since a local server has none."""
     found: defaultdict[str, Decimal] = defaultdict(Decimal)
     for record in records(timings):
         for name, _, calls in record.get("operations", ()):

@@ -43,7 +43,7 @@ def opening(browser: Browser | None, page: Path) -> str:
 
 
 def variants(whole: Run) -> Iterator[Scored]:
-    """Give copies of a run by other agents, of which each got less right than the one before."""
+    """Yield copies of a run by other agents, each with fewer right replies than the one before."""
     for index in range(AGENTS):
         dice = Dice(f"pages {index}")
         name = f"agent {index + 1}"

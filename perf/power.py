@@ -1,9 +1,9 @@
-"""How often a difference is shown where the formula of `ltm_bench.score.power` promises 80 %: simulated runs.
+"""How often a difference is detected if the formula of `ltm_bench.score.power` promises 80 %: simulated runs.
 
     python -m perf.power [--simulations 1000]
 
-Two agents are simulated by the differences of their scores on the same examples: 1, 0 or -1, with the mean and the
-variance that are asked for, and a mean that shifts from run to run.
+Two agents are simulated by the differences of their scores on the same examples: 1, 0 or -1, with the requested mean
+and variance, and a mean that shifts from run to run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a process takes: a command's or a function's, each in a fresh process, so that nothing is warm already."""
+"""Time and memory of a command or a function, each in a fresh process, so that nothing is warm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LTM_BENCH = (sys.executable, "-m", "ltm_bench")
 
 
 class Spent(NamedTuple):
-    """What a process took."""
+    """The time and memory that a process took."""
 
     wall: float
     """Seconds."""
@@ -64,7 +64,7 @@ def spent_on(
 
 
 def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call a function of a module in a process of its own, and return what it returns."""
+    """Call a function of a module in a separate process, and return its result."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *args, **kwargs).result()
 

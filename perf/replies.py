@@ -1,4 +1,4 @@
-"""How our verdicts on judged replies compare with those of a fair examiner, scenario by scenario.
+"""How our verdicts on labelled replies compare with those of a fair examiner, scenario by scenario.
 
     python -m perf.replies FOLDER [--json] [--show]
 
@@ -12,9 +12,9 @@ Three figures, each with n and a 95 % interval (Wilson):
 - *right*: of the replies whose `fair` is `correct` alone, how many are accepted, undecided, refused (all else, partial
   credit included);
 - *wrong*: of the replies whose `fair` holds neither `correct` nor `partial`, how many score above 0;
-- *labels*: of all that are neither `soft` nor undecided by us, how many get an outcome that is in `fair`.
+- *labels*: of all that are neither `soft` nor undecided by us, how many get one of the outcomes in `fair`.
 
-`--show` prints the replies on which we differ.
+`--show` prints the replies on which the verdicts differ.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ALL = "all"
 
 @dataclass
 class Tally:
-    """What became of the replies of one scenario."""
+    """The verdicts on the replies of one scenario."""
 
     right: int = 0
     accepted: int = 0
@@ -52,7 +52,7 @@ class Tally:
     fitting: int = 0
 
     def count(self, fair: list[str], soft: bool, verdict: Verdict) -> str | None:
-        """Count one verdict; return what is wrong with it, if anything."""
+        """Count one verdict; return its fault, if any."""
         outcome, fault = verdict.outcome, None
         if fair == [Outcome.CORRECT]:
             self.right += 1
@@ -95,13 +95,13 @@ def questions(folder: Path) -> Mapping[str, Mapping[str, Any]]:
 
 
 def replies(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the judged replies of a folder."""
+    """Yield the labelled replies of a folder."""
     with (folder / "replies.jsonl").open("r", encoding="utf-8") as lines:
         yield from (json.loads(line) for line in lines if line.strip())
 
 
 def ours(question: Mapping[str, Any], reply: str) -> Verdict:
-    """Return today's verdict on a reply to a question."""
+    """Return the current verdict on a reply to a question."""
     expect = load(question["expect"])
     said = [(each["message"], each["reply"], each["at"]) for each in question["before"]]
     said.append((question["question"], reply, question["at"]))

@@ -1,10 +1,10 @@
-"""What resuming a killed run costs, against reading its log and telling the agent every turn.
+"""The cost of resuming a killed run, against reading its log and telling the agent every turn.
 
     python -m perf.resume [--spans 10M] [--times 3]
 
-A whole conversation with `parrot` is run once, and the last events are cut off its log. `resume s` is the time to
-resume it to its end, which must give the same log byte for byte; `ratio` is relative to `replay s`. Each of these is
-one pass over the log, and includes the one before:
+A whole conversation with `parrot` runs once, and the last events are cut off its log. `resume s` is the time to resume
+it to its end, which must give the same log byte for byte; `ratio` is relative to `replay s`. Each of these is one pass
+over the log, and includes the one before:
 
     read    every event is read
     tell    every turn is given to the agent
@@ -95,7 +95,7 @@ async def replay(plan: Plan, log: Path) -> None:
 
 
 def cut(log: Path) -> None:
-    """Cut the last events off a log, as a run that was killed would have left it."""
+    """Cut the last events off a log, as if the run had been killed."""
     with log.open("rb+") as file:
         size = log.stat().st_size
         file.seek(max(0, size - 20_000))
@@ -122,7 +122,7 @@ def main() -> None:
                 shutil.copytree(whole, broken)
                 log = broken / "events.jsonl"
                 cut(log)
-                os.sync()  # what a copy has yet to write to the disk is no part of resuming
+                os.sync()  # pending writes of the copy are not part of resuming
                 passes.append(apart(passes_over, span, log))
                 resumed.append(apart(hold, span, broken))
                 if not filecmp.cmp(log, whole / "events.jsonl", shallow=False):

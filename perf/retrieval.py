@@ -1,6 +1,6 @@
 """How well the local embedder finds one fact among many others, and how fast. `python -m perf.retrieval`.
 
-Forty things that a person might say about themselves, each with a question that shares a word with it, hidden among
+Forty things that people might say about themselves, each with a question that shares a word with it, hidden among
 trivia. `recall@k`: the share of questions whose fact is among the k nearest passages; `tests/adapters/test_hashing.py`
 holds a lower bound. Then the agent `vector_memory` with as many passages: time per turn, exactness, disk, memory.
 """
@@ -69,7 +69,7 @@ FACTS: tuple[tuple[str, str], ...] = (
 
 
 def distractors(count: int) -> list[str]:
-    """Return so many lines of trivia, spread over the whole bank; beyond its size, lines in pairs."""
+    """Return so many lines of trivia, spread over the whole bank; beyond its size, pairs of lines."""
     lines = [f"Q: {question} A: {answer}" for question, answer in shipped().items]
     step = 1 if count >= len(lines) else len(lines) // count
     taken = lines[::step][:count]
@@ -81,7 +81,7 @@ def distractors(count: int) -> list[str]:
 
 
 def ranks(count: int) -> list[int]:
-    """Return for every question how many passages stand before its fact, among so many distractors."""
+    """Return for every question how many passages rank before its fact, among so many distractors."""
     stored = hashing.embed([fact for fact, _ in FACTS] + distractors(count))
     scores = hashing.embed([question for _, question in FACTS]) @ stored.T
     return [int((row > row[i]).sum()) for i, row in enumerate(scores)]

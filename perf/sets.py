@@ -1,11 +1,11 @@
-"""A file of LongMemEval-S's size, made in its form: what it takes to read it, and to tell an agent of it.
+"""A file of LongMemEval-S's size and format: the cost of reading it, and of telling it to an agent.
 
     python -m perf.sets [--histories 500] [--tokens 115k] [--agents goldfish,vector_memory] [--told 5,50]
                         [--questions in-line,forked]
 
-Every figure is of a process of its own. `read` is all of the file, history by history; its memory must not grow with
+Every figure comes from a separate process. `read` is the whole file, history by history; its memory must not grow with
 the number of histories, which is why a tenth of them is read as well. A run tells an agent whole histories: `tokens/s`
-is what it takes in, planning, log and page included, and `MB` must not grow with their number.
+is the rate of ingestion, including planning, log and page, and `MB` must not grow with their number.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def write(path: Path, histories: int, tokens: int) -> None:
 
 
 def read(path: Path) -> dict[str, float]:
-    """Read a file to its end; return what that took, in this process."""
+    """Read a file to its end in this process; return what that took."""
     before = time.perf_counter()
     held = contents(public_set(SUITE), path, print)
     return {"histories": held.histories, "seconds": time.perf_counter() - before, "MB": peak()}

@@ -1,6 +1,6 @@
-"""How long a user waits: for `--help`, and from the command until a run's first turn is in its log.
+"""How long a user waits for `--help`, and for the first turn of a run to be logged.
 
-The best of many, measured alternately, since other work on the machine can only add time. The first two columns are
+The best of many alternating measurements, since other work on the machine can only add time. The first two columns are
 with byte code, as in every call but the first after an installation; "without" sets PYTHONDONTWRITEBYTECODE, so every
 module is compiled every time. `python -c pass` is the reference.
 

@@ -27,7 +27,7 @@ from ltm_bench.runner.sweep import Job, sweep
 
 
 class SilentSweep:
-    """Hears how a sweep goes on, and does nothing."""
+    """Observes a sweep, and does nothing."""
 
     def begun(self, job: Job, *, already: bool) -> Observer:
         """Hear nothing of the turns either."""

@@ -4,8 +4,8 @@
 
 To measure another version, run this file from a checkout of it: `PYTHONPATH=. python …/perf/variety.py`.
 
-`answers` counts what the questions of so many examples of one run ask for (a place, a word, a meaning), and how many of
-these are distinct; `twice` counts answers that two of the first three examples share, as in a run of the standard
+`answers` counts the answers (a place, a word, a meaning) to the questions of so many examples of one run, and how many
+of them are distinct; `twice` counts answers that two of the first three examples share, as in a run of the standard
 suite, over ten seeds. `openings` are the first five words of a message.
 """
 
@@ -40,7 +40,7 @@ FILLER = 1000
 
 
 def answers(expect: Matcher) -> Iterator[Hashable]:
-    """Yield what a matcher wants to hear, piece by piece."""
+    """Yield the answer that a matcher expects, piece by piece."""
     match dump(expect):
         case {"value": value} | {"phrase": value} | {"text": value}:
             yield value
