@@ -1,8 +1,8 @@
-"""Google ADK's memory service, in memory: what was said is found by the words that it shares with a message.
+"""Google ADK's memory service, in memory: it finds what was said by the words shared with a message.
 
-It is what ADK uses before a service of Google's cloud takes its place: no model extracts anything, it finds ten events
-at most, and keeps nothing on disk. A core model answers from them. A resumed run tells it everything again, without
-what was forgotten.
+ADK uses it until a service in Google's cloud replaces it: no model extracts anything, it finds at most ten events, and
+keeps nothing on disk. A core model answers from them. A resumed run tells it everything again, except what was
+forgotten.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WHO = {"user": "User", "agent": "You"}
 
 
 class Adk(MemoryProduct):
-    """Remembers what was said, for every user apart, and answers through another adapter.
+    """Remembers what was said, separately for every user, and answers through another adapter.
 
     Args:
         core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
@@ -76,7 +76,7 @@ class Adk(MemoryProduct):
         self._forgotten = home / "forgotten.jsonl"
 
     def _left_out(self) -> set[tuple[str, str]]:
-        """Return the turns that were forgotten, by their fingerprints, and whose words of each."""
+        """Return the forgotten turns by their fingerprints, and whose words of each were forgotten."""
         found: set[tuple[str, str]] = set()
         text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else ""
         for line in text.splitlines():
@@ -88,7 +88,7 @@ class Adk(MemoryProduct):
         return found
 
     async def hear(self, turn: Turn) -> None:
-        """Add what was said to the memory of the user. Nothing of it is left after the run, so no ledger is kept."""
+        """Add what was said to the user's memory. Nothing remains after the run, so no ledger is kept."""
         types, event = need("adk", "google.genai.types"), need("adk", "google.adk.events").Event
         events, left_out = [], self._left_out()
         for author, text in (("user", turn.message.text), ("agent", turn.reply.text)):
@@ -106,11 +106,11 @@ class Adk(MemoryProduct):
         )
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the events that ADK finds of nobody in particular."""
+        """Return the events that ADK finds for no particular user."""
         return await self.find(query, limit, None)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return the events that ADK finds of a user."""
+        """Return the events that ADK finds for a user."""
         found = await self._service.search_memory(app_name=_APP, user_id=_named(user), query=sendable(query))
         return [self._memory(event) for event in found.memories[:limit]]
 
@@ -127,7 +127,7 @@ class Adk(MemoryProduct):
                 yield self._memory(event)
 
     async def forget(self, query: str) -> int:
-        """Delete the events that are about something."""
+        """Delete the events about something."""
         gone = [memory async for memory in self.memories() if is_about(memory.text, query)]
         for memory in gone:
             name = str(memory.id)

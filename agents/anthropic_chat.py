@@ -1,7 +1,7 @@
 """Anthropic's Claude models, through the Messages API.
 
-The key is read from ANTHROPIC_API_KEY. Automatic prompt caching is switched on. Claude no longer takes a temperature,
-so there is no such setting.
+The key is read from ANTHROPIC_API_KEY. Automatic prompt caching is on. Claude no longer takes a temperature, so there
+is no such setting.
 """
 
 import re
@@ -27,8 +27,8 @@ from ltm_bench.adapters import (
     sendable,
 )
 
-# How many of Claude's tokens one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
-# since Claude 4.7 the same text counts about 30 % more than before, and it was the larger count before that.
+# The most of Claude's tokens that one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
+# since Claude 4.7 the same text has about 30 % more tokens than before, and even then it had more than ours.
 _RATIO = 1.5
 
 
@@ -40,7 +40,7 @@ _BETAS = {
 
 
 def _edits(compact_at: int | None, clear_tools_at: int | None) -> list[dict[str, Any]]:
-    """Return what Anthropic is to do to a conversation, and from how many tokens on."""
+    """Return the context edits that Anthropic should apply to a conversation, and from how many tokens on."""
     wanted = zip(_BETAS, (compact_at, clear_tools_at), strict=True)
     return [
         {"type": kind, "trigger": {"type": "input_tokens", "value": at}}
@@ -125,13 +125,13 @@ class AnthropicChat(SdkChatModel):
     @property
     def provider(self) -> str | None:
         """Anthropic, at its own server and while prices are known."""
-        # Written for an hour a token costs more, and usage does not tell the two apart: unknown stays unknown.
+        # Cache writes for an hour cost more, and usage does not distinguish them: the cost stays unknown.
         return "anthropic" if self.endpoint.is_list_priced and self._ttl == "5m" else None
 
     async def request(
         self, client: anthropic.AsyncAnthropic, prompt: Prompt, use: ToolUse | None = None
     ) -> Any:
-        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
+        """Send a request, with tools if there are any, and return the answer as the SDK parses it."""
         caching = {"type": "ephemeral"} if self._ttl == "5m" else {"type": "ephemeral", "ttl": self._ttl}
         body: dict[str, object] = {
             "model": self.model,
@@ -162,14 +162,14 @@ class AnthropicChat(SdkChatModel):
         )
 
     def read(self, answer: Any) -> Reply:
-        """Read an answer, of which the SDK validates neither the type nor the fields."""
+        """Read an answer; the SDK validates neither its type nor its fields."""
         try:
             if not isinstance(answer, anthropic.types.Message | anthropic.types.beta.BetaMessage):
                 raise TypeError(f"it is not JSON: {answer!r}")
             text = "".join(block.text for block in answer.content if block.type == "text")
             finish = answer.stop_reason
             usage = self.used(answer)
-            # One that failed has no content, and stands for nothing.
+            # A failed one has no content, and means nothing.
             summaries = [block for block in answer.content if block.type == "compaction" and block.content]
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
@@ -189,7 +189,7 @@ class AnthropicChat(SdkChatModel):
         return Compacted(text, usage, end, said=(said,), tokens=tokens)
 
     def calls(self, answer: Any) -> list[ToolCall]:
-        """Return the calls of tools in an answer."""
+        """Return the tool calls in an answer."""
         try:
             blocks = [block for block in answer.content if block.type == "tool_use"]
             return [
@@ -200,22 +200,22 @@ class AnthropicChat(SdkChatModel):
             raise self.endpoint.unreadable(str(error)) from error
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
-        """Return an answer that calls tools, and what came of the calls, as messages of the next request."""
+        """Return an answer that calls tools, and the calls' results, as messages for the next request."""
         results = [
             {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": failed}
             for call, (text, failed) in done
         ]
-        # As it came: a block of thinking must be sent back whole.
+        # Unchanged: a thinking block must be sent back whole.
         said = [block.to_dict(mode="json") for block in answer.content]
         return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None if it does not say."""
+        """Return an answer's usage; None if it does not report any."""
         spent: anthropic.types.Usage | anthropic.types.beta.BetaUsage | None = answer.usage
         if spent is None:
             return None
         details = spent.output_tokens_details
-        # What writing a summary took is told beside all else, and is not in the sums.
+        # The usage of writing a summary is reported separately, and is not in the totals.
         each = [spent, *(one for one in getattr(spent, "iterations", None) or () if one.type == "compaction")]
         return Usage(
             uncached=sum(one.input_tokens for one in each),
@@ -228,10 +228,10 @@ class AnthropicChat(SdkChatModel):
         )
 
     def describe(self, model: Any) -> list[Finding]:
-        """Say until when the server has the model, and how large its window is."""
-        if not isinstance(model, anthropic.types.ModelInfo):  # what is not JSON comes through as text
+        """Report until when the server offers the model, and how large its window is."""
+        if not isinstance(model, anthropic.types.ModelInfo):  # the SDK returns anything but JSON as text
             raise ValueError("it is not JSON")
-        # The SDK validates none of these, and other servers that speak the protocol may say less.
+        # The SDK validates none of these, and other servers that speak the protocol may omit some.
         life, ends, window = (
             getattr(model, field, None) for field in ("lifecycle", "retires_at", "max_input_tokens")
         )

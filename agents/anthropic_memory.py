@@ -1,10 +1,10 @@
-"""Claude with its memory tool: what it wants to remember, it writes into files in the run's folder, and reads again.
+"""Claude with its memory tool: it keeps what it wants to remember in files in the run's folder, and reads them again.
 
-The files are kept by the SDK's own helper. They are all that is left of what no longer fits into `window`, which is
-small here on purpose: a large one would leave nothing to remember. For every reply Claude may call the tool in so many
-`rounds`; the usage is that of all its requests. Every user has a folder and a conversation of their own.
+The SDK's own helper manages the files. They are all that remains once something no longer fits into `window`, which is
+small on purpose: a large one would leave nothing to remember. For every reply Claude may call the tool in up to
+`rounds` rounds; usage covers all its requests. Every user has their own folder and conversation.
 
-What it only observes is in its window until it falls out; no file is written for it.
+Observed turns stay in its window until they drop out; no file is written for them.
 """
 
 from __future__ import annotations
@@ -116,18 +116,18 @@ class AnthropicMemory(AnthropicChat):
     # The files
 
     async def open(self, home: Path) -> None:
-        """Make the client, and say where the files are."""
+        """Make the client, and set the folder of the files."""
         await super().open(home)
         self._home = home
         self._journal = FolderJournal(home / "written.jsonl")
 
     def _folder(self, user: str | None) -> Folder:
-        """Return where a user's files are; the SDK's helper keeps them in `memories`."""
+        """Return the folder of a user's files; the SDK's helper keeps them in `memories`."""
         base = self._home / "files" if user is None else user_folder(self._home, user, "files")
         return Folder(base / "memories")
 
     def _note(self, change: Change, files: Files) -> None:
-        """Remember of every line in a user's files when it was written."""
+        """Record for every line in a user's files when it was written."""
         for path in change.edits:
             for line in files.get(path, b"").decode("utf-8", "replace").splitlines():
                 self._written.setdefault((change.user, path, line.strip()), change)
@@ -139,20 +139,20 @@ class AnthropicMemory(AnthropicChat):
             await self.restore(())
 
     def _turn_to(self, user: str | None) -> None:
-        """Go on with a user's own conversation."""
+        """Continue a user's own conversation."""
         if user not in self._conversations:
             self._conversations[user] = self._new_conversation()
         self._conversation = self._conversations[user]
 
     async def reply(self, message: Message) -> Reply:
-        """Answer, and write into the files what is worth keeping. Where that fails, the files are as they were."""
+        """Answer, and write into the files what is worth keeping. On failure, the files are restored."""
         await self._ready()
         self._turn_to(message.user)
         folder = self._folder(message.user)
         before = folder.read()
         try:
             reply = await self.answer(self.frozen(message), self._toolbox(folder))
-        except BaseException:  # whatever it is, a cancellation too
+        except BaseException:  # any failure, cancellation included
             folder.write(before)
             raise
         self._keep_changes(Turn(message, reply), message.user, before, folder.read())
@@ -163,7 +163,7 @@ class AnthropicMemory(AnthropicChat):
         return _MemoryTool(folder, self._rounds, int(self._spare / self._ratio))
 
     def _keep_changes(self, turn: Turn, user: str | None, before: Files, after: Files) -> None:
-        """Write down what was changed, so that a run that is resumed has the files of its log."""
+        """Record the changes, so that a resumed run has the files that match its log."""
         if (change := self._journal.note(turn, user, before, after)) is not None:
             self._note(change, after)
 
@@ -206,7 +206,7 @@ class AnthropicMemory(AnthropicChat):
             self._folder(user).write(own)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze the conversation and the files; whatever is written for the answer is written into a copy."""
+        """Freeze the conversation and the files; writes for the answer go into a copy."""
         await self._ready()
         self._turn_to(message.user)
         prompt, files = self.frozen(message), self._folder(message.user).read()
@@ -220,7 +220,7 @@ class AnthropicMemory(AnthropicChat):
         return answer
 
     def reserve(self, message: Message) -> Usage:
-        """Return the most that replying can use: in every round all of the prompt newly cached, and a full answer."""
+        """Return the most that a reply can use: in every round the whole prompt newly cached, and a full answer."""
         self._turn_to(message.user)
         prompt = self._conversation.most_tokens(stamped(message))
         if not prompt:
@@ -235,7 +235,7 @@ class AnthropicMemory(AnthropicChat):
         )
 
     def usage_model(self) -> None:
-        """Return nothing: how often a model uses its memory cannot be simulated; `reserve` says the most."""
+        """Return nothing: how often a model uses its memory cannot be simulated; `reserve` gives the upper bound."""
         return
 
     # Its memory
@@ -253,7 +253,7 @@ class AnthropicMemory(AnthropicChat):
                         yield Memory(text, at, turn, id=name, user=user)
 
     async def forget(self, query: str) -> int:
-        """Delete the lines that are about something from all files; the window still shows what was said lately."""
+        """Delete the lines about something from all files; the window still shows what was said recently."""
         gone = 0
         for user in sorted({user for user, _, _ in self._written}, key=str):
             folder = self._folder(user)
@@ -285,7 +285,7 @@ class _MemoryTool(Toolbox):
         except ToolError as error:
             return ToolAnswer(str(error), failed=True)
         except (OSError, AttributeError, TypeError, ValueError, NotImplementedError) as error:
-            # What the helper makes of arguments that are missing or of the wrong type.
+            # What the helper raises for arguments that are missing or of the wrong type.
             return ToolAnswer(
                 f"{type(error).__name__}: {error}".replace(str(self._helper.base_path), ""), failed=True
             )

@@ -1,11 +1,12 @@
-"""Graphiti: a model makes a graph of facts, with times, of every turn; those near to a message go to a core model.
+"""Graphiti: a model builds a graph of dated facts from every turn; a core model gets those nearest to a message.
 
-Graphiti runs in this process, on FalkorDB Lite, which is a server that is started here and listens to nobody else. It
-extracts with `model`, from an OpenAI-compatible server, and the same model answers unless `core` names another. Every
-user has a graph. After every turn the graphs are written into the run's folder; a resumed run goes back to one of the
-last three states, and tells everything again if none of them fits.
+Graphiti runs in this process, on FalkorDB Lite, a server that is started here and listens to nobody else. It extracts
+with `model`, from an OpenAI-compatible server, and the same model answers unless `core` names another. Every user has a
+graph. After every turn the graphs are written into the run's folder; a resumed run goes back to one of the last three
+states, and tells everything again if none of them fits.
 
-What extraction uses is part of a reply's usage, for observed turns of the next reply's. Embeddings stand beside it.
+The tokens of extraction are part of a reply's usage; those of observed turns are part of the next reply's. Embeddings
+are reported separately.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _TRIES = 3
 
 
 class Graphiti(MemoryProduct):
-    """Remembers the facts that Graphiti extracts, for every user apart, and answers through another adapter.
+    """Remembers the facts that Graphiti extracts, separately for every user, and answers through another adapter.
 
     Args:
         model: The model that extracts facts, as the server knows it; it must keep to JSON schemas.
@@ -100,10 +101,10 @@ class Graphiti(MemoryProduct):
     async def open(self, home: Path) -> None:
         """Import Graphiti, and start the database with the newest state."""
         await super().open(home)
-        # Its telemetry is on unless this says otherwise before it is asked.
+        # Its telemetry is on unless this is set before it is read.
         os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
         need("graphiti", "graphiti_core")
-        if tuple(sys.version_info) < (3, 12):  # type checkers would take the rest for unreachable
+        if tuple(sys.version_info) < (3, 12):  # type checkers would consider the rest unreachable
             raise ConfigError(
                 f"graphiti: FalkorDB Lite needs Python 3.12 or later, and this is {sys.version.split()[0]}"
             )
@@ -161,7 +162,7 @@ class Graphiti(MemoryProduct):
             server._cleanup()
 
     async def _keep(self, count: int) -> None:
-        """Write down the graphs as they are, after so many turns."""
+        """Save the graphs as they are after so many turns."""
         await self._falkor.connection.save()
         kept = self._states / f"{count}.rdb"
         part = kept.with_suffix(".part")
@@ -180,7 +181,7 @@ class Graphiti(MemoryProduct):
                 api_key="unused", model=place.model, small_model=place.model
             )
             model = clients.OpenAIGenericClient(settings, client=self._client)
-            model._generate_response_with_retry = _asking(model)  # we wait and try again, and not so long
+            model._generate_response_with_retry = _asking(model)  # we retry ourselves, with shorter pauses
             ranking = need("graphiti", "graphiti_core.cross_encoder.openai_reranker_client")
             driver = need("graphiti", "graphiti_core.driver.falkordb_driver").FalkorDriver(
                 falkor_db=self._falkor, database=_named(user)
@@ -223,7 +224,7 @@ class Graphiti(MemoryProduct):
         return rows
 
     def _watch(self, completions: Any) -> None:
-        """Count what every request for an extraction uses, and send only what models of today take."""
+        """Count the usage of every extraction request, and send only parameters that current models accept."""
         create, vendor = completions.create, self.endpoint.is_vendor
         provider = "openai" if self.endpoint.is_list_priced else None
 
@@ -272,7 +273,7 @@ class Graphiti(MemoryProduct):
         self._ledger.finish(turn, {**known, "spent": self._tally.turn()})
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
-        """Go back to the graphs as they were after these turns; to empty ones where that state is not kept."""
+        """Go back to the graphs as they were after these turns, or to empty ones if that state is not kept."""
         count = len(turns) if (self._states / f"{len(turns)}.rdb").exists() else 0
         await self._stop()
         self._ledger.cut(count)
@@ -280,23 +281,23 @@ class Graphiti(MemoryProduct):
         return count
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
-        """Take up what was extracted since the last reply, which the next one is billed for."""
+        """Restore the usage of extraction since the last reply, which the next reply is billed for."""
         self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
 
     def billed(self, usage: Usage | None) -> Usage | None:
-        """Add what Graphiti used since the last reply."""
+        """Add Graphiti's usage since the last reply."""
         return self._tally.settle(usage)
 
     def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Take what was just looked up out of what the next reply is billed for."""
+        """Exclude the lookup just made from the usage of the next reply."""
         return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the facts that Graphiti finds of nobody in particular."""
+        """Return the facts that Graphiti finds for no particular user."""
         return await self.find(query, limit, None)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return the facts that Graphiti finds of a user, by their words and by their vectors."""
+        """Return the facts that Graphiti finds for a user, by their words and by their vectors."""
         if not (query := sendable(query).strip()):
             return []
         with self.endpoint.explaining():
@@ -336,7 +337,7 @@ class Graphiti(MemoryProduct):
             yield self._memory(edge, user)
 
     async def forget(self, query: str) -> int:
-        """Delete the facts that are about something; what Graphiti says of a thing in its summary stays."""
+        """Delete the facts about something; Graphiti's summaries of entities stay."""
         gone = [(user, edge) for user, edge in await self._edges() if is_about(edge.fact, query)]
         with self.endpoint.explaining():
             for user, edge in gone:
@@ -359,7 +360,7 @@ class Graphiti(MemoryProduct):
 
 
 def _asking(model: Any) -> Any:
-    """Return what asks a model again only where its answer is no JSON; the SDK does so where it failed."""
+    """Return a retry that repeats a model call only if its answer is not JSON; the SDK retries failures."""
 
     async def ask(*arguments: Any, **settings: Any) -> Any:
         for _ in range(_TRIES - 1):

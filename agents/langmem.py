@@ -1,11 +1,11 @@
-"""LangMem: a model keeps a store of memories up to date after every turn; those near to a message go to a core model.
+"""LangMem: a model updates a store of memories after every turn; a core model gets those nearest to a message.
 
 LangMem's memory store manager runs in this process, over LangGraph's in-memory store. It manages with `model`, from an
-OpenAI-compatible server, and the same model answers unless `core` names another. What a turn changed in the store is
-written into the run's folder, so that a run is resumed with the store as it was.
+OpenAI-compatible server, and the same model answers unless `core` names another. The changes that each turn makes to
+the store are recorded in the run's folder, so that a resumed run has the store as it was.
 
-The tokens of managing are part of a reply's usage, those of turns that were only observed of the next reply's. What
-embedding takes stands beside it.
+The tokens of managing are part of a reply's usage; those of observed turns are part of the next reply's. Embedding is
+reported separately.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ltm_bench.adapters import (
 
 
 class LangMem(MemoryProduct):
-    """Remembers what LangMem's manager keeps, for every user apart, and answers through another adapter.
+    """Remembers what LangMem's manager keeps, separately for every user, and answers through another adapter.
 
     Args:
         model: The model that manages the memories, as the server knows it; it must call tools.
@@ -109,7 +109,7 @@ class LangMem(MemoryProduct):
         put = need("langmem", "langgraph.store.base").PutOp
 
         class Store(memory.InMemoryStore):  # type: ignore[name-defined,misc]  # its package is imported only here
-            """LangGraph's store, which notes what was changed in it."""
+            """LangGraph's store, with a record of its changes."""
 
             async def abatch(self, ops: Iterable[Any]) -> list[Any]:
                 ops = list(ops)
@@ -121,20 +121,20 @@ class LangMem(MemoryProduct):
         self._model = chat.ChatOpenAI(
             model=place.model,
             base_url=place.url,
-            api_key=lambda: place.key,  # not a string, so that no repr has it
+            api_key=lambda: place.key,  # not a string, so that no repr contains it
             timeout=place.timeout,
             max_retries=place.max_retries,
             http_async_client=self._http,  # LangChain's own would be shared with other runs
-            http_socket_options=(),  # or it would overlook a proxy, and say so
+            http_socket_options=(),  # otherwise it would ignore a proxy, and warn
         )
         self._managers: dict[str | None, Any] = {}
 
     def _space(self, user: str | None) -> tuple[str, ...]:
-        """Return where a user's memories are in the store."""
+        """Return the namespace of a user's memories in the store."""
         return ("ltm-bench", self._name, "everybody" if user is None else f"user {user}")
 
     def _manager(self, user: str | None) -> Any:
-        """Return what manages the memories of a user."""
+        """Return the manager of a user's memories."""
         if user not in self._managers:
             self._managers[user] = need("langmem", "langmem").create_memory_store_manager(
                 self._model,
@@ -180,7 +180,7 @@ class LangMem(MemoryProduct):
             raise
         except Exception as error:  # LangChain's, LangGraph's, the SDK's
             raise self.endpoint.explain(next(iter(self._failures), error)) from error
-        if self._failures:  # LangMem takes them for mistakes of the model's, and carries on
+        if self._failures:  # LangMem treats them as mistakes of the model, and goes on
             raise self.endpoint.explain(self._failures[0])
         self._note(turn, self._changes)
         self._ledger.finish(turn, {"changes": dict(self._changes), "spent": self._tally.turn()})
@@ -193,13 +193,13 @@ class LangMem(MemoryProduct):
                 self._told[name] = (turn.message.turn, turn.message.at, turn.message.user)
 
     def _counter(self) -> Any:
-        """Return what LangChain calls back after every call to a model."""
+        """Return the callback that LangChain invokes after every model call."""
         failures = self._failures
         tally, provider = self._tally, "openai" if self.endpoint.is_list_priced else None
         base: Any = need("langmem", "langchain_core.callbacks").BaseCallbackHandler
 
         class Counter(base):  # type: ignore[misc]  # its package is imported only here
-            """Counts the tokens of a call, and keeps what it failed with."""
+            """Counts the tokens of a call, and keeps its error."""
 
             def on_llm_end(self, response: Any, **more: Any) -> None:
                 for each in response.generations:
@@ -213,16 +213,16 @@ class LangMem(MemoryProduct):
     # The agent
 
     async def hear(self, turn: Turn) -> None:
-        """Have the manager look at a turn."""
+        """Pass a turn to the manager."""
         await self._manage(turn)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
-        """Keep what these turns changed; `resumed` rebuilds the store from it."""
+        """Keep the changes of these turns; `resumed` rebuilds the store from them."""
         self._ledger.cut(len(turns))
         return len(turns)
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
-        """Rebuild the store from what every turn changed."""
+        """Rebuild the store from the recorded changes of every turn."""
         if self._restored:
             self._make()
             self._told.clear()
@@ -236,19 +236,19 @@ class LangMem(MemoryProduct):
         self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
 
     def billed(self, usage: Usage | None) -> Usage | None:
-        """Add what managing used since the last reply."""
+        """Add the manager's usage since the last reply."""
         return self._tally.settle(usage)
 
     def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Take what was just looked up out of what the next reply is billed for."""
+        """Exclude the lookup just made from the usage of the next reply."""
         return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the memories of nobody in particular that are nearest."""
+        """Return the nearest memories that belong to no particular user."""
         return await self.find(query, limit, None)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return the memories of a user that are nearest."""
+        """Return the nearest memories of a user."""
         if not query.strip():
             return []
         with self.endpoint.explaining():
@@ -267,7 +267,7 @@ class LangMem(MemoryProduct):
             yield self._memory(item)
 
     async def forget(self, query: str) -> int:
-        """Delete the memories that are about something; a run that is resumed does not bring them back."""
+        """Delete the memories about something; a resumed run does not restore them."""
         gone = [each async for each in self.memories() if is_about(each.text, query)]
         for memory in gone:
             assert memory.id is not None
@@ -275,7 +275,7 @@ class LangMem(MemoryProduct):
             self._told.pop(memory.id, None)
             self._ledger.heard[-1].data["changes"][memory.id] = None
         if gone:
-            self._ledger.cut(len(self._ledger.heard))  # written anew
+            self._ledger.cut(len(self._ledger.heard))  # rewritten
         return len(gone)
 
     async def examine(self) -> Sequence[Finding]:

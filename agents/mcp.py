@@ -2,13 +2,13 @@
 
     --agent mcp -A core=openai:gpt-6-luna -A command="npx -y @modelcontextprotocol/server-memory@2026.8.31"
 
-The core is shown the server's tools and uses them as it likes, in so many `rounds` a reply; what it does not store is
-lost once it no longer fits into its `window`. With `store` and `search` named it has no choice: every turn is stored
-with the one tool, and what the other one finds for a message is put before the core.
+The core sees the server's tools and uses them as it likes, in up to `rounds` rounds per reply; whatever it does not
+store is lost once it no longer fits into its `window`. If `store` and `search` are named, it has no choice: the one
+tool stores every turn, and the core gets what the other one finds for a message.
 
-A server that is started here and keeps its files in {home} is the run's own: it is set back to what the log says when
-the run is resumed, it can be forked, and every user has one. A server at a URL is one for all; where it has heard more
-than the log, the run cannot be resumed.
+A server that is started here and keeps its files in {home} belongs to the run: resuming resets it to the state of the
+log, it can be forked, and every user has their own. A server at a URL is shared by all; if it has heard more than the
+log, the run cannot be resumed.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Mcp(Agent):
         self._chosen = Core(core, settings, window) if store else None
         self._core = core
         self._settings: dict[str, Any] = {**settings, "window": window - self._spare, "system": _SYSTEM}
-        self._model = self._new_chat()  # a wrong setting shows at once
+        self._model = self._new_chat()  # a wrong setting fails at once
         asked = self._model or self._chosen
         assert asked is not None
         self.connections, self.metered = asked.connections, asked.metered
@@ -163,7 +163,7 @@ class Mcp(Agent):
         await self._mind(None)
 
     async def _mind(self, user: str | None) -> _Mind:
-        """Return what a user has of this agent: a server, if it is the run's own, and a conversation with the core."""
+        """Return a user's part of this agent: a server, if the run owns it, and a conversation with the core."""
         key = user if self.keeps_users else None
         if key not in self._minds:
             shared = self._minds.get(None) if not self._local else None
@@ -171,7 +171,7 @@ class Mcp(Agent):
                 self._home / "server" if user is None else user_folder(self._home, user, "server")
             )
             if self._restored and self._local:
-                folder.write({})  # whatever an older conversation has left there
+                folder.write({})  # leftovers of an older conversation
             mind = _Mind(folder, self._new_chat(), deque(maxlen=self._newest))
             if mind.chat is not None:
                 await mind.chat.open(self._home)
@@ -216,7 +216,7 @@ class Mcp(Agent):
         return mind.folder.read() if self._local else {}
 
     async def _reset(self, mind: _Mind, files: Mapping[str, bytes]) -> None:
-        """Have a server of the run's own start again with these files."""
+        """Restart a server of the run's own with these files."""
         if self._local:
             await mind.server.stop()
             mind.folder.write(files)
@@ -225,10 +225,10 @@ class Mcp(Agent):
     # The agent
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Set the run's own server back to these turns, and tell it what it has not heard.
+        """Reset the run's own server to these turns, and tell it what it has not heard.
 
-        Raises CannotResume if the server is not the run's own and has heard more, or where the core cannot be asked
-        again to store what is missing.
+        Raises CannotResume if the server is not the run's own and has heard more, or if the core cannot be asked again
+        to store what is missing.
         """
         turns = list(turns)
         agreed = self._ledger.agreed(turns)
@@ -258,7 +258,7 @@ class Mcp(Agent):
             await self.restore(())
 
     async def _take(self, turn: Turn) -> None:
-        """Have a turn among those that the core sees."""
+        """Add a turn to those that the core sees."""
         mind = await self._mind(turn.message.user)
         mind.recent.append(turn)
         if mind.chat is not None:
@@ -266,7 +266,7 @@ class Mcp(Agent):
         self._last = turn
 
     async def observe(self, turn: Turn) -> None:
-        """Have the server store a turn, where a tool is named for that; the core sees it as one of the newest."""
+        """Store a turn on the server, if a tool is named for that; the core sees it among the newest."""
         await self._ready()
         mind = await self._mind(turn.message.user)
         self._ledger.begin(turn.message.turn)
@@ -292,7 +292,7 @@ class Mcp(Agent):
         await self._use(mind.server, "store", values)
 
     async def reply(self, message: Message) -> Reply:
-        """Answer with what the memory gives, and store what is worth it; where that fails, nothing has been stored."""
+        """Answer from the memory, and store what is worth storing; on failure, nothing has been stored."""
         await self._ready()
         mind = await self._mind(message.user)
         if self._chosen is not None:
@@ -307,7 +307,7 @@ class Mcp(Agent):
         self._ledger.begin(message.turn)
         try:
             reply = await self._answer(mind.chat, message, mind.server)
-        except BaseException:  # whatever it is, a cancellation too
+        except BaseException:  # any failure, cancellation included
             await self._reset(mind, before)
             raise
         turn = Turn(message, reply)
@@ -321,7 +321,7 @@ class Mcp(Agent):
 
     @property
     def _room(self) -> int:
-        """Tokens of our counter that calls and their answers may take up."""
+        """The most tokens, by our counter, for tool calls and their answers."""
         return max(256, (self._spare - _DESCRIBED // 2) // 2)
 
     async def _looked_up(self, mind: _Mind, message: Message) -> Message:
@@ -344,7 +344,7 @@ class Mcp(Agent):
         return [Memory(said) for said, _ in items_in(data if data is not None else text)][:limit]
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze what the server finds, or its files: then the core uses a copy of it."""
+        """Freeze what the server finds, or its files, of which the core then uses a copy."""
         if self.forks == "no":
             return await super().fork(message)
         await self._ready()
@@ -376,7 +376,7 @@ class Mcp(Agent):
         return answer
 
     def reserve(self, message: Message) -> Usage | None:
-        """Return the most that a reply can use: in every round all of a full prompt, and a full answer."""
+        """Return the most that a reply can use: in every round a full prompt and a full answer."""
         if self._chosen is not None:
             return self._chosen.reserve(message)
         mind = self._minds.get(message.user if self.keeps_users else None)
@@ -409,7 +409,7 @@ class Mcp(Agent):
         return items_in(data if data is not None else text)
 
     async def forget(self, query: str) -> int:
-        """Delete, one by one, what is listed and is about something."""
+        """Delete, one by one, the listed items about something."""
         if not (self._tools["listing"] and self._tools["forgetting"]):
             raise NotImplementedError("mcp: no tools are named that list and delete (listing, forgetting)")
         gone = 0
@@ -439,7 +439,7 @@ class Mcp(Agent):
 
 
 class _Mind:
-    """What a user has of the agent."""
+    """A user's part of the agent."""
 
     server: McpServer
 
@@ -458,7 +458,7 @@ def _object(name: str, text: str) -> dict[str, Any]:
 
 
 def _guessed(server: McpServer, role: str, name: str) -> dict[str, str]:
-    """Return arguments for a tool that needs one text and nothing else."""
+    """Return arguments for a tool that needs only a single text."""
     schema = next(tool.schema for tool in server.tools if tool.name == name)
     needed = list(schema.get("required", ()))
     if len(needed) != 1 or schema["properties"][needed[0]].get("type") != "string":

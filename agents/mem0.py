@@ -1,11 +1,11 @@
-"""Mem0's open-source memory: a model extracts facts from every turn, those near to a message are given to a core model.
+"""Mem0's open-source memory: a model extracts facts from every turn; a core model gets those nearest to a message.
 
 Mem0 runs in this process; its facts are in a local Qdrant inside the run's folder. It extracts with `model`, from an
 OpenAI-compatible server, and the same model answers unless `core` names another. Times are the benchmark's.
 
-The tokens of extraction are part of a reply's usage, those of turns that were only observed of the next reply's. What
-embedding takes stands beside it. Keyword search and entity links need packages that Mem0 leaves
-out by default (`mem0ai[nlp]`, `fastembed`); where they are installed, Mem0 uses them.
+The tokens of extraction are part of a reply's usage; those of observed turns are part of the next reply's. Embedding is
+reported separately. Keyword search and entity links need packages that Mem0 does not install by default (`mem0ai[nlp]`,
+`fastembed`); if they are installed, Mem0 uses them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _alone = Lock()
 
 
 class Mem0(MemoryProduct):
-    """Remembers what Mem0 extracts, for every user apart, and answers through another adapter.
+    """Remembers what Mem0 extracts, separately for every user, and answers through another adapter.
 
     Args:
         model: The model that extracts facts, as the server knows it.
@@ -116,7 +116,7 @@ class Mem0(MemoryProduct):
     async def open(self, home: Path) -> None:
         """Import Mem0, and open its files in `home`."""
         await super().open(home)
-        # Here and not in the thread: of several threads that import the same packages some get halves of them.
+        # Here and not in the thread: when several threads import the same packages, some get half-initialised ones.
         with _untold(home):
             for package in ("mem0", "qdrant_client", "httpx"):
                 need("mem0", package)
@@ -138,7 +138,7 @@ class Mem0(MemoryProduct):
                         "config": {
                             **model,
                             "model": "text-embedding-3-small" if self._own else self._embedder,
-                            # Said only where it is not the default: servers reject the parameter that it becomes.
+                            # Sent only if it is not the default: servers reject the resulting parameter.
                             **({} if self._dimensions == 1536 else {"embedding_dims": self._dimensions}),
                         },
                     },
@@ -155,7 +155,7 @@ class Mem0(MemoryProduct):
                 }
             )
             memory = self._memory
-            for part in (memory.llm, memory.embedding_model):  # with our patience, and counted
+            for part in (memory.llm, memory.embedding_model):  # with our timeout, and counted
                 part.client.close()
                 part.client = self._client
             self._calls.watch(self._client.chat.completions)
@@ -186,11 +186,11 @@ class Mem0(MemoryProduct):
         self._ledger.finish(last, self._tally.turn(), with_it=before)
 
     def _named(self, user: str | None) -> str:
-        """Return what Mem0 calls a user."""
+        """Return Mem0's id for a user."""
         return self._name if user is None else f"{self._name}/{user}"
 
     def _facts(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return everything that is stored, of all users: ids, and what Mem0 keeps with them."""
+        """Return everything stored for all users: ids, and Mem0's data for each."""
         points, _ = self._memory.vector_store.list(top_k=10_000_000)
         return [(str(point.id), point.payload) for point in points]
 
@@ -223,17 +223,17 @@ class Mem0(MemoryProduct):
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
-        """Inside the block, raise AgentError for what Mem0 fails with, and for failures that it passes over."""
+        """Inside the block, raise AgentError for Mem0's errors, and for failures that it ignores."""
         self._calls.failure = None
         try:
             yield
-        except Exception as error:  # Mem0 wraps what its parts raise, or does not
+        except Exception as error:  # Mem0 wraps the errors of its parts, but not always
             raise self.endpoint.explain(self._calls.failure or error) from error
-        if self._calls.failure is not None:  # Mem0 carries on without what it could not embed
+        if self._calls.failure is not None:  # Mem0 goes on without the texts that it could not embed
             raise self.endpoint.explain(self._calls.failure)
 
     def _cut(self, turns: Sequence[Turn]) -> None:
-        """Delete the facts of turns that are not these, and show Mem0 the last messages of these again."""
+        """Delete the facts of all turns but these, and show Mem0 the last messages of these again."""
         vouched = {(turn.message.turn, fingerprint(turn)) for turn in turns}
         try:
             for name, fact in self._facts():
@@ -268,30 +268,30 @@ class Mem0(MemoryProduct):
         kept = len(turns)
         while (
             kept and self._ledger.heard[kept - 1].data is None
-        ):  # a session that is cut in the middle goes whole
+        ):  # a session cut in the middle is deleted whole
             kept -= 1
         await self._call(self._cut, turns[:kept])
         self._ledger.cut(kept)
         return kept
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
-        """Take up what was extracted since the last reply, which the next one is billed for."""
+        """Restore the usage of extraction since the last reply, which the next reply is billed for."""
         self._tally.owe(turns, [heard.data or () for heard in self._ledger.heard])
 
     def billed(self, usage: Usage | None) -> Usage | None:
-        """Add what Mem0 used since the last reply."""
+        """Add Mem0's usage since the last reply."""
         return self._tally.settle(usage)
 
     def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Take what was just looked up out of what the next reply is billed for."""
+        """Exclude the lookup just made from the usage of the next reply."""
         return self._tally.apart()
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the facts that Mem0 finds of nobody in particular."""
+        """Return the facts that Mem0 finds for no particular user."""
         return await self.find(query, limit, None)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return the facts that Mem0 finds of a user."""
+        """Return the facts that Mem0 finds for a user."""
         return await self._call(self._search, query, limit, user)
 
     async def memories(self) -> AsyncIterator[Memory]:
@@ -300,7 +300,7 @@ class Mem0(MemoryProduct):
             yield memory
 
     async def forget(self, query: str) -> int:
-        """Delete the facts that are about something."""
+        """Delete the facts about something."""
         return await self._call(self._forget, query)
 
     async def examine(self) -> Sequence[Finding]:
@@ -336,15 +336,15 @@ def _messages(turn: Turn) -> list[dict[str, str]]:
 
 @contextmanager
 def _untold(home: Path) -> Iterator[None]:
-    """Import Mem0 so that it reports to nobody, and makes its folder here and not in the user's own."""
-    logging.getLogger("mem0").setLevel(logging.CRITICAL)  # its errors hold what providers say of keys
+    """Import Mem0 without telemetry, and with its folder here instead of in the user's home."""
+    logging.getLogger("mem0").setLevel(logging.CRITICAL)  # its errors contain providers' messages about keys
     wanted = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(home.resolve() / "mem0")}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
         yield
         telemetry = need("mem0", "mem0.memory.telemetry")
-        if telemetry.MEM0_TELEMETRY:  # somebody else in this process has imported it before
+        if telemetry.MEM0_TELEMETRY:  # other code in this process has already imported it
             raise ConfigError("mem0: its telemetry is on; start again with MEM0_TELEMETRY=False")
     finally:
         for name, value in before.items():
@@ -355,9 +355,9 @@ def _untold(home: Path) -> Iterator[None]:
 
 
 class _Calls:
-    """Makes Mem0's own calls, counts what they use, and keeps what they failed with: Mem0 ignores some failures.
+    """Makes Mem0's calls, counts their usage, and records their failures, since Mem0 ignores some.
 
-    They are made on the run's event loop, since nothing can stop a thread that waits for an answer.
+    They run on the run's event loop, since nothing can stop a thread that waits for an answer.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -370,7 +370,7 @@ class _Calls:
         self._stopped = False
 
     def stop(self) -> None:
-        """Cancel the calls under way, and refuse new ones."""
+        """Cancel pending calls, and refuse new ones."""
         self._stopped = True
         for asked in list(self._asked):
             asked.cancel()
@@ -386,13 +386,13 @@ class _Calls:
             self._asked.discard(asked)
 
     def watch(self, resource: Any) -> None:
-        """Watch a resource of a client from now on; Mem0, in its threads, gets answers and no coroutines."""
+        """Watch a client's resource from now on; Mem0, in its threads, gets answers instead of coroutines."""
         create = resource.create
 
         def answer_to(**parameters: Any) -> Any:
             try:
                 answer = self._ask(create(**parameters))
-            except Exception as error:  # Mem0 may pass over it
+            except Exception as error:  # Mem0 may ignore it
                 self.failure = error
                 raise
             self._tally.add(self._usage(answer))
@@ -407,7 +407,7 @@ class _Calls:
         details = getattr(spent, "prompt_tokens_details", None)
         return usage_of(
             prompt=spent.prompt_tokens,
-            output=getattr(spent, "completion_tokens", 0),  # an embedding has none
+            output=getattr(spent, "completion_tokens", 0),  # embeddings have none
             cache_read=getattr(details, "cached_tokens", 0),
             model=answer.model,
             provider=self._provider,
@@ -415,7 +415,7 @@ class _Calls:
 
 
 class _Own:
-    """An embedder of ours or the user's in the place of Mem0's."""
+    """One of our embedders, or the user's, in place of Mem0's."""
 
     def __init__(self, name: str, dimensions: int) -> None:
         self._embed = embedder_of(name)

@@ -25,14 +25,14 @@ from ltm_bench.adapters import (
     usage_of,
 )
 
-# How many of the model's tokens one token of our counter (cl100k_base) can become. OpenAI's own newer vocabularies
-# are larger, so their counts are lower but for odd languages; models on other servers often have smaller ones.
+# The most of the model's tokens that one token of our counter (cl100k_base) can become. OpenAI's newer vocabularies are
+# larger, so their counts are lower except in rare languages; models on other servers often have smaller ones.
 _VENDOR_RATIO = 1.05
 _OTHER_RATIO = 1.25
 
 
 class OpenAIChat(SdkChatModel):
-    """A conversation with one model. Nothing is sent that was not set: no temperature, no effort.
+    """A conversation with one model. Only settings that were given are sent: by default no temperature, no effort.
 
     Args:
         model: The model's name, as the server knows it.
@@ -97,11 +97,11 @@ class OpenAIChat(SdkChatModel):
         await super().open(home)
 
     async def request(self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None = None) -> Any:
-        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
+        """Send a request, with tools if there are any, and return the answer as the SDK parses it."""
         vendor = self.endpoint.is_vendor
         body: dict[str, object] = {
             "model": self.model,
-            # Reasoning models know only the first of these two, most other servers only the second.
+            # Reasoning models accept only the first of these two, most other servers only the second.
             "max_completion_tokens" if vendor else "max_tokens": self._max_output,
         }
         if vendor:
@@ -120,12 +120,12 @@ class OpenAIChat(SdkChatModel):
             ]
             if not use.allowed:
                 body["tool_choice"] = "none"
-        # The SDK's own create() looks through every message of every request: 30 ms for 200 of them, against 1.
+        # The SDK's own create() inspects every message of every request: 30 ms for 200 of them, against 1.
         content = prompt.request(body, "messages", system=True, more=use.messages if use else ())
         return await client.post("/chat/completions", content=content, cast_to=ChatCompletion)
 
     def read(self, answer: Any) -> Reply:
-        """Read an answer, of which the SDK validates neither the type nor the fields."""
+        """Read an answer; the SDK validates neither its type nor its fields."""
         try:
             if not isinstance(answer, ChatCompletion):
                 raise TypeError(f"it is not JSON: {answer!r}")
@@ -143,7 +143,7 @@ class OpenAIChat(SdkChatModel):
         return Reply(text, usage, Finish.LENGTH if finish == "length" else Finish.STOP)
 
     def calls(self, answer: Any) -> list[ToolCall]:
-        """Return the calls of tools in an answer."""
+        """Return the tool calls in an answer."""
         try:
             found = answer.choices[0].message.tool_calls or []
             return [
@@ -153,7 +153,7 @@ class OpenAIChat(SdkChatModel):
             raise self.endpoint.unreadable(str(error)) from error
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
-        """Return an answer that calls tools, and what came of the calls, as messages of the next request."""
+        """Return an answer that calls tools, and the calls' results, as messages for the next request."""
         message = answer.choices[0].message
         made = [
             {
@@ -168,7 +168,7 @@ class OpenAIChat(SdkChatModel):
         return [said, *results]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None if it does not say."""
+        """Return an answer's usage; None if it does not report any."""
         spent = answer.usage
         if spent is None:
             return None
@@ -184,7 +184,7 @@ class OpenAIChat(SdkChatModel):
         )
 
     def describe(self, model: Any) -> list[Finding]:
-        """Say until when the server has the model."""
+        """Report until when the server offers the model."""
         ends = model.shutdown_date
         until = "; no shutdown date is announced" if ends is None else f", and will be shut down on {ends}"
         return [Finding(True, f"model {self.model} exists{until}")]

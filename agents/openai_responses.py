@@ -1,11 +1,11 @@
-"""OpenAI's models through the Responses API, which reasoning models are made for.
+"""OpenAI's models through the Responses API, the one made for reasoning models.
 
-Every request is whole and nothing is stored at the provider, so that a run can be resumed from its log alone; the
-conversation is append-only, as in openai_chat, so that the prompt cache holds.
+Every request is complete and the provider stores nothing, so a run can be resumed from its log alone. The conversation
+is append-only, as in openai_chat, so that the prompt cache stays valid.
 
-With `conversation` OpenAI keeps the conversation, and is sent what is new. It is made anew, from what the window has,
-whenever the two could differ: after a failure, when turns are dropped, and when a run is resumed. Questions that are
-asked beside it are sent whole, and stored nowhere.
+With `conversation` OpenAI keeps the conversation, and each request adds only what is new. The conversation is recreated
+from the window whenever the two could differ: after a failure, when turns are dropped, and when a run is resumed.
+Forked questions are sent complete, and stored nowhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ _PAUSE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Next(Prompt):
-    """The prompt of a reply that goes on with the conversation which OpenAI keeps."""
+    """The prompt of a reply that continues the conversation kept by OpenAI."""
 
 
 def _again(error: Exception) -> Again | None:
@@ -127,7 +127,7 @@ class OpenAIResponses(OpenAIChat):
         """The newest prompt that is in it, and the reply; None where nobody knows what it has."""
 
     async def ask_next(self, prompt: Prompt) -> Reply:
-        """Go on with the conversation, wherever it is kept."""
+        """Continue the conversation, wherever it is kept."""
         if not self._stored:
             return await self.ask(prompt)
         reply = await self.ask(_Next(prompt.system, prompt.history, prompt.message, prompt.tokens))
@@ -135,15 +135,15 @@ class OpenAIResponses(OpenAIChat):
         return reply
 
     async def request(self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None = None) -> Any:
-        """Send a request, with tools if there are any, and return whatever the SDK makes of the answer."""
+        """Send a request, with tools if there are any, and return the answer as the SDK parses it."""
         if not isinstance(prompt, _Next):
             return await self._post(client, prompt, use, {"store": False})
-        # By itself the SDK would repeat a request that has been answered, whose answer was lost: it would be in the
-        # conversation twice.
+        # The SDK would retry a request whose answer was lost, although the server had answered it: the message would
+        # be in the conversation twice.
         once = client.with_options(max_retries=0)
 
         async def send() -> Any:
-            known, self._said = self._known(prompt), None  # until it is answered, nobody knows what it has
+            known, self._said = self._known(prompt), None  # until it is answered, its contents are unknown
             if not known:
                 await self._delete()
                 run = {"metadata": {"run": self._cache_key}}
@@ -154,7 +154,7 @@ class OpenAIResponses(OpenAIChat):
         return await retrying(send, retries=self.endpoint.max_retries, pause=_PAUSE, again=_again)
 
     def _known(self, prompt: Prompt) -> int:
-        """Return how much of a prompt's history OpenAI's conversation has; 0 where that is not what it begins with."""
+        """Return how much of a prompt's history OpenAI's conversation has; 0 if the prompt does not begin with it."""
         if self._id is None or self._said is None:
             return 0
         (before, reply), history = self._said, prompt.history
@@ -165,7 +165,7 @@ class OpenAIResponses(OpenAIChat):
         return n + 1 if same else 0
 
     async def _delete(self) -> None:
-        """Delete the conversation that OpenAI keeps; where that fails it stays, and is used no more."""
+        """Delete the conversation that OpenAI keeps; if that fails it stays, but is no longer used."""
         name, self._id = self._id, None
         if name is not None:
             patience = min(EXAMINING, self.endpoint.timeout)
@@ -207,18 +207,16 @@ class OpenAIResponses(OpenAIChat):
                 }
                 for tool in use.tools
             ]
-            body["include"] = [
-                "reasoning.encrypted_content"
-            ]  # it goes back with the calls; nothing is stored
+            body["include"] = ["reasoning.encrypted_content"]  # sent back with the calls; nothing is stored
             if not use.allowed:
                 body["tool_choice"] = "none"
         content = prompt.request(body, "input", system=False, more=use.messages if use else ())
-        # OpenAI needs no type here, llama.cpp's server does. Quotes inside of texts are escaped.
+        # OpenAI needs no type here, llama.cpp's server does. Quotes inside texts are escaped.
         content = content.replace(b'{"role":"', b'{"type":"message","role":"')
         return await client.post("/responses", content=content, cast_to=Response)
 
     def read(self, answer: Any) -> Reply:
-        """Read an answer, of which the SDK validates neither the type nor the fields."""
+        """Read an answer; the SDK validates neither its type nor its fields."""
         try:
             if not isinstance(answer, Response):
                 raise TypeError(f"it is not JSON: {answer!r}")
@@ -234,7 +232,7 @@ class OpenAIResponses(OpenAIChat):
             raise self.endpoint.unreadable(str(error)) from error
         if refusal or why == "content_filter":
             return Reply(refusal or text, usage, Finish.REFUSAL)
-        # llama.cpp's server calls a reply complete that it has cut off.
+        # llama.cpp's server calls a truncated reply complete.
         cut = why == "max_output_tokens" or (usage is not None and usage.output >= self._max_output)
         if not text.strip():
             raise self.endpoint.silent("length" if cut else str(answer.status), self._max_output)
@@ -247,7 +245,7 @@ class OpenAIResponses(OpenAIChat):
         return Compacted(text, usage, end, said=said, tokens=tokens)
 
     def calls(self, answer: Any) -> list[ToolCall]:
-        """Return the calls of tools in an answer."""
+        """Return the tool calls in an answer."""
         try:
             found = [item for item in answer.output if item.type == "function_call"]
             return [ToolCall(each.call_id, each.name, object_in(each.arguments)) for each in found]
@@ -255,15 +253,15 @@ class OpenAIResponses(OpenAIChat):
             raise self.endpoint.unreadable(str(error)) from error
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
-        """Return an answer that calls tools, and what came of the calls, as items of the next request."""
+        """Return an answer that calls tools, and the calls' results, as items for the next request."""
         results = [
             {"type": "function_call_output", "call_id": call.id, "output": text} for call, (text, _) in done
         ]
-        # As it came: what was reasoned before a call goes back with it.
+        # Unchanged: the reasoning before a call goes back with it.
         return [*(item.to_dict(mode="json") for item in answer.output), *results]
 
     def used(self, answer: Any) -> Usage | None:
-        """Return what an answer used; None if it does not say."""
+        """Return an answer's usage; None if it does not report any."""
         spent = answer.usage
         if spent is None:
             return None
@@ -271,7 +269,7 @@ class OpenAIResponses(OpenAIChat):
         return usage_of(
             prompt=spent.input_tokens,
             output=spent.output_tokens,
-            # Other servers that speak the protocol leave out what the SDK's types promise.
+            # Other servers that speak the protocol omit fields that the SDK's types promise.
             cache_read=getattr(prompt, "cached_tokens", 0),
             cache_write=getattr(prompt, "cache_write_tokens", 0),
             reasoning=getattr(output, "reasoning_tokens", 0),

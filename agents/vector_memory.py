@@ -1,18 +1,18 @@
-"""Long-term memory in a vector store: everything that was said, in passages; the nearest ones are recalled.
+"""Long-term memory in a vector store: it keeps everything said, in passages, and recalls the nearest ones.
 
 Works without a network and without keys: a local embedder, and an extractive core that answers by quoting what it
 recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one bounded prompt per turn. Replies depend on
-the conversation alone: the passages are ranked exactly. With `store="chroma"` they are found by Chroma's index instead,
-which is approximate: a reply may differ now and then (extra `chroma`).
+the conversation alone: the passages are ranked exactly. With `store="chroma"` Chroma's index finds them instead, which
+is approximate: replies may occasionally differ (extra `chroma`).
 
 With `embedder=wordllama` the vectors are static embeddings that come with their package (extra `local`). With
 `retrieval=bm25` passages are found by the words that they share with the message, with `hybrid` by both. Every user has
-a store of their own.
+their own store.
 
 Variants need a core model: with `query_rewriting` it writes the search queries, with `scratchpad` it keeps a small JSON
-object of what it thinks worth keeping; both can be had together, joined by a plus sign.
+object of what it finds worth keeping; join the two with a plus sign to use both.
 
-What was embedded since the last reply is counted with a reply: as its usage where nothing else is paid for, else beside
+Texts embedded since the last reply are counted with a reply: as its usage if nothing else is paid for, otherwise beside
 that of the core.
 """
 
@@ -64,7 +64,7 @@ _NAMES = {"local": hashing.NAME, "wordllama": wordllama.NAME}
 
 
 class VectorMemory(Agent):
-    """Remembers everything in a vector store, and answers from what is near to the question."""
+    """Remembers everything in a vector store, and answers from the passages nearest to the question."""
 
     free = True
     forks = "snapshot"
@@ -135,7 +135,7 @@ class VectorMemory(Agent):
             self.connections = self._core.connections
         elif self._remote is not None:
             self.connections = self._remote.endpoint.connections
-        self.free = self._remote is None and self._core is None  # nobody else's model is free
+        self.free = self._remote is None and self._core is None  # only our own embedders are free
         self.metered = self._core.metered if self._core is not None else not self.free
         self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
@@ -149,12 +149,12 @@ class VectorMemory(Agent):
         """Open the store in `home`."""
         self._home = home
         self._shelves = {None: self._new_shelf(home)}
-        if not self.free:  # a store that does not work is found before anything is paid for
+        if not self.free:  # a broken store is noticed before anything is paid for
             self.store.connect()
 
     @property
     def store(self) -> VectorStore:
-        """The store of what is said by nobody in particular."""
+        """The store for messages of no particular user."""
         return self._shelves[None].store
 
     def _new_shelf(self, home: Path) -> Shelf:
@@ -167,20 +167,20 @@ class VectorMemory(Agent):
         )
 
     def _shelf(self, user: str | None) -> Shelf:
-        """Return what is remembered of a user; nothing of it is anybody else's."""
+        """Return the store of one user, which holds nothing of anybody else."""
         if user not in self._shelves:
             shelf = self._shelves[user] = self._new_shelf(user_folder(self._home, user))
-            if self._restored:  # whatever an older conversation has left there is dropped
+            if self._restored:  # leftovers of an older conversation are dropped
                 shelf.restored(shelf.missing(0), ())
         return self._shelves[user]
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Keep what these turns vouch for, drop what they do not, and add what is missing."""
+        """Keep the passages of these turns, drop all others, and add what is missing."""
         said = self._owed = 0
         for turn in turns:
             own = self._shelf(turn.message.user).replay(turn)
             said = turn.message.turn + 1
-            if turn.billed:  # what came before was counted with this reply
+            if turn.billed:  # earlier texts were counted with this reply
                 self._owed = 0
             self._owe(own)
         for shelf in self._shelves.values():
@@ -200,7 +200,7 @@ class VectorMemory(Agent):
         """Remember turns; all their passages are embedded at once."""
         await self._ready()
         for turn in turns:
-            if turn.billed:  # a run that is resumed: this reply has been counted, with all before it
+            if turn.billed:  # in a resumed run, this reply has been counted, with all before it
                 self._owed = 0
             self._owe(self._shelf(turn.message.user).remember(turn))
         await self._catch_up()
@@ -219,20 +219,20 @@ class VectorMemory(Agent):
             self._owed += sum(counter().count(passage.text) for passage in passages)
 
     def _embedded(self, queries: Iterable[str]) -> Usage | None:
-        """Return what was embedded since the last reply, queries included; None if nobody is paid for it.
+        """Return the usage of embeddings since the last reply, queries included; None if they are free.
 
-        It is counted here, in the tokens of OpenAI's embedding models, and not as the server says: what a resumed run
-        has to embed again would be in its log, and not in that of an undisturbed one.
+        It is counted here, in the tokens of OpenAI's embedding models, and not taken from the server: otherwise the log
+        of a resumed run would include repeated embeddings, which that of an undisturbed run does not.
         """
         owed, self._owed = self._owed, 0
         return self._used(queries, owed)
 
     def _embedding(self, texts: Iterable[str]) -> list[Usage]:
-        """Return what embedding these texts uses; nothing if nobody is paid for it."""
+        """Return the usage of embedding these texts; nothing if that is free."""
         return [] if self._remote is None else [self._remote.usage(sum(map(counter().count, texts)))]
 
     def _used(self, queries: Iterable[str], owed: int = 0) -> Usage | None:
-        """Return what embedding these queries uses, and what is owed; None if nobody is paid for it."""
+        """Return the usage of embedding these queries, and what is still owed; None if embedding is free."""
         if self._remote is None:
             return None
         return self._remote.usage(owed + sum(map(counter().count, queries)))
@@ -252,12 +252,12 @@ class VectorMemory(Agent):
                 shelf.pad.note(message.turn, pad)
             reply = replace(reply, usage=_with(reply.usage, self._embedded(said.queries)))
         self._owe(shelf.remember(Turn(message, reply)))
-        if self._remote is None:  # else later: a reply that was paid for must not be lost with an embedding
+        if self._remote is None:  # otherwise later: a paid reply must not be lost because embedding fails
             await self._catch_up()
         return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze what is remembered now; it is searched, and the answer given, when the call is made."""
+        """Freeze what is remembered now; searching and answering wait until the call is made."""
         await self._ready()
         await self._catch_up()
         state = self._shelf(message.user).state()
@@ -271,9 +271,9 @@ class VectorMemory(Agent):
         return answer
 
     async def _consult(self, core: Core, message: Message, state: State, *, apart: bool = False) -> _Said:
-        """Have the core write queries and answer; if not `apart` from the conversation, its scratchpad as well.
+        """Have the core write queries and answer and, unless `apart` from the conversation, its scratchpad.
 
-        The usage is that of all of the core's calls.
+        The usage covers all of the core's calls.
         """
         usage: list[Usage | None] = []
         ask_core = core.reply_apart if apart else core.reply
@@ -305,7 +305,7 @@ class VectorMemory(Agent):
         return _Said(replace(reply, usage=total), queries, pad)
 
     async def _search_all(self, queries: Sequence[str], state: State) -> list[Passage]:
-        """Return what is near to any of the queries, the nearest of each first."""
+        """Return the passages near to any of the queries, the nearest of each first."""
         ranked = [
             [each.passage for each in await self._search(query, self._limit, state)] for query in queries
         ]
@@ -343,13 +343,13 @@ class VectorMemory(Agent):
                 yield memory
 
     async def forget(self, query: str) -> int:
-        """Delete the passages that are about something; a run that is resumed does not bring them back."""
+        """Delete the passages about something; a resumed run does not restore them."""
         await self._catch_up()
         return sum(shelf.forget(query) for shelf in self._shelves.values())
 
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that a reply could use: a full window, and the longest reply of the core."""
-        # The message and its reply are stored, and the queries embedded; a token has one byte at least.
+        # The message and its reply are stored, and the queries embedded; a token has at least one byte.
         embedded = self._owed + 2 * len(message.text.encode("utf-8", "replace"))
         if self._core is None:
             return None if self._remote is None else self._remote.usage(embedded)
@@ -364,14 +364,14 @@ class VectorMemory(Agent):
         return replace(total, besides=(*total.besides, self._remote.usage(embedded)))
 
     async def examine(self) -> Sequence[Finding]:
-        """Say whether the packages are installed that are wanted."""
+        """Check whether the required packages are installed."""
         wanted = [("chroma", "chromadb")] if self._store is ChromaStore else []
         if self._local is wordllama.embed:
             wanted.append(("local", "wordllama"))
         return [installed(*each) for each in wanted]
 
     async def close(self) -> None:
-        """Write what is not yet written, and close the files."""
+        """Write pending data, and close the files."""
         try:
             for shelf in self._shelves.values():
                 shelf.close()
@@ -393,7 +393,7 @@ class VectorMemory(Agent):
 
 
 class _Said(NamedTuple):
-    """What came of consulting the core."""
+    """The result of consulting the core."""
 
     reply: Reply
     queries: Sequence[str]
@@ -402,13 +402,13 @@ class _Said(NamedTuple):
 
 
 def _wanted(message: Message) -> list[str]:
-    """Return what is searched for a message: its question, if it has one."""
+    """Return the query for a message: its question, if it has one."""
     question = question_in(message.text)
     return [question] if question else []
 
 
 def _with(usage: Usage | None, embedded: Usage | None) -> Usage | None:
-    """Return the usage of a core, and beside it that of the embedder."""
+    """Return the usage of a core, with that of the embedder beside it."""
     if usage is None or embedded is None:
         return usage
     return replace(usage, besides=(*usage.besides, embedded))
