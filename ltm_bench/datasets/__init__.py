@@ -1,4 +1,4 @@
-"""Published benchmarks, a folder each: its format, its official scorer, its matcher, and what is known of its errors.
+"""Published benchmarks, a folder each: its format, its official scorer, its matcher, and its known errors.
 
 `predictions` reads the prediction files that several of them share.
 """

@@ -1,7 +1,7 @@
-"""Reads prediction files about dialogues, in whatever form: rows are found at any depth, under the names in use.
+"""Reads prediction files about dialogues in any form: it finds rows at any depth, under the usual names.
 
-Published files differ in their keys, nest rows under users or samples, and store a judge's votes in several ways. What
-is read is lenient; what is scored is not. A row that has no answer is named and skipped.
+Published files differ in their keys, nest rows under users or samples, and store a judge's votes in several ways.
+Reading is lenient; scoring is not. A row without an answer is reported and skipped.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -101,7 +101,7 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
 
 
 def said_in_run(questions: Iterable[tuple[Mapping[str, Any], str]]) -> list[Answer]:
-    """Return the answers of a run of ours to questions of public sets.
+    """Return the answers to questions of public sets in one of our runs.
 
     Args:
         questions: The matcher of each, as the log holds it, and the reply.
@@ -166,7 +166,7 @@ def _holds_rows(value: Any) -> bool:
 
 
 def _said(row: Mapping[str, Any]) -> str | None:
-    """Return the key of the answer. `answer` is one where the gold has a name of its own."""
+    """Return the key of the answer. `answer` qualifies if the gold answer has a different key."""
     for key in _SAID:
         if key in row and not isinstance(row[key], Mapping):
             return key

@@ -1,4 +1,4 @@
-"""The record that every public set of dialogues is read into: a history of dated sessions, and questions about it.
+"""The records into which every public set of dialogues is read: a history of dated sessions, and questions about it.
 
 Loaders stream: they yield one history after the other, and hold one at a time.
 """

@@ -1,4 +1,4 @@
-"""Downloads a published file, and makes sure that it is the one it was."""
+"""Downloads a published file, and checks that it has not changed."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ SUMS = "SHA256SUMS"
 def fetch_file(url: str, path: Path, on_progress: OnProgress, *, sha256: str = "") -> Fetched:
     """Download a file, unless it is there already.
 
-    Where no checksum is published, that of the first download is kept, and a file that differs later is refused.
+    If no checksum is published, that of the first download is kept, and a different file is refused later.
 
     Args:
         url: Where it is.

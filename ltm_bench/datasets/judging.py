@@ -1,4 +1,4 @@
-"""What the judged sets share: somebody who answers questions, and what a published scorer asks about one reply."""
+"""What the judged sets share: a judge that answers questions, and a published scorer's questions about one reply."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Judged(NamedTuple):
-    """What a judge's answers make of a reply."""
+    """The verdict on a reply that follows from a judge's answers."""
 
     outcome: Outcome
     score: float
@@ -31,7 +31,7 @@ None if an answer could not be read.
 
 
 async def conduct(inquiry: Inquiry, ask: Ask) -> Judged | None:
-    """Put an inquiry's questions to a judge, one after the other. Returns None if it fails, or cannot be understood."""
+    """Ask a judge an inquiry's questions, one after the other. Returns None if it fails, or cannot be understood."""
     try:
         text = next(inquiry)
         while True:
@@ -47,7 +47,7 @@ async def conduct(inquiry: Inquiry, ask: Ask) -> Judged | None:
 
 
 async def together(tasks: Iterable[Awaitable[T]]) -> list[T]:
-    """Await tasks at the same time. Raises what the first of them raises, after all have ended."""
+    """Await tasks concurrently. Raises the first of their errors, after all have ended."""
     found = await asyncio.gather(*tasks, return_exceptions=True)
     results: list[T] = []
     for each in found:

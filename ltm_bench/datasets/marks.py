@@ -1,4 +1,4 @@
-"""What scoring a prediction file gives: a mark for every answer, in one or several columns."""
+"""The result of scoring a prediction file: a mark for every answer, in one or several columns."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,6 +37,6 @@ class Sheet(NamedTuple):
 
     @property
     def overall(self) -> tuple[Mark, ...]:
-        """The marks of the published overall figure: all, where the file has nothing but what is left out."""
+        """The marks of the published overall figure; all marks if it would leave out every one."""
         kept = tuple(mark for mark in self.marks if mark.type not in self.apart)
         return kept or self.marks

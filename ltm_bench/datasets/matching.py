@@ -1,4 +1,4 @@
-"""What the matchers of public sets have in common: they know which question of which set they belong to."""
+"""What the matchers of public sets share: they know to which question of which set they belong."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -31,18 +31,18 @@ class SetMatcher(Matcher):
 
     @property
     def cannot_be_answered(self) -> bool:
-        """Whether the right answer is an abstention, where the type does not say so."""
+        """Whether the right answer is an abstention, if the type does not say so."""
         return False
 
     @property
     def contradicts_itself(self) -> bool:
-        """Whether the key is wrong by what it says itself."""
+        """Whether the key contradicts itself."""
         return False
 
     def scores(self, reply: str) -> Mapping[str, float]:
-        """Return what text alone gives for a reply, from 0 to 1 by column; columns that it cannot tell are missing."""
+        """Return a reply's scores from text alone, from 0 to 1 by column; columns that text cannot tell are missing."""
         return {}
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
-        """Return what the published scorer asks a judge about a reply; None if it needs no judge."""
+        """Return the published scorer's questions to a judge about a reply; None if it needs no judge."""
         return None

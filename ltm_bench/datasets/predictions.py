@@ -1,4 +1,4 @@
-"""Reads prediction files of others: a JSON list, or JSON Lines, gzipped or not."""
+"""Reads prediction files from elsewhere: a JSON list, or JSON Lines, gzipped or not."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ def _lines(path: Path, text: str, on_bad: OnBad, *, keep_cut: bool) -> Iterator[
             number += 1
             yield line
 
-    # Left to itself, it reads with whichever JSON library is installed; they differ on NaN and on large numbers.
+    # By default it uses whichever JSON library is installed; they differ on NaN and on large numbers.
     with jsonlines.Reader(numbered(), loads=json_of) as reader:
         while True:
             try:

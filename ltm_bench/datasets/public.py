@@ -1,4 +1,4 @@
-"""Public sets of dialogues that can be run: each dataset's folder says in `sets.py` which ones it has, and how."""
+"""Public sets of dialogues that can be run: `sets.py` in each dataset's folder declares its sets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PublicSet:
 
     @property
     def place(self) -> Path:
-        """Where it is looked for if nobody says where it is."""
+        """The default path of its file."""
         return Path("data") / self.dataset / self.file
 
     def read(self, path: Path, on_bad: OnBad) -> Histories:
@@ -86,7 +86,7 @@ def public_set(name: str) -> PublicSet:
 
 
 class Chosen:
-    """Questions of a file that are asked, and the number of histories that they are about."""
+    """The chosen questions of a file, and the number of histories that they are about."""
 
     def __init__(self, questions: Collection[str], histories: int) -> None:
         self.questions = questions
@@ -95,13 +95,13 @@ class Chosen:
 
 
 def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnBad) -> Chosen:
-    """Return which questions are asked: all, or a seeded subset in which every type has its share.
+    """Choose the questions to ask: all, or a seeded subset in which every type has its share.
 
     Args:
         each: The set.
         path: Its file.
-        most: Number of questions; None for all. Of those that cannot be answered at least one is asked, and one of each
-            type, if there are enough.
+        most: Number of questions; None for all. At least one unanswerable question is chosen, and one of each type, if
+            there are enough.
         seed: Of the run.
         on_bad: Called with each bad record.
 
@@ -132,20 +132,20 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnB
 
 
 def _shares(sizes: Sequence[int], total: int) -> list[int]:
-    """Divide a total by sizes (largest remainders); everybody gets one, if there are enough."""
+    """Divide a total in proportion to sizes (largest remainders); each gets at least one, if there are enough."""
     least = 1 if total >= len(sizes) else 0
     exact = [max(least, total * size / max(1, sum(sizes))) for size in sizes]
     shares = [int(each) for each in exact]
     for i in sorted(range(len(sizes)), key=lambda i: (shares[i] - exact[i], i)):
         if sum(shares) < total:
             shares[i] += 1
-    while sum(shares) > total:  # those that got one took it from the largest
+    while sum(shares) > total:  # the extra ones are taken from the largest
         shares[shares.index(max(shares))] -= 1
     return shares
 
 
 class Contents(NamedTuple):
-    """What a file holds of a set."""
+    """The contents of a set's file."""
 
     histories: int
     sessions: int
@@ -161,7 +161,7 @@ class Contents(NamedTuple):
 
 
 def contents(each: PublicSet, path: Path, on_bad: OnBad) -> Contents:
-    """Read a set's file from beginning to end, and say what it holds. Raises ConfigError."""
+    """Read a set's file from beginning to end, and describe its contents. Raises ConfigError."""
     known = errata(each.dataset)
     bad = 0
     histories = sessions = utterances = characters = unanswerable = 0
@@ -192,7 +192,7 @@ def contents(each: PublicSet, path: Path, on_bad: OnBad) -> Contents:
 
 
 class _Cursor:
-    """Reads a file's histories in order, and begins again where an earlier one is wanted."""
+    """Reads a file's histories in order, and starts again if an earlier one is requested."""
 
     def __init__(self, each: PublicSet, path: Path, chosen: frozenset[str]) -> None:
         self._open: Callable[[], Histories] = lambda: (
@@ -226,12 +226,12 @@ atexit.register(_cursor.cache_clear)  # a file that is half read is closed befor
 
 
 def nth_history(name: str, path: Path, digest: str, chosen: Collection[str], index: int) -> History:
-    """Return a history with those of its questions that are chosen. Raises ValueError if there are not so many.
+    """Return a history with its chosen questions. Raises ValueError if there are not so many histories.
 
     Args:
         name: The set's.
         path: Its file.
-        digest: Of the file, so that one that has changed is read again.
+        digest: Of the file, so that a changed file is read again.
         chosen: Ids of questions; empty for all.
         index: From 0, among the histories that a chosen question is about.
     """

@@ -21,7 +21,7 @@ _SLACK = 32
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[str]]:
-    """Open a text file, gzipped or not. Raises ConfigError if it cannot be read, then and while it is read."""
+    """Open a text file, gzipped or not. Raises ConfigError if it cannot be read, also later while reading."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
@@ -45,7 +45,7 @@ def read_value(path: Path) -> Any:
 def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
     """Yield the elements of a JSON list, or the values of JSON Lines.
 
-    A bad line is named and skipped. A list with a broken element ends there.
+    A bad line is reported and skipped. A list with a broken element ends there.
 
     Raises:
         ConfigError: If the file cannot be read, or a list is broken.
@@ -89,7 +89,7 @@ def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:
             buffer, at = more, _skip(more, 0)
         if buffer[at] == "]":
             return
-        while True:  # a number at the very end of the buffer may go on
+        while True:  # a number at the end of the buffer may continue
             try:
                 value, end = decoder.raw_decode(buffer, at)
                 if end < len(buffer):
@@ -101,9 +101,9 @@ def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:
                 why, place = str(error), error.pos
                 if not why.startswith("Unterminated") and place < len(buffer) - _SLACK:
                     raise ConfigError(f"{path}: record {number + 1} is not JSON: {why}") from None
-            except ValueError as error:  # a number of more digits than Python reads
+            except ValueError as error:  # a number with more digits than Python reads
                 raise ConfigError(f"{path}: record {number + 1} cannot be read: {error}") from None
-            # Read as much again as there is, so that a long record is not decoded from its start too often.
+            # Double the buffer, so that a long record is not decoded from its start too often.
             more = file.read(max(_BLOCK, len(buffer) - at))
             if not more:
                 raise ConfigError(f"{path}: record {number + 1} is not JSON: {why}") from None

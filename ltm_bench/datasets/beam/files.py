@@ -1,6 +1,6 @@
 """Reads BEAM (Tavakoli et al. 2025): long conversations, each with twenty questions of ten abilities and their rubrics.
 
-The data has no licence: it is read from a path and never shipped. A conversation is a folder with `chat.json` and
+The data has no licence, so it is read from a path and never shipped. A conversation is a folder with `chat.json` and
 `probing_questions/probing_questions.json`, or a pair of files that end in `chat.json` and `probing_questions.json`,
 gzipped or not. A path may be one conversation, or a folder of many, such as `chats/100K`.
 """
@@ -93,7 +93,7 @@ def _history(name: str, chat: Any, asked: Mapping[str, Any], path: Path, on_bad:
 
 
 def _batches(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield what has turns, at any depth: the largest conversations are divided into plans."""
+    """Yield the objects with turns, at any depth: the largest conversations are divided into plans."""
     if isinstance(value, Mapping) and "turns" in value:
         yield value
     elif isinstance(value, Mapping):
@@ -151,7 +151,7 @@ _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 
 
 def contradicts(question: Question) -> bool:
-    """Whether the gold answer of a question about time lacks a length of time that its own rubric demands."""
+    """Whether the gold answer to a question about time lacks a duration that its own rubric demands."""
     if question.type != "temporal_reasoning":
         return False
     wanted = {length for item in question.rubric for length in _lengths(item)}

@@ -1,4 +1,4 @@
-"""`meets`: the reply meets a rubric of BEAM; what text alone cannot tell is left to a judge."""
+"""`meets`: the reply meets a rubric of BEAM; a judge decides what text alone cannot tell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ from ltm_bench.matchers.reading import READ, abstains, words
 
 @dataclass(frozen=True, slots=True)
 class Meets(SetMatcher):
-    """Right if the reply is the ideal answer; where it is another one, it is undecided.
+    """Right if the reply is the ideal answer; any other answer is undecided.
 
-    Where a judge is named, it is asked about every reply, item by item, as the published program does.
+    If a judge is named, it is asked about every reply, item by item, as the published program does.
     """
 
     dataset: ClassVar[str] = "beam"
@@ -85,7 +85,7 @@ class Meets(SetMatcher):
         scores: dict[str, float] = {m: rubric_score(given[m], self.ability, m) for m in MODES}
         said = f"of {len(self.rubric)} items {sum(given[self.mode]):g}"
         if self.ability == ORDER:
-            # As the published program splits an answer: at line ends, and nothing else.
+            # As the published program splits an answer: only at line ends.
             matching = aligned(self.rubric, reply.split("\n"))
             same: bool | None = None
             while True:
@@ -102,7 +102,7 @@ class Meets(SetMatcher):
         return Judged(outcome, score, f"{said} ({self.mode})", scores)
 
     def right(self) -> Sequence[str]:
-        """Return the ideal answer; of an order of events, the events line by line, which is how it is read."""
+        """Return the ideal answer; for an order of events, the events line by line, as they are read."""
         return ("\n".join(self.rubric), self.gold) if self.ability == ORDER else (self.gold,)
 
     def wrong(self) -> Sequence[str]:
@@ -115,7 +115,7 @@ def meets(gold: str, rubric: Sequence[str], ability: str, *, id: str = "", mode:
 
     Args:
         gold: The ideal answer.
-        rubric: What a judge asks of the reply, item by item.
+        rubric: What the reply must contain, item by item.
         ability: The question's kind.
         id: The question's.
         mode: `official`, `paper` or `strict`.

@@ -1,8 +1,8 @@
-"""How BEAM judges: each item of a rubric by itself, 0, 0.5 or 1; and the order of events by Kendall's τ and F1.
+"""How BEAM judges: each item of a rubric separately, 0, 0.5 or 1; and the order of events by Kendall's τ and F1.
 
-Two modes. `official` is the published program (`src/evaluation/compute_metrics.py`) as it runs: it cuts scores to
-whole numbers, so that 0.5 counts 0 everywhere but in the order of events, and it never tells the judge the question.
-`paper` is what the paper describes: 0.5 counts, and the judge knows the question. The questions to the judge are ours.
+Two modes. `official` is the published program (`src/evaluation/compute_metrics.py`) as it runs: it truncates scores to
+integers, so that 0.5 counts 0 everywhere but in the order of events, and it never tells the judge the question. `paper`
+is what the paper describes: 0.5 counts, and the judge knows the question. The questions to the judge are ours.
 """
 
 import itertools
@@ -22,7 +22,7 @@ ORDER = "event_ordering"
 
 
 def item_score(score: float, ability: str, mode: Mode) -> float:
-    """Return what a judge's score of a rubric item counts."""
+    """Return the value of a judge's score for a rubric item."""
     if mode == "official" and ability != ORDER:
         return float(int(score))
     return float(score)
@@ -88,9 +88,9 @@ def _tau_b(first: Sequence[int], second: Sequence[int]) -> float:
 
 
 def aligned(events: Sequence[str], lines: Sequence[str]) -> Generator[tuple[str, str], bool, list[str]]:
-    """Replace each line by the first event not yet taken that it means.
+    """Replace each line with the first unused event of the same meaning.
 
-    Yields an event and a line, and takes whether they mean the same. Returns the lines.
+    Yields an event and a line, and is sent whether they mean the same. Returns the lines.
 
     Args:
         events: The right events.
@@ -110,7 +110,7 @@ def aligned(events: Sequence[str], lines: Sequence[str]) -> Generator[tuple[str,
 
 
 def prompt(question: Question, item: str, reply: str, mode: Mode) -> str:
-    """Return what a judge is asked about one item of a rubric."""
+    """Return the question to a judge about one item of a rubric."""
     asked = f"Question: {question.text}\n\n" if mode == "paper" else ""
     return (
         "Rate how far a reply meets one requirement. 1: entirely. 0.5: in part, or with small errors. 0: not at all, "
@@ -122,7 +122,7 @@ def prompt(question: Question, item: str, reply: str, mode: Mode) -> str:
 
 
 def same_prompt(event: str, line: str) -> str:
-    """Return what a judge is asked about an event and a line of an answer."""
+    """Return the question to a judge about an event and a line of an answer."""
     return (
         "Do these two describe the same event or fact? Answer YES or NO, and nothing else.\n\n"
         f"1. {event}\n\n2. {line}"

@@ -1,4 +1,4 @@
-"""Scores prediction files of BEAM, where they hold what a judge said of each rubric item.
+"""Scores prediction files of BEAM that hold a judge's answers about each rubric item.
 
 The published programs write an object from abilities to lists, in the order of the questions: `llm_response`, and,
 once judged, `llm_judge_responses` (one object with `score` for each item) and, for the order of events, `f1` and
@@ -73,13 +73,13 @@ def _squeezed(text: str) -> str:
 async def judged(
     path: Path, questions: Mapping[str, Question], ask: Ask, *, on_bad: OnBad
 ) -> dict[str, Mapping[str, float]]:
-    """Return a judge's verdicts on the answers without stored scores, by question and mode; not where it fails.
+    """Return a judge's verdicts on the answers without stored scores, by question and mode, except where it fails.
 
     Args:
         path: A prediction file.
         questions: Those of the data.
         ask: The judge.
-        on_bad: Is told of answers that cannot be read.
+        on_bad: Called with each answer that cannot be read.
     """
 
     async def one(name: str, said: str) -> tuple[str, Mapping[str, float] | None]:

@@ -14,7 +14,7 @@ def _expect(question: Question, mode: str) -> Matcher:
 
 
 def _is(size: str, history: History) -> bool:
-    """Whether a conversation is of a size; one whose folders do not say counts as any."""
+    """Whether a conversation has a given size; one whose folders do not tell matches any."""
     named = history.id.partition("/")[0]
     return named == size or named not in _COUNTS
 

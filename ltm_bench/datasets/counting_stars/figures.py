@@ -1,4 +1,4 @@
-"""The figures of Counting-Stars, over prediction files and over what an agent said in a run."""
+"""The figures of Counting-Stars, for prediction files and for an agent's replies in a run."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ BUCKETS = 4
 
 
 class Answer(NamedTuple):
-    """What an agent said in a run."""
+    """An agent's reply in a run."""
 
     test: str
     reply: str

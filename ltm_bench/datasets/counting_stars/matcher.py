@@ -1,8 +1,8 @@
 """`star_counts`: the reply lists the counts scattered over the conversation. `star_sum`: it adds them up.
 
-Scored as Counting-Stars scores (Song et al. 2024, and its code): cut the list to M, then ask of every star whether
-its count is among the distinct numbers. Order is not scored. In the reasoning variant a star is worth 1 for the
-corrected count alone, 0.5 if the mistaken one is there as well, 0.25 for the mistaken one alone.
+Scored as in Counting-Stars (Song et al. 2024, and its code): cut the list to M, then check for every star whether its
+count is among the distinct numbers. Order is not scored. In the reasoning variant a star is worth 1 for the corrected
+count alone, 0.5 if the mistaken one is there as well, 0.25 for the mistaken one alone.
 """
 
 import json
@@ -19,7 +19,7 @@ _KEYED = 3
 
 
 def read_numbers(value: Any) -> list[int] | None:
-    """Read a list of whole numbers from JSON; None if it is not one.
+    """Read a list of integers from JSON; None if it is not one.
 
     Understood: a list of numbers or numeric strings, a wrapper object around one, a list of objects or pairs that
     hold one number each (numbered lists aside), and a mapping whose values are numbers.
@@ -46,8 +46,8 @@ def _read_one(entry: Any) -> int | None:
 def numbers_in(reply: str) -> list[int]:
     """Return the last list of numbers in a reply or, if there is none, the numbers that its prose gives.
 
-    In prose, numbers of list entries, counts that are announced (`8 counts: …`) and values that were replaced
-    (`20, corrected from 19`) are none of them.
+    In prose, the numbering of list entries, announced counts (`8 counts: …`) and replaced values (`20, corrected from
+    19`) do not count.
     """
     listed = last_readable(reply, read_numbers)
     return listed if listed is not None else list(told_numbers(reply))
@@ -55,7 +55,7 @@ def numbers_in(reply: str) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class StarCounts(Matcher):
-    """The mean over the stars, less one star for every number beyond as many as there are."""
+    """The mean over the stars, less one star for every number beyond their count."""
 
     version: ClassVar[int] = 3
 

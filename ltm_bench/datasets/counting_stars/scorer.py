@@ -1,9 +1,9 @@
 """Scores predictions of Counting-Stars (Song et al. 2024) as its programs do, and adds order-aware figures.
 
 A prediction file is a JSON list, or JSON lines, of objects with `answer` (what the model said) and
-`reference_counting_results` (the M counts); `context_size` or `sky_size` says how long the text was. In the reasoning
-test each star is first counted wrongly. The files do not hold those wrong counts: they stand in the whole prompt
-(`question`), where it was kept, and in a table that the published scorer reads.
+`reference_counting_results` (the M counts); `context_size` or `sky_size` is the length of the text. In the reasoning
+test each star is first counted wrongly. The files do not hold those wrong counts: they are in the full prompt
+(`question`), if it was kept, and in a table that the published scorer reads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ltm_bench.core.limits import json_of
 
 
 class Row(NamedTuple):
-    """One answer: which of the counts it has, and how they are ordered."""
+    """One answer: which of the counts it contains, and in what order."""
 
     size: int
     """Length of the text in the units of the file; 0 if it does not say."""
@@ -106,7 +106,7 @@ def rows(lines: Iterable[Any], *, reasoning: bool = False) -> list[Row]:
 
     Args:
         lines: The objects.
-        reasoning: They are of the reasoning test, even where their questions do not say so.
+        reasoning: They belong to the reasoning test, even if their questions do not say so.
     """
     found = []
     for each in lines:

@@ -1,4 +1,4 @@
-"""What our matchers expect of the examples that GoodAI published."""
+"""The expectations of our matchers for the examples that GoodAI published."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def expectations(
     last = len(published.exchanges) - 1
     if (
         definition.scenario == "prospective_memory"
-    ):  # the question is the reply that should hold the quotation
+    ):  # the scored exchange is the reply that should contain the quotation
         _, _, nth = published.expected[0]
         return [(min(asked[0] + nth - 1, last), matchers[0])]
     if len(asked) != len(matchers) or not asked or asked[-1] > last:

@@ -1,6 +1,6 @@
 """Reads the files of GoodAI's LTM Benchmark: definitions of examples, and published results.
 
-Two layouts are understood, and may be mixed below one folder:
+Two layouts are understood, and may be mixed in one folder:
 
 - their own: `<run>/definitions/<Scenario>/<n>.def.json` and `<run>/results/<agent>/<Scenario>/<n>_<repetition>.json`;
 - a compact one: `definitions-<span>/<Scenario>/<n>.def.json` and `results-*.jsonl` (or `.jsonl.gz`), one result a line.
@@ -90,7 +90,7 @@ def slug(name: str) -> str:
 
 
 def span_of(benchmark: str) -> int:
-    """Return the span of a benchmark in tokens, from its name (`Benchmark 3 - 120k`); 0 if it does not say."""
+    """Return the span of a benchmark in tokens, from its name (`Benchmark 3 - 120k`); 0 if the name has none."""
     found = _SPAN.search(benchmark)
     return 1000 * int(found.group(1)) if found else 0
 
@@ -130,13 +130,13 @@ def definitions(folder: Path, on_bad: OnBad) -> list[Definition]:
 def find_definition(
     known: Sequence[Definition], scenario: str, example: str, benchmark: str
 ) -> Definition | None:
-    """Return the definition of an example: its benchmark's own, or another's, since most are the same at all spans."""
+    """Return the definition of an example: its benchmark's own, or another's, since most are identical at all spans."""
     fitting = [each for each in known if (each.scenario, each.example) == (scenario, example)]
     return next((each for each in fitting if each.benchmark == benchmark), fitting[0] if fitting else None)
 
 
 def results(folder: Path, on_bad: OnBad) -> Iterator[Published]:
-    """Yield all published results below a folder; what cannot be read is reported and skipped."""
+    """Yield all published results below a folder; unreadable ones are reported and skipped."""
     for path in sorted([*folder.rglob("results-*.jsonl"), *folder.rglob("results-*.jsonl.gz")]):
         yield from _compact(path, on_bad)
     for path in sorted(folder.rglob("results/*/*/*.json")):

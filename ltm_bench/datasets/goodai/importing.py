@@ -97,7 +97,7 @@ def runs(published: Sequence[Published]) -> Mapping[tuple[str, str], list[Publis
 
 
 def run_name(benchmark: str, agent: str) -> str:
-    """Return the name of a run's folder, made of letters, digits, dots and hyphens."""
+    """Return the name of a run's folder: letters, digits, dots and hyphens only."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", f"goodai-{benchmark}-{agent}").strip("-.")[:100]
 
 

@@ -1,4 +1,4 @@
-"""`Published`: a published score stands, since text alone cannot tell what is right."""
+"""`Published`: keeps a published score, since text alone cannot tell what is right."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

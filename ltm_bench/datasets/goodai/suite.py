@@ -79,7 +79,7 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
 
 
 def spans(folder: Path) -> list[int]:
-    """Return the spans in tokens that the definitions in a folder were made for, as far as their names say."""
+    """Return the spans in tokens for which the definitions in a folder were made, if their names give one."""
     return sorted({span for each in definitions(folder, lambda _: None) if (span := span_of(each.benchmark))})
 
 
@@ -107,7 +107,7 @@ def _scenario(name: str, examples: Sequence[Definition], known: Sequence[Definit
 
 
 def _script(definition: Definition, matchers: Sequence[Matcher]) -> Script:
-    """Yield the lines of a definition; each of their waits becomes the position, or the pause, of the next line."""
+    """Yield the lines of a definition; each wait becomes the position of the next line, or the pause before it."""
     expected = iter(matchers)
     at: float | None = 0.0
     after: timedelta | None = None

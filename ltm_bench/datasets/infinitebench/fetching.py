@@ -14,7 +14,7 @@ URL = "https://huggingface.co/datasets/xinrongzhang2022/InfiniteBench/resolve/ma
 def fetch_tasks(tasks: Sequence[str], into: Path, *, url: str, on_progress: OnProgress) -> Iterator[Fetched]:
     """Put the public files of tasks into a folder, and yield each.
 
-    There are no published checksums. Those of the first download are kept, and a file that differs later is refused.
+    There are no published checksums. Those of the first download are kept, and a different file is refused later.
 
     Args:
         tasks: Names of tasks; all twelve if empty.

@@ -1,7 +1,7 @@
 """Reads the twelve public files of InfiniteBench: JSON lines of `id, context, input, answer, options`.
 
-The files are large (up to 0.9 GB), so contexts stay on disk until they are needed. Items about the same context share
-a delivery. A line that cannot be read is named and skipped.
+The files are large (up to 0.9 GB), so contexts stay on disk until they are needed. Items about the same context share a
+delivery. A line that cannot be read is reported and skipped.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _as_list(value: Any) -> list[Any]:
 def label_of(task: str, answer: Any, options: Sequence[str]) -> Any:
     """Return an answer in the form that the scorers read. Raises ValueError.
 
-    For the two tasks with options that is text and letter; the files hold a text, a list of one, or both.
+    For the two tasks with options, that is text and letter; the files hold a text, a list of one, or both.
     """
     if task not in _WITH_OPTIONS:
         if answer in (None, "", []):
@@ -129,7 +129,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
 
 
 def _input(task: str, entry: Any) -> str:
-    """Return what is asked for without the words around it: a key, a target, a call, a question."""
+    """Return the bare target of a question: a key, a target, a call, a question."""
     text = str(entry.get("input") or "").strip()
     if task == "kv_retrieval":
         held = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text)

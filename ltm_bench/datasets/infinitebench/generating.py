@@ -40,7 +40,7 @@ LAYERS = (2, 4, 6, 8, 10)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a generator should make."""
+    """An order for a generator."""
 
     index: int
     """The example's number: examples take the depths, targets or layers in turn."""
@@ -83,7 +83,7 @@ def _uuid(dice: Dice) -> str:
 
 
 def _until(texts: Iterator[str], order: Order, joint: str) -> list[str]:
-    """Take as many texts as ordered, or as fit; they are counted in rows, since tokens run across joints."""
+    """Take as many texts as ordered, or as fit; they are counted in rows, since tokens can span joints."""
     if order.size:
         return list(islice(texts, order.size))
     taken: list[str] = []
@@ -98,7 +98,7 @@ def _until(texts: Iterator[str], order: Order, joint: str) -> list[str]:
 
 
 def kv_retrieval(dice: Dice, order: Order) -> Record:
-    """Make one JSON object of random pairs; the first key that is asked for is at this example's depth."""
+    """Make one JSON object of random pairs; the first requested key is at this example's depth."""
     pairs = [
         (text[1:37], text[41:77], text)
         for text in _until((f'"{_uuid(dice)}": "{_uuid(dice)}",' for _ in repeat(None)), order, " ")
@@ -134,7 +134,7 @@ def math_find(dice: Dice, order: Order) -> Record:
 
 
 def _rows(words: Sequence[str], joint: str) -> Iterator[str]:
-    """Join words into rows; the separator between two rows, without white space, stays with the first."""
+    """Join words into rows; the separator between two rows stays with the first, without white space."""
     for i in range(0, len(words), ROW):
         row = joint.join(words[i : i + ROW])
         yield row + (joint.rstrip() if i + ROW < len(words) else "")
@@ -182,14 +182,14 @@ def terms_of(numbers: Sequence[int]) -> list[str]:
 
 
 def math_calc(dice: Dice, order: Order) -> Record:
-    """Make a long sum; the value after every operator is asked for."""
+    """Make a long sum; the questions ask for the value after every operator."""
     numbers = signed_numbers(dice, order)
     rows = _rows(terms_of(numbers), " ")
     return Record(tuple(map(Piece, rows)), (Asked("", [running_values(numbers)]),), " ")
 
 
 def code_run(dice: Dice, order: Order) -> Record:
-    """Make functions in layers, each calling one of the next layer; the value of a call is asked for."""
+    """Make functions in layers, each calling one of the next layer; the question asks for the value of a call."""
     layers = LAYERS[order.index % len(LAYERS)]
     guess = order.tokens // 30
     inner, outer = (counter().count(_function(guess, callee, 12) + "\n\n") for callee in (guess, None))

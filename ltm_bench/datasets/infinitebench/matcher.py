@@ -29,7 +29,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _is_taken_back(said: str) -> bool:
-    """Whether a reply gives no number after all: `it is not 92119`, or one below zero."""
+    """Whether a reply gives no valid number after all: `it is not 92119`, or one below zero."""
     given = given_number(said, signed=True)
     return given is None or given < 0
 
@@ -48,8 +48,8 @@ class Benchmarked(Matcher):
     """Whether the question asked for a last line `Answer: …`; if there is one, only that line is scored."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Return the benchmark's score; replies that score nothing are told apart."""
-        # Thinking aloud is no answer, although the published scorers read it.
+        """Return the benchmark's score, and a specific outcome for replies that score nothing."""
+        # Thinking aloud is not an answer, although the published scorers read it.
         said = answer(reply) if self.mode == "strict" else reply
         asked = turns[-1].message.text if turns else ""
         if self.mode == "strict" and asked and asked.strip() in said:
@@ -71,7 +71,7 @@ class Benchmarked(Matcher):
         return Verdict(Outcome.WRONG, 0.0, f"nothing from {scorer}")
 
     def _is_given(self, said: str) -> bool:
-        """Whether the reply gives the number in another form than the published scorers read: `92,119`, `9 2 1 1 9`."""
+        """Whether the reply has the number in a form that the published scorers do not read: `92,119`, `9 2 1 1 9`."""
         label = _lists(self.label)
         wanted = str(label[0] if isinstance(label, list) else label)
         bare = _SPACED.fullmatch(said.strip(" .*`")) or _DIGIT_BY_DIGIT.search(in_figures(said))
@@ -103,12 +103,12 @@ class Benchmarked(Matcher):
 
     @property
     def chance(self) -> float:
-        """One in four if there are options, otherwise next to nothing."""
+        """One in four if there are options, otherwise close to zero."""
         return 0.25 if self.task in _CHOICES else 0.0
 
 
 def benchmarked(task: str, label: Any, *, mode: str = "strict", final: bool = False) -> Benchmarked:
-    """Expect what the public files of InfiniteBench call the answer of a task."""
+    """Expect the answer of a task as given in the public files of InfiniteBench."""
     return Benchmarked(task, _tuples(label), mode, final)
 
 

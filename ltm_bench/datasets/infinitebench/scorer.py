@@ -1,4 +1,4 @@
-"""The scorers of InfiniteBench (Zhang et al. 2024), as published twice, and as they should be.
+"""The scorers of InfiniteBench (Zhang et al. 2024): both published versions, and a strict one.
 
 Modes: `official-2024-06` and `official-newest` (August 2024) score exactly as the published programs of that time,
 including their accidents, so that published figures can be compared; `strict` is ours. Every scorer maps a
@@ -36,7 +36,7 @@ def _blanked(text: str, marks: Sequence[str]) -> str:
 
 
 def passkey(prediction: str, label: Any, mode: Mode) -> float:
-    """Take the first run of digits for the key, leading zeros included; strictly, the only run of its length."""
+    """Take the first run of digits as the key, leading zeros included; strictly, the only run of its length."""
     wanted = str(_first(label))
     found = re.findall(r"[0-9]+", prediction)
     if mode == "strict":
@@ -45,7 +45,7 @@ def passkey(prediction: str, label: Any, mode: Mode) -> float:
 
 
 def kv_retrieval(prediction: str, label: Any, mode: Mode) -> float:
-    """Look for the value as a word; strictly, within any text, as the last value, and after the key at most."""
+    """Look for the value as a word; strictly, anywhere in the text, last, after at most the key."""
     wanted = str(_first(label))
     if mode == "strict":
         found = re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", prediction.lower())
@@ -54,7 +54,7 @@ def kv_retrieval(prediction: str, label: Any, mode: Mode) -> float:
 
 
 def code_run(prediction: str, label: Any, mode: Mode) -> float:
-    """Look for the value at the end of the answer; strictly, a minus of any kind, bold type and 4.0 are understood."""
+    """Look for the value at the end of the answer; strictly, any kind of minus, bold type and 4.0 are understood."""
     wanted = int(_first(label))
     if mode == "strict":
         return float(_last_whole(prediction) == wanted)
@@ -70,12 +70,12 @@ _DIGITS = 4000
 
 
 def _whole(text: str) -> int:
-    """Read a whole number of any length. Raises ValueError for other texts."""
+    """Read an integer of any length. Raises ValueError for other texts."""
     return int(text if len(text) <= _DIGITS else text.lstrip("0")[:_DIGITS] or "0")
 
 
 def _last_whole(text: str) -> float | None:
-    """Return the last whole number of a text; `4.0` counts as one, and `1.2.34` ends in 34."""
+    """Return the last integer in a text; `4.0` counts as one, and `1.2.34` ends in 34."""
     last = None
     for run in re.finditer(r"[\d.]+", text):
         if parts := run[0].rstrip(".").split("."):
@@ -88,7 +88,7 @@ def _last_whole(text: str) -> float | None:
 
 
 def math_find(prediction: str, label: Any, mode: Mode) -> float:
-    """Take the first number for the value; strictly, the last. The published programs stop with an error at `88.0`."""
+    """Take the first number as the value; strictly, the last. The published programs raise an error on `88.0`."""
     wanted = _first(label)
     found = re.findall(r"\d+\.\d+|\d+", prediction)
     if not found:
@@ -103,7 +103,7 @@ def math_find(prediction: str, label: Any, mode: Mode) -> float:
 def math_calc(prediction: str, label: Any, mode: Mode, *, skip_first: bool = False) -> float:
     """Return the share of the values before the first wrong one. The published program skips GPT-4's first number.
 
-    Strictly, minus signs count, and a list that begins with the starting number is not refused for that.
+    Strictly, minus signs count, and a list may begin with the starting number.
     """
     wanted = [int(each) for each in (label[0] if label and isinstance(label[0], list) else label)]
     if not wanted:
@@ -194,7 +194,7 @@ def _lines(text: str) -> list[list[str]]:
 
 
 def _common(reference: Sequence[str], other: Sequence[str]) -> list[int]:
-    """Return the places in `reference` of a longest common subsequence; of several, the one that ends last."""
+    """Return the indices in `reference` of a longest common subsequence; of several, the one that ends last."""
     import numpy as np
 
     numbers: dict[str, int] = {}
@@ -217,7 +217,7 @@ def _common(reference: Sequence[str], other: Sequence[str]) -> list[int]:
 
 
 def choice(prediction: str, label: Any, mode: Mode) -> float:
-    """Look for one letter of A to D, or the option's text; `label` is text and letter."""
+    """Look for one letter from A to D, or the option's text; `label` is text and letter."""
     said, accepted = prediction.strip(), _aliases(label)
     if not said:
         return 0.0
@@ -333,7 +333,7 @@ def score(task: str, prediction: str, label: Any, mode: Mode, *, skip_first: boo
     Args:
         task: One of SCORERS.
         prediction: What the model said.
-        label: The right answer, as it stands in the public files.
+        label: The right answer, as in the public files.
         mode: Which of the published programs scores, or `strict`.
         skip_first: Skip the first number, as the published program does for GPT-4 in math_calc.
     """

@@ -13,7 +13,7 @@ from ltm_bench.matchers.reading import READ, abstains
 
 @dataclass(frozen=True, slots=True)
 class LocomoAnswer(SetMatcher):
-    """Scores as LoCoMo does: F1 over stems by category, or whether the reply says that nothing is known."""
+    """Scores as LoCoMo does: F1 over stems by category, or whether the reply says that the answer is not known."""
 
     dataset: ClassVar[str] = "locomo"
     columns: ClassVar[tuple[str, ...]] = ("official", "strict")

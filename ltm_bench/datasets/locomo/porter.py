@@ -1,6 +1,6 @@
 """The Porter stemmer (Porter 1980) with the extensions of NLTK, which the published scorer of LoCoMo uses.
 
-Only words in lower case are stemmed. `tests/datasets/test_locomo.py` holds what NLTK makes of some hundred words.
+Only lower-case words are stemmed. `tests/datasets/test_locomo.py` holds NLTK's stems of some hundred words.
 """
 
 from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ def _longer(before: str) -> bool:
 
 
 def _apply(word: str, rules: Sequence[_Rule]) -> str:
-    """Apply the first rule whose ending fits, if it allows itself."""
+    """Apply the first rule whose ending fits, if its condition holds."""
     for ending, replacement, allowed in rules:
         if word.endswith(ending):
             before = word[: len(word) - len(ending)]

@@ -33,7 +33,7 @@ def f1(answer: str, gold: str) -> float:
 
 
 def official(answer: str, gold: str, category: str) -> float:
-    """Return what the official program gives an answer.
+    """Return the official program's score of an answer.
 
     Args:
         answer: What was said.
@@ -52,9 +52,9 @@ def official(answer: str, gold: str, category: str) -> float:
 
 
 def strict(answer: str, gold: str, category: str) -> float:
-    """Return the share of the gold's parts whose words all stand in the answer; 0 for a heap of words.
+    """Return the share of the gold's parts whose words are all in the answer; 0 for a heap of words.
 
-    In category 5, whether the answer says that it does not know, in whatever words.
+    In category 5, whether the answer admits, in any words, that it does not know.
     """
     if category == "5":
         return float(bool(official(answer, gold, category)) or abstains(answer))

@@ -22,7 +22,7 @@ class Keys:
 
     Args:
         data: `locomo10.json`; None to take categories and gold answers from the prediction files.
-        wrong: An audit's list of errors; None for the one that is known (`errata.toml`).
+        wrong: An audit's list of errors; None for ours (`errata.toml`).
         on_bad: Called with each bad record.
     """
 
@@ -40,7 +40,7 @@ class Keys:
             self._by_text.setdefault((each.digest, ""), []).append(each.id)
 
     def ids_of(self, answer: Answer) -> tuple[str, Sequence[str]]:
-        """Return the id of the dialogue, and those of the question: several where it is asked more than once."""
+        """Return the id of the dialogue, and those of the question: several if it is asked more than once."""
         if answer.id and answer.id.startswith("locomo_"):
             return answer.id.split("_")[1], (answer.id,)
         history = self._samples.get(answer.history or "", "")

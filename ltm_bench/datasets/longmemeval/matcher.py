@@ -1,4 +1,4 @@
-"""`remembered`: the reply answers a question of LongMemEval; text decides where it can, else a judge."""
+"""`remembered`: the reply answers a question of LongMemEval; text decides if it can, otherwise a judge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from ltm_bench.matchers.reading import READ, abstains, words
 
 @dataclass(frozen=True, slots=True)
 class Remembered(SetMatcher):
-    """Right if the gold answer stands in the reply; where only its sense can tell, the reply is undecided.
+    """Right if the reply contains the gold answer; if only the sense can tell, the reply is undecided.
 
-    Where a judge is named, it is asked about every reply, as the published program does, and its word counts.
+    If a judge is named, it is asked about every reply, as in the published program, and its answer counts.
     """
 
     dataset: ClassVar[str] = "longmemeval"
@@ -63,7 +63,7 @@ class Remembered(SetMatcher):
         return {} if score is None else {"strict": score}
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
-        """Return the question to a judge that the type asks for."""
+        """Return the question to a judge that the type calls for."""
         return self._inquire(question, reply[:READ]) if self.mode == "official" else None
 
     def _inquire(self, question: str, reply: str) -> Inquiry:

@@ -1,6 +1,6 @@
 """How LongMemEval judges: yes or no, by the type of the question. And what text alone can tell, strictly.
 
-The questions to the judge are ours; what they ask is the sense of the official ones (`src/evaluation/evaluate_qa.py`).
+The questions to the judge are worded by us, with the sense of the official ones (`src/evaluation/evaluate_qa.py`).
 """
 
 import re
@@ -34,7 +34,7 @@ _RULE = (
 
 
 def prompt(question: Question, reply: str) -> str:
-    """Return what a judge is asked about a reply."""
+    """Return the question to a judge about a reply."""
     if question.unanswerable:
         return (
             "Someone was asked a question that cannot be answered from what they had been told before.\n\n"
@@ -51,14 +51,15 @@ def prompt(question: Question, reply: str) -> str:
 
 
 def read(answer: str) -> bool:
-    """Return what a judge said, read as the official program does: `yes` anywhere in it."""
+    """Return a judge's verdict, read as the official program does: `yes` anywhere in the answer."""
     return "yes" in answer.lower()
 
 
 def strict(reply: str, golds: Sequence[str], kind: str, *, unanswerable: bool) -> float | None:
-    """Return 1 if the gold stands in the reply as it is, 0 if not; None if only a judge can tell.
+    """Return 1 if the reply contains the gold answer verbatim, 0 if not; None if only a judge can tell.
 
-    That is so for preferences, and for golds longer than a phrase. An unanswerable question asks for an abstention.
+    Only a judge can tell for preferences, and for golds longer than a phrase. An unanswerable question calls for an
+    abstention.
     """
     if unanswerable:
         return float(abstains(reply))

@@ -63,7 +63,7 @@ def score_file(
 
     Args:
         path: The file.
-        questions: Those of the data; {} to take types and gold answers from the file, where it has them.
+        questions: Those of the data; {} to take types and gold answers from the file, if it has them.
         on_bad: Called with each answer that cannot be scored.
         answers: What it holds, if it has been read.
         labels: A judge's verdicts on answers without a label in the file.

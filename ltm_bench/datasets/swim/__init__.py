@@ -1,6 +1,6 @@
 """SWiM (Snorkel AI 2024): how well long material is used, measured with a user's own documents and questions.
 
-Documents and tasks go in, arrangements come out: where the answer's document stands, how much stands around it, and
+Documents and tasks go in, arrangements come out: where the answer's document is, how much text surrounds it, and
 whether it is there at all. Medoid voting chooses among the answers of several runs.
 """
 

@@ -75,8 +75,8 @@ def arrange(
         documents: The documents to choose from.
         answers: Names of the documents that hold the answer.
         dice: Shuffle the others, and choose among them if not all fit into `tokens`.
-        depth: Where the first of the answer's documents stands, from 0 to 1 of the tokens of the others; further ones
-            follow at equal distances. None: anywhere.
+        depth: The position of the first of the answer's documents, from 0 to 1 of the tokens of the others; further
+            ones follow at equal distances. None: anywhere.
         tokens: Maximum tokens of the others.
         absent: Whether the answer's documents are left out.
     """
@@ -100,7 +100,7 @@ def arrange(
     before = 0
     for document in others:
         size = size_of(document.text)
-        # A document is placed at the joint nearest to its depth.
+        # A document goes to the joint nearest to its depth.
         while waiting and waiting[0][0] * total <= before + size / 2:
             arranged.append(waiting.pop(0)[1])
         arranged.append(document)

@@ -1,4 +1,4 @@
-"""Has models write and check tasks about a user's documents. What a model says is data, never an instruction."""
+"""Has models write and check tasks about a user's documents. A model's output is data, never an instruction."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 
 async def consult(make: Callable[[], Agent], text: str, budget: Budget) -> str:
-    """Ask a fresh agent one thing. Raises BudgetReached, and AgentError if it cannot answer."""
+    """Ask a fresh agent one question. Raises BudgetReached, and AgentError if it cannot answer."""
     message = Message(text, _AT, 0)
     agent = make()
     with tempfile.TemporaryDirectory() as home:
@@ -169,7 +169,7 @@ def write_all(
         budget: What the calls may cost.
 
     Raises:
-        BudgetReached: If the next call could exceed the budget; what was written stays.
+        BudgetReached: If the next call could exceed the budget; tasks already written stay.
     """
     for document in documents:
         try:
@@ -203,7 +203,7 @@ def check_all(
         budget: What the calls may cost.
 
     Raises:
-        BudgetReached: If the next call could exceed the budget; what was checked stays.
+        BudgetReached: If the next call could exceed the budget; decisions already made stay.
     """
     for key, task in tasks.items():
         if task.checked is not None and task.checked.by == by:

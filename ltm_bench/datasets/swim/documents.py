@@ -18,7 +18,7 @@ _EXTRA = "needs an extra: pip install 'ltm-bench[documents]'"
 
 
 class Document(NamedTuple):
-    """A document under the name by which tasks refer to it: its file's name."""
+    """A document, under the name that tasks use for it: its file's name."""
 
     name: str
     text: str
@@ -36,7 +36,7 @@ def paths_of(place: Path) -> list[Path]:
         if path.suffix.lower() in known
         and not path.name.startswith(".")
         and path.is_file()
-        and path.resolve().is_relative_to(root)  # a link in a folder of others may lead anywhere
+        and path.resolve().is_relative_to(root)  # a link in somebody else's folder may lead anywhere
     )
 
 
@@ -99,9 +99,9 @@ _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<[a-zA-Z/!?][^<>]{0,5000}>|<", re.DOTAL
 
 
 def _whole_tags(content: str) -> str:
-    """Return HTML without comments, in which only what is a whole tag begins like one.
+    """Return HTML without comments, and with `<` escaped unless it begins a complete tag.
 
-    The parser looks for the end of each tag again and again: where none has one, it takes quadratic time.
+    The parser searches for the end of each tag again and again: if none has an end, it takes quadratic time.
     """
 
     def kept(found: re.Match[str]) -> str:

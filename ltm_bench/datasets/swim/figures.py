@@ -1,4 +1,4 @@
-"""The figures of SWiM: accuracy over depth and size, how often nothing was invented, and what voting gains."""
+"""The figures of SWiM: accuracy by depth and size, how often nothing was invented, and what voting gains."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _RUNS = 5
 
 @dataclass(frozen=True)
 class Answer:
-    """An example of a run: one question about documents, and what became of it."""
+    """An example of a run: one question about documents, and its result."""
 
     index: int
     """The example's number: examples take questions in turn, each with all variants of its test."""
@@ -26,7 +26,7 @@ class Answer:
 
 
 class Figure(NamedTuple):
-    """A figure of a test: which, at what, and the scores that it is the mean of."""
+    """A figure of a test: its name, its setting, and the scores whose mean it is."""
 
     test: str
     at: str
@@ -63,7 +63,7 @@ def _over(row: str, what: str, answers: Sequence[Answer], places: Sequence[float
 
 
 def _voted(row: str, test: str, answers: Sequence[Answer], runs: int, embed: Embed) -> Iterator[Figure]:
-    """Yield the accuracy of single runs, by where the answer stood, and of votes over all runs of each question."""
+    """Yield the accuracy of single runs, by the answer's position, and of votes over all runs of each question."""
     yield Figure(row, "single runs", [each.score for each in answers])
     if test != "control":
         thirds: dict[str, list[float]] = {"first third": [], "middle third": [], "last third": []}

@@ -1,4 +1,4 @@
-"""`answers`: the reply gives an answer, recognised word for word. `declines`: it says that there is none."""
+"""`answers`: the reply gives an answer word for word. `declines`: it says that there is none."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def says_absent(reply: str) -> bool:
 
 
 def holds(reply: str, phrase: str) -> bool:
-    """Whether a reply contains a phrase as whole words or, in scripts without spaces, as it stands."""
+    """Whether a reply contains a phrase as whole words or, in scripts without spaces, as a substring."""
     said, meant = words(reply), words(_bare(phrase))
     if not meant or any(ord(c) > 0x2E7F for c in phrase):
         return bool(phrase.strip()) and phrase.strip().casefold() in reply.casefold()
@@ -41,7 +41,7 @@ def _bare(phrase: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answers(Matcher):
-    """Right if the reply has the answer word for word; a judge decides about other wordings."""
+    """Right if the reply contains the answer word for word; a judge decides on other wordings."""
 
     version: ClassVar[int] = 2
 

@@ -1,6 +1,6 @@
 """Tasks about documents: a question, its answer, the documents that hold it, and decisions about the task.
 
-The file is SWiM's, with more in it: an object from names to `{question, answer, answer_doc}`. Ours may have several
+The file format is SWiM's, extended: an object from names to `{question, answer, answer_doc}`. Ours may have several
 `answer_docs`, and keeps `validated` (a person's decision) and `checked` (a second model's).
 """
 
@@ -17,7 +17,7 @@ from ltm_bench.core.limits import content_of, json_of
 
 
 class Decision(BaseModel):
-    """What was decided about a task, and by whom."""
+    """A decision about a task, and who made it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,6 +1,6 @@
-"""Medoid voting: chooses the answer that is most like all the others (SWiM).
+"""Medoid voting: chooses the answer most similar to all the others (SWiM).
 
-Answers that say there is no answer can be left out of the vote if there is known to be one.
+Answers that say there is none can be left out of the vote if one is known to exist.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def medoid(vectors: ArrayLike) -> int:
     unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     similar = unit @ unit.T
     np.fill_diagonal(similar, 0.0)
-    # Rounded, so that the last bit does not decide between two equal answers.
+    # Rounded, so that the last bit does not decide between equal answers.
     return int(np.argmax(np.round(similar.sum(axis=1), 9)))
 
 
