@@ -17,7 +17,7 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.plugins.agents import make_agent
 
-# tests/ is no package (pytest runs with --import-mode=importlib): this is how a test imports its helpers, such as
+# tests/ is not a package (pytest runs with --import-mode=importlib): this lets a test import its helpers, such as
 # `from made import read`. It happens once, here. Type checkers know the same file as tests.made.
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -52,7 +52,7 @@ def server() -> Iterator[Provider]:
 
 @pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
-    """An environment in which both providers have a key, and nothing else is set."""
+    """An environment in which only the keys of both providers are set."""
     for name in (
         "OPENAI_BASE_URL",
         "ANTHROPIC_BASE_URL",
@@ -74,7 +74,7 @@ class Talk:
         self.turns: list[Turn] = []
         self._runner = asyncio.Runner()
         self._runner.run(agent.open(home))
-        if redirect is not None:  # an agent that believes it is talking to its vendor
+        if redirect is not None:  # an agent that thinks it is talking to its vendor
             assert isinstance(agent, SdkChatModel)
             agent.client = agent.client.with_options(base_url=redirect)
 
@@ -131,7 +131,7 @@ def talk_to(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
 
 
 class Done(NamedTuple):
-    """What a command came to."""
+    """The result of a command."""
 
     exit_code: int
     out: str
@@ -139,7 +139,7 @@ class Done(NamedTuple):
 
     @property
     def output(self) -> str:
-        """Return everything that it printed, its white space folded."""
+        """Return everything that it printed, with white space collapsed."""
         return " ".join((self.out + self.err).split())
 
 

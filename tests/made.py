@@ -1,4 +1,4 @@
-"""Results and manifests made by hand, a run with a hostile agent, and a browser, for the tests of the pages."""
+"""Hand-made results and manifests, a run with a hostile agent, and a browser, for the tests of the pages."""
 
 import os
 import subprocess

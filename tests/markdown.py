@@ -1,4 +1,4 @@
-"""Reads our Markdown: its fenced blocks, the files that they are, and the commands that they show."""
+"""Reads our Markdown: its fenced blocks, the files that they contain, and the commands that they show."""
 
 import re
 import shlex
@@ -34,13 +34,13 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """The file that it is: what stands before it ends with the name in backticks and a colon."""
+        """Its file: the text before it ends with the name in backticks and a colon."""
         named = _NAMED.search(self.before)
         return named[1] if named and self.language != "console" else None
 
     @property
     def needs(self) -> str | None:
-        """What it needs and a test has not; then it begins with a line such as `# needs a network`."""
+        """What it needs that a test lacks; then it begins with a line such as `# needs a network`."""
         first = self.text.partition("\n")[0]
         return first.removeprefix("# needs ") if first.startswith("# needs ") else None
 

@@ -1,4 +1,4 @@
-"""For tests of memory products: a model that takes the user's sentences for facts, and a short way to talk."""
+"""For tests of memory products: a model that treats the user's sentences as facts, and a short way to talk."""
 
 import asyncio
 import contextlib
@@ -54,7 +54,7 @@ class Conversation:
         return [(m.text, m.turn) for m in self.runner.run(self.agent.recall(query, limit))]
 
     def known(self) -> list[Recalled]:
-        """Return everything that was remembered of what these tests tell, sorted."""
+        """Return every remembered fact that these tests tell, sorted."""
         return sorted(self.recall("parrot called moved User says", 50))
 
     def memories(self) -> list[Memory]:
@@ -75,7 +75,7 @@ Open = Callable[..., Conversation]
 
 @contextlib.contextmanager
 def conversations(folder: Path, adapter: str, **usual: object) -> Iterator[Open]:
-    """Open conversations in folders of their own, `start("one", setting=value)`; all are closed at the end."""
+    """Open conversations in separate folders, `start("one", setting=value)`; all are closed at the end."""
     started: list[Conversation] = []
 
     def start(name: str = "home", **settings: object) -> Conversation:
@@ -121,10 +121,10 @@ NOTHING: dict[str, list[str]] = {
 
 
 def graph(asked: str, *, entities: bool) -> str:
-    """Return what Graphiti wants of a message: who and what is in it, or what is said of them."""
+    """Return what Graphiti extracts from a message: its entities, or the facts about them."""
     said = re.findall(r"<CURRENT[ _]MESSAGE>(.*?)</CURRENT[ _]MESSAGE>", asked, re.DOTALL)[-1]
     facts = facts_in(said.partition("Assistant:")[0])
-    # The longest word of each: FalkorDB Lite 0.11.0 crashes where it looks a stop word up ("these").
+    # The longest word of each: FalkorDB Lite 0.11.0 crashes when it looks up a stop word ("these").
     things = [max(re.findall(r"\w+", fact.partition(":")[2]), key=len) for fact in facts]
     if entities:
         return json.dumps(

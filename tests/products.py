@@ -1,4 +1,4 @@
-"""Small stand-ins for the servers of memory products, which speak as much of their protocols as the adapters use."""
+"""Small stand-ins for the servers of memory products, with as much of their protocols as the adapters use."""
 
 import contextlib
 import itertools
@@ -26,7 +26,7 @@ Route = Callable[..., Answer]
 
 
 class Product:
-    """A server: `routes` maps a method and a pattern of paths to what answers there."""
+    """A server: `routes` maps a method and a pattern of paths to a handler."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -68,7 +68,7 @@ class Product:
 
 
 class Letta(Product):
-    """A Letta server. An agent says what it heard last that shares a word, and keeps all messages in its context."""
+    """A Letta server. An agent replies with the newest message that shares a word, and keeps all messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -211,7 +211,7 @@ class Letta(Product):
 
 
 class Zep(Product):
-    """Zep's cloud. It takes some questions until it has worked on a message; then every sentence of it is a fact."""
+    """Zep's cloud. It takes a few polls until a message is processed; then every sentence of it is a fact."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -313,7 +313,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        with contextlib.suppress(ConnectionError):  # whoever asked may have given up
+        with contextlib.suppress(ConnectionError):  # the client may have given up
             self.wfile.write(data)
 
     do_GET = do_POST = do_PATCH = do_DELETE = _any

@@ -1,4 +1,4 @@
-"""Small files in the form of the public sets, for tests: nothing of the sets themselves."""
+"""Small files in the formats of the public sets, for tests, with none of the sets' content."""
 
 import json
 from pathlib import Path

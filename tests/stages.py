@@ -1,7 +1,7 @@
 """What the built-in adapters need in a test: their settings, and a stand-in for the server that they talk to.
 
 An adapter without an entry here is made without settings or, if it takes a model and a `base_url`, against the test
-provider. Another one adds a function that gives a `Stage`, under `@stage("its name")`.
+provider. Any other needs a function that yields a `Stage`, under `@stage("its name")`.
 """
 
 import contextlib
@@ -43,20 +43,20 @@ class Stage:
     server: Failing | None = None
 
     def make(self) -> Agent:
-        """Make the agent, as one run would have it."""
+        """Make the agent as for one run."""
         return make_agent(self.adapter, dict(self.settings))
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a stage is set up with."""
+    """The resources for setting up a stage."""
 
     folder: Path
     patch: pytest.MonkeyPatch
     needed: set[str] = field(default_factory=set)
 
     def needs(self, extra: str, package: str) -> None:
-        """Skip where a package is not installed; it is not imported, as an adapter decides how that is done."""
+        """Skip if a package is not installed; it is not imported here, since the adapter decides how."""
         if not _found(package):
             pytest.skip(f"needs the extra: pip install ltm-bench[{extra}]")
 
@@ -64,7 +64,7 @@ class Place:
 def _found(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ModuleNotFoundError:  # not even the package that it is part of
+    except ModuleNotFoundError:  # not even its parent package
         return False
 
 
@@ -74,7 +74,7 @@ STAGES: dict[str, Setting] = {}
 
 
 def stage(name: str) -> Callable[[Callable[[Place], Iterator[Stage]]], Setting]:
-    """Register what sets up an adapter, a generator with one yield."""
+    """Register a generator with one yield that sets up an adapter."""
 
     def keep(function: Callable[[Place], Iterator[Stage]]) -> Setting:
         STAGES[name] = contextlib.contextmanager(function)
@@ -99,7 +99,7 @@ def usual(name: str) -> Iterator[Stage]:
 
 
 def at(name: str, server: Provider) -> dict[str, str]:
-    """Return the address of the test provider, which is another one for Anthropic's protocol."""
+    """Return the address of the test provider; it differs for Anthropic's protocol."""
     return {"base_url": server.url if name.startswith("anthropic") else server.openai_url}
 
 
@@ -214,7 +214,7 @@ def zep(place: Place) -> Iterator[Stage]:
 
 
 class Diary(Product):
-    """An endpoint that remembers what each session heard. Told of an earlier time again, it forgets what came after."""
+    """An endpoint that remembers what each session heard. Told of an earlier time again, it forgets everything later."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -307,7 +307,7 @@ def function(place: Place) -> Iterator[Stage]:
 
 
 class Person:
-    """Somebody who says the same to everything."""
+    """A person who gives the same reply to everything."""
 
     def isatty(self) -> bool:
         return False
@@ -323,7 +323,7 @@ def human(place: Place) -> Iterator[Stage]:
 
 
 class Recorder(Agent):
-    """Writes down a conversation as a run does, so that it can be played back."""
+    """Records a conversation as a run does, so that it can be played back."""
 
     free = True
 
@@ -362,7 +362,7 @@ class Playback(Stage):
 
 @stage("transcript")
 def transcript(place: Place) -> Iterator[Stage]:
-    """Plays back, one after the other, what a first round of the same conversations was."""
+    """Plays back a first round of the same conversations, one after the other."""
     from ltm_bench.adapters.testing import conformance
 
     folders: list[Path] = []

@@ -1,4 +1,4 @@
-"""The form of the log, against a file that is kept. Renew it with: python tests/test_golden.py"""
+"""The format of the log, against a stored file. Renew it with: python tests/test_golden.py"""
 
 import json
 import os

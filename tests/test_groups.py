@@ -1,4 +1,4 @@
-"""Continuous integration skips nothing: whatever a test skips without is in a group, and every group runs."""
+"""Continuous integration skips nothing: every optional requirement of a test is in a group, and every group runs."""
 
 import ast
 import importlib.util
@@ -47,7 +47,7 @@ def literals(tree: ast.Module, *functions: str) -> Iterator[str]:
 
 
 def asked_for() -> dict[str, set[str]]:
-    """Map what tests skip without, packages and variables of the environment, to the files of those tests."""
+    """Map the optional requirements of tests, packages and environment variables, to the files of those tests."""
     trees = {path: ast.parse(path.read_bytes()) for path in sorted((ROOT / "tests").rglob("*.py"))}
     found: dict[str, set[str]] = {}
     for path, tree in trees.items():
@@ -81,7 +81,7 @@ def test_whatever_a_test_skips_without_is_in_scripts_check_or_in_a_group_that_ru
         if name not in known
         and (
             name.startswith("LTM_BENCH_") or importlib.util.find_spec(name) is None
-        )  # here, nothing skips without it
+        )  # here, no test skips without it
         and not any(
             name in (*group.modules, *group.variables) and is_one_of(file, group.tests)
             for group in plan.groups.values()

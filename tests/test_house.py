@@ -1,4 +1,4 @@
-"""The house itself: what is exported, what the doors hold, what errors exit with."""
+"""The house itself: exports, the contents of the doors, and the exit codes of errors."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What would work on one platform and fail on another: encodings, line ends, names of files.
+"""Code that would work on one platform and fail on another: encodings, line endings, file names.
 
 Tests themselves run in Python's UTF-8 mode there (.github/workflows/test.yml).
 """
@@ -32,7 +32,7 @@ def mode_of(call: ast.Call, place: int) -> str:
 
 
 def unnamed(tree: ast.AST) -> Iterator[int]:
-    """Yield the lines that read or write text in whatever encoding the machine has."""
+    """Yield the lines that read or write text in the machine's default encoding."""
     awaited = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Await)}
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or id(call) in awaited:
@@ -149,9 +149,7 @@ def test_what_ships_and_what_all_tests_share_import_nothing_that_one_platform_la
     ]
     lacking = {"fcntl", "pty", "resource", "termios", "grp", "pwd", "msvcrt", "winreg"}
     for path in (*shared, *shipped):
-        for node in ast.parse(
-            path.read_bytes()
-        ).body:  # inside a function, it is looked for and may be missing
+        for node in ast.parse(path.read_bytes()).body:  # inside a function, it is optional
             names = (
                 {alias.name for alias in node.names}
                 if isinstance(node, ast.Import)

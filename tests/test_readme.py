@@ -1,4 +1,4 @@
-"""What the READMEs show must work: every whole file of theirs is checked, and run with the real command."""
+"""Everything that the READMEs show must work: every complete file is checked, and run with the real command."""
 
 import re
 from pathlib import Path
@@ -138,7 +138,7 @@ def test_the_output_of_the_main_job_is_the_one_that_the_readme_shows(here: Path)
     assert shown is not None
     table = [line.split() for line in shown[1].splitlines() if line.strip()]
     said = [line.split() for line in run("run").splitlines() if line.strip()]
-    # A slow machine says in between how far it is.
+    # A slow machine reports its progress in between.
     assert [words for words in said if not re.fullmatch(r"\d+%", words[0])] == table
 
 

@@ -1,4 +1,4 @@
-"""Runs of released versions: whatever changes, their logs are read, and their replies are scored as they were."""
+"""Runs of released versions: whatever changes, their logs can be read, and their replies are scored as before."""
 
 import gzip
 import json
@@ -40,7 +40,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def questions(log: Path) -> Iterator[Question]:
-    """Read a log by its JSON alone: the format of a release does not move with our readers."""
+    """Read a log as plain JSON: the format of a release does not change with our readers."""
     for path in [log, *sorted(log.parent.glob("isolated/*.jsonl"))]:
         sent: dict[str, Any] = {}
         heard: dict[str, list[Turn]] = {}

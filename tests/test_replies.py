@@ -1,4 +1,4 @@
-"""`perf/replies.py` counts what became of judged replies; its JSON form is what other programs read."""
+"""`perf/replies.py` counts the verdicts on labelled replies; other programs read its JSON output."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What the scheduler promises, over made-up scenarios and over the standard suite."""
+"""The scheduler's promises, for made-up scenarios and for the standard suite."""
 
 import itertools
 import time
@@ -42,7 +42,7 @@ class Sent:
 
 @dataclass
 class Held:
-    """A conversation that was held without any agent."""
+    """A conversation held without an agent."""
 
     sent: list[Sent]
     fills: list[int]

@@ -1,4 +1,4 @@
-"""What ships the package, as far as it can be run here: workflows, the action, the image, the metadata."""
+"""Everything that ships the package, as far as it can run here: workflows, the action, the image, the metadata."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def test_the_metadata_say_who_made_it_where_it_is_and_what_it_is() -> None:
 
 
 class Job(NamedTuple):
-    """What a step of the action left behind."""
+    """The result of a step of the action."""
 
     exit_code: int
     summary: str

@@ -1,4 +1,4 @@
-"""What others wrote costs time that grows with its length: every pattern, every matcher, JSON of any shape."""
+"""Untrusted text takes time in proportion to its length: every pattern, every matcher, JSON of any shape."""
 
 import importlib
 import pkgutil
@@ -68,7 +68,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
                 if isinstance(value, re.Pattern) and value not in found.values():
                     if isinstance(
                         value.pattern, bytes
-                    ):  # it reads a text's bytes, and would take as long for the text
+                    ):  # it reads a text's bytes, and would take as long on the text
                         value = re.compile(value.pattern.decode(), value.flags | re.ASCII)
                     found[f"{module.name}.{name}"] = value
     return found
@@ -78,7 +78,7 @@ PATTERNS = _patterns()
 
 
 def _words(pattern: re.Pattern[str]) -> list[str]:
-    """Return what a pattern itself looks for, which brings it further than anything else."""
+    """Return text that a pattern looks for, which gets further into it than anything else."""
     return list(dict.fromkeys(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\.", " ", pattern.pattern))))[:12]
 
 
@@ -89,7 +89,7 @@ def _cpu(work: Callable[[], object]) -> float:
 
 
 def _grows(work: Callable[[str], object], short: str, long: str) -> str:
-    """Say by how much a text of four times the length takes longer, where that is more than it may; else nothing."""
+    """Say by how much a text of four times the length takes longer, if that is too much; otherwise nothing."""
     taken = _cpu(lambda: work(long))
     if taken < 0.1:
         return ""

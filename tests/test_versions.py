@@ -4,9 +4,9 @@
 
     python -m tests.test_versions
 
-A matcher's code may change without its version if no verdict can: then renewing is enough, and a reader of the change
-sees it. A scenario's messages or a matcher's verdicts that are others under the same version cannot be renewed.
-What no release has yet may change freely, and is not in the file; `--release` adds it.
+A matcher's code may change without its version if no verdict can change: then renewing is enough, and a reviewer sees
+it. If a scenario's messages or a matcher's verdicts differ under the same version, renewing is refused. Anything that
+is not in a release yet may change freely, and is not in the file; `--release` adds it.
 """
 
 import ast
@@ -83,9 +83,9 @@ def messages(name: str) -> Iterator[Any]:
 
 
 def verdicts(name: str) -> Iterator[Any]:
-    """Yield what a matcher says of its own right and wrong replies, told in several ways, and of others'."""
+    """Yield a matcher's verdicts on its own right and wrong replies, worded in several ways, and on those of others."""
     at = datetime(2026, 1, 5, tzinfo=UTC)
-    # Of the matchers on record alone, so that a new one does not seem to change the old ones.
+    # Only for recorded matchers, so that a new one does not seem to change the old ones.
     foreign = [
         each.right()[0]
         for kind, found in examples().items()
@@ -136,7 +136,7 @@ def recorded() -> Mapping[str, Any]:
 
 
 def changed_silently(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether what is said or decided is other than before, under the same version."""
+    """Whether messages or verdicts differ from the record under the same version."""
     return now["version"] == before["version"] and any(
         now[key] != before[key] for key in ("messages", "verdicts") if key in now
     )
@@ -190,7 +190,7 @@ def test_what_changed_since_the_last_release_has_changed_the_version_of_the_benc
 
 
 def renew(*, release: bool) -> None:
-    """Write the file again. Whatever changed without its version stands in the way."""
+    """Write the file again. Fails for anything that changed without its version."""
     now: dict[str, Any] = {
         "bench_version": BENCH_VERSION,
         "scenarios": {

@@ -1,4 +1,4 @@
-"""For tests of the agent `vector_memory`: a short way to talk to it, and what is said."""
+"""For tests of the agent `vector_memory`: a short way to talk to it, and a conversation."""
 
 import asyncio
 import gc
@@ -42,7 +42,7 @@ CONVERSATION = [
 
 
 class Conversation:
-    """An agent in a folder; `say` takes a list of messages, the turns go on from where they are."""
+    """An agent in a folder; `say` takes a list of messages and continues the turns."""
 
     def __init__(self, home: Path, turns: list[Turn] | None = None, **settings: Any) -> None:
         self.agent: Any = make_agent("vector_memory", settings)
@@ -84,4 +84,4 @@ def converse(tmp_path: Path) -> Iterator[Callable[..., Conversation]]:
     yield start
     for each in started:
         each.close()
-    gc.collect()  # what was not closed warns now, and a warning is an error
+    gc.collect()  # anything left open warns now, and a warning is an error

@@ -1,4 +1,4 @@
-"""Answers that quote what was said, by way of the agent that gives them."""
+"""Answers that quote what was said, tested through the agent that gives them."""
 
 import json
 from datetime import timedelta

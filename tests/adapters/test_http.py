@@ -1,4 +1,4 @@
-"""Attempts are told of, and answers can be kept: over real connections to the local provider."""
+"""Attempts are reported, and answers can be cached: over real connections to the local provider."""
 
 import asyncio
 import json

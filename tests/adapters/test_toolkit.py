@@ -1,4 +1,4 @@
-"""The toolkit as a whole: what it gives, and that the adapters that ship use nothing else."""
+"""The toolkit as a whole: what it exports, and that the shipped adapters use nothing else."""
 
 import ast
 import asyncio

@@ -1,6 +1,6 @@
 """A small MCP memory server for tests: lines in a file, found by a long word in common.
 
-Over stdio it speaks just enough of the protocol by itself, so that it starts at once; over HTTP it is the library's.
+Over stdio it implements just enough of the protocol itself, so that it starts at once; over HTTP it uses the library.
 """
 
 import json

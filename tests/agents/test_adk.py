@@ -63,7 +63,7 @@ def test_a_run_that_is_resumed_has_the_memory_of_its_log_and_no_more(open_in: Op
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns)
     memories = talk.recall("parrot Ribe rained Noted", 50)
-    talk.say(3, "My parrot is called Archibald now.")  # the log has never heard of it
+    talk.say(3, "My parrot is called Archibald now.")  # not in the log
     talk.close()
     again = open_in()
     again.restore(*turns)

@@ -1,4 +1,4 @@
-"""What is special to Anthropic's protocol."""
+"""Features specific to Anthropic's protocol."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

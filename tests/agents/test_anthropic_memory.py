@@ -92,7 +92,7 @@ def test_the_usage_is_that_of_all_its_requests_and_no_more_than_was_reserved(
     assert most.prompt >= 7 * max(sum(v for k, v in each.items() if "input" in k) for each in spent)
     assert most.output == 7 * 4096
     server.edit = lambda body: {**body, "usage": None} if len(server.chats) == 5 else body
-    assert talk.say(1, TOLD[1]).reply.usage is None  # one of the requests did not say
+    assert talk.say(1, TOLD[1]).reply.usage is None  # one of the requests did not report any
 
 
 def test_it_stops_after_so_many_rounds(open_in: Open, server: Provider) -> None:
@@ -149,7 +149,7 @@ def test_a_run_that_is_resumed_has_the_files_of_its_log_and_no_others(
     talk = open_in()
     turns = [talk.say(0, TOLD[0]), talk.fill(1, TOLD[2])]
     files = held(talk)
-    talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
+    talk.say(2, "My parrot is called Archibald now.")  # not in the log
     assert len(held(talk)) == 2
     talk.close()
     before = len(server.chats)
@@ -199,7 +199,7 @@ def test_a_reply_that_failed_leaves_the_files_as_they_were(open_in: Open, server
     talk.say(0, TOLD[0])
 
     def fails_after_writing(messages: Any) -> str:
-        if len(server.chats) == 5:  # the next request brings what the tool answered to this one
+        if len(server.chats) == 5:  # the next request carries the tool's answer to this one
             server.fail(status=500)
         return keep_files(messages)
 

@@ -182,7 +182,7 @@ def test_observing_sends_nothing_and_is_remembered(start: Callable[..., "Talk"],
 
 
 def test_half_a_surrogate_pair_does_not_end_the_conversation(start: Callable[..., "Talk"], server: Provider):
-    """A provider can send one as an escape, and whoever answered for the agent can have said one."""
+    """A provider can send one as an escape, and whoever answers for the agent can produce one."""
     talk = start()
     talk.observe("My cat \udc00 is called Ottoline.", "Half \ud83d of a smile.")
     assert "Ottoline" in talk.say("What is my cat called?").text
@@ -254,7 +254,7 @@ def test_an_overflow_that_the_provider_finds_is_an_overflow_of_that_turn_alone(
         server.fail(status=413, message="Request too large")
     reply = talk.say("Is this still going well?")
     assert (reply.text, reply.finish, reply.usage) == ("", Finish.OVERFLOW, Usage(model="some-model"))
-    for _ in range(4):  # each of them may find the prompt shorter, but still too long
+    for _ in range(4):  # each may find the prompt shorter, but still too long
         reply = talk.say("And now?")
     assert reply.finish is Finish.STOP
     assert "still going well" not in json.dumps(sent(server)[-1])
@@ -330,7 +330,7 @@ def test_what_goes_wrong_is_one_clear_line_without_the_key_and_can_be_tried_agai
 
 
 @pytest.mark.parametrize(
-    ("kind", "timeout", "expected"),  # what answers at all has time for it on a busy machine
+    ("kind", "timeout", "expected"),  # any server that answers at all has time to, even on a busy machine
     [
         ("hang", 2, "no reply within timeout=2 seconds, after 0 retries; raise timeout"),
         ("cut", 30, "the connection failed (peer closed connection"),

@@ -1,4 +1,4 @@
-"""Providers that compact a conversation: what they put in its place is sent back, counted, and there after a crash."""
+"""Providers that compact a conversation: the summary is sent back, counted, and survives a crash."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def open_in(adapter: Adapter, server: Provider, tmp_path: Path) -> Iterator[Open
 
 
 def summaries(body: dict[str, Any], adapter: Adapter) -> list[dict[str, Any]]:
-    """Return what stands for older messages in a request."""
+    """Return the items that replace older messages in a request."""
     found = []
     for one in body[adapter.field]:
         parts = one["content"] if isinstance(one.get("content"), list) else [one]
@@ -71,7 +71,7 @@ def test_what_was_put_in_place_goes_back_as_it_came_and_nothing_older_does(
     talk = open_in()
     compacted(talk)
     reply = talk.say(3, ASKED).reply
-    assert reply.text == f"You said: {TOLD}"  # which stands in the summary alone
+    assert reply.text == f"You said: {TOLD}"  # which only the summary has
     body = server.requests[-1].body
     (block,) = summaries(body, adapter)
     assert block.get("encrypted_content")
@@ -162,7 +162,7 @@ def test_a_run_that_is_resumed_sends_what_it_would_have_sent(
     turns = compacted(talk)
     talk.say(3, ASKED)
     whole = server.requests[-1].body
-    talk.close()  # the last reply never came to the log
+    talk.close()  # the last reply never reached the log
     again = open_in()
     again.restore(*turns)
     again.say(3, ASKED)

@@ -1,4 +1,4 @@
-"""Every adapter that ships keeps the rules that the toolkit has for everybody's."""
+"""Every shipped adapter passes the toolkit's conformance checks."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `doctor` hears of a provider: does the model exist, until when, how large is its window?"""
+"""What `doctor` learns from a provider: does the model exist, until when, how large is its window?"""
 
 import asyncio
 import threading

@@ -95,7 +95,7 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns)
-    talk.say(3, "My parrot is called Archibald now.")  # the log has never heard of it
+    talk.say(3, "My parrot is called Archibald now.")  # not in the log
     assert len(talk.known()) == 3
     talk.close()
     before = len(server.chats)
@@ -105,7 +105,7 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     assert len(server.chats) == before  # nothing was extracted again
     again.close()
     earlier = open_in()
-    earlier.restore(turns[0])  # a state that is no longer kept: it is told again
+    earlier.restore(turns[0])  # that state is no longer kept, so the turns are told again
     assert earlier.known() == FACTS[1:]
 
 
@@ -133,7 +133,7 @@ def test_one_that_was_killed_is_resumed(open_in: Open, server: Provider) -> None
     talk.observe(*turns[:2])
     server.fail(status=500)
     with pytest.raises(AgentError, match="HTTP 500"):
-        talk.observe(turns[2])  # and its database goes on without it
+        talk.observe(turns[2])  # and its database lives on without it
     again = open_in()
     again.restore(*turns)
     assert again.known() == FACTS

@@ -1,4 +1,4 @@
-"""What `doctor` hears of an endpoint: it posts one message as the run will, and shows what came back."""
+"""What `doctor` learns about an endpoint: it posts one message as a run would, and shows the answer."""
 
 import json
 import threading

@@ -1,6 +1,6 @@
-"""Every adapter that ships holds a whole run, and one that was killed in the middle ends as if nothing had happened.
+"""Every shipped adapter completes a run, and a run killed in the middle ends as if nothing had happened.
 
-With the real command, in processes of its own; what the adapters talk to is in this one.
+With the real command, in separate processes; the servers that the adapters talk to are in this one.
 """
 
 import json
@@ -32,11 +32,11 @@ TYPED = b"Noted.\n" * 1000
 
 
 def words_for(stage: Stage, folder: Path) -> list[str]:
-    """Return how a run with this adapter is typed."""
+    """Return the command line of a run with this adapter."""
     settings = dict(stage.settings)
     if "timeout" in settings:
-        settings["timeout"] = 100.0  # a busy machine is no broken server
-    if stage.adapter == "transcript":  # of a run that there was before
+        settings["timeout"] = 100.0  # a busy machine is not a broken server
+    if stage.adapter == "transcript":  # from an earlier run
         finish(["run", *SMALL, "--agent", "perfect", "--name", "before"], folder)
         settings["run"] = "reports/before"
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
@@ -52,7 +52,7 @@ def finish(words: list[str], folder: Path) -> None:
 
 
 def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
-    """Start a run, and kill it without warning as soon as it is due."""
+    """Start a run, and kill it without warning when it is due."""
     typed = folder / "typed"
     typed.write_bytes(TYPED)
     with (
@@ -73,7 +73,7 @@ def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
 
 
 def said(run: Path) -> list[dict[str, Any]]:
-    """Return a run's log, without what calls cost: a call that is made again may find a warm cache."""
+    """Return a run's log without the calls' costs: a repeated call may find a warm cache."""
     lines = (run / "events.jsonl").read_text("utf-8").splitlines()
     return [{name: value for name, value in json.loads(line).items() if name != "usage"} for line in lines]
 
@@ -90,7 +90,7 @@ def test_an_adapter_that_ships_is_killed_in_a_run_which_then_ends_the_same(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # where a stage may put a module
     with staged(name, Place(tmp_path, monkeypatch)) as stage:
         if isinstance(stage.server, Zep):
-            stage.server.slowness = 0  # the pauses between two questions are as long as with the real one
+            stage.server.slowness = 0  # the pauses between two questions are as long as with the real server
         words = words_for(stage, tmp_path)
         finish([*words, "--name", "r"], tmp_path)
         record_property(name, "2k run: yes")

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.fixture
 def open_in(tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     pytest.importorskip("langmem", reason=REASON)
-    monkeypatch.setenv("LANGSMITH_TRACING", "true")  # and yet nobody is told anything
+    monkeypatch.setenv("LANGSMITH_TRACING", "true")  # and yet nothing is reported to anybody
     monkeypatch.setenv("LANGSMITH_ENDPOINT", server.url)
     server.answer = model
     usual = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "max_retries": 0}
@@ -94,7 +94,7 @@ def test_a_run_that_is_resumed_has_the_memories_of_its_log_and_no_others(
     talk.observe(*turns[:2])
     memories = talk.known()
     assert len(memories) == 2
-    talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
+    talk.say(2, "My parrot is called Archibald now.")  # not in the log
     assert len(talk.known()) == 3
     talk.close()
     before = len(server.chats)
@@ -102,7 +102,7 @@ def test_a_run_that_is_resumed_has_the_memories_of_its_log_and_no_others(
     again.restore(*turns)
     assert again.known() == memories
     calls = [request.messages[0]["content"] for request in server.chats[before:]]
-    assert calls  # the last turn had to be managed anew
+    assert calls  # the last turn had to be managed again
     assert "Archibald" not in "".join(calls)
     again.close()
     before = len(server.chats)

@@ -106,7 +106,7 @@ def test_a_run_that_is_resumed_finds_its_agent_as_it_was(open_in: Open, letta: L
     before = {key: letta.agents["agent-1"][key] for key in ("context", "blocks", "passages")}
     before = {key: type(value)(value) for key, value in before.items()}
     letta.inserts = "The parrot is Archibald."
-    talk.say(3, "My parrot is called Archibald now.")  # the log has never heard of it
+    talk.say(3, "My parrot is called Archibald now.")  # not in the log
     talk.fill(4, "Nor of that.")
     talk.close()
     again = open_in()

@@ -1,8 +1,8 @@
-"""The adapters against a server that this project did not write: LiteLLM's proxy, with no network and no key.
+"""The adapters against a server that this project did not write: LiteLLM's proxy, without a network or a key.
 
-It is taken from the environment variable LTM_BENCH_LITELLM, else from the PATH; CONTRIBUTING.md says how to get it. One
-of its models answers what it was told to (`mock_response`). The other is the tests' own provider, which the proxy asks
-in OpenAI's protocol whatever protocol it was asked in itself.
+It is found through the environment variable LTM_BENCH_LITELLM or the PATH; CONTRIBUTING.md says how to get it. One of
+its models gives a fixed answer (`mock_response`). The other is the tests' own provider, which the proxy calls in
+OpenAI's protocol, whatever protocol it was called in itself.
 """
 
 import itertools
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command, Talk
 
 LITELLM = os.environ.get("LTM_BENCH_LITELLM") or shutil.which("litellm")
-KEY = "sk-not-a-key-0123456789-abcdefghijklmnop"  # weak ones it does not start with
+KEY = "sk-not-a-key-0123456789-abcdefghijklmnop"  # it does not start with weak ones
 STARTING = 180.0
 
 pytestmark = pytest.mark.skipif(
@@ -77,7 +77,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
             "HOME": str(home),
             "NO_PROXY": "127.0.0.1",
             "LITELLM_MASTER_KEY": KEY,
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else it fetches a list of prices
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # otherwise it fetches a list of prices
         }
         with (home / "log.txt").open("wb") as log:
             running = subprocess.Popen(

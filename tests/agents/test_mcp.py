@@ -46,7 +46,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def keeper(messages: Sequence[dict[str, str]]) -> str:
-    """Store what the user says, and search before it answers; or answer from what a prompt holds."""
+    """Store what the user says, and search before answering; or answer from the contents of a prompt."""
     if "# The new message" in messages[-1]["content"]:
         return answer(messages[-1]["content"])
     last = max(n for n, each in enumerate(messages) if each["role"] == "user")
@@ -112,7 +112,7 @@ def test_a_run_that_is_resumed_has_what_its_log_says_and_no_more(
     turns = [talk.say(0, TOLD[0]), talk.fill(1, "A filler.")]
     before = held(talk)
     assert TOLD[0] in before
-    talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
+    talk.say(2, "My parrot is called Archibald now.")  # not in the log
     talk.close()
     again = open_in(**named)
     again.restore(*turns)

@@ -30,7 +30,7 @@ TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."
 
 @pytest.fixture
 def open_in(tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    if find_spec("mem0") is None:  # not importorskip: whoever imports Mem0 first decides whether it may talk
+    if find_spec("mem0") is None:  # not importorskip: the first import of Mem0 decides about its telemetry
         pytest.skip(REASON)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     server.answer = model
@@ -73,7 +73,7 @@ def test_it_answers_from_what_mem0_extracted(open_in: Open, server: Provider, tm
     extracted = server.chats[0].messages[-1]["content"]
     assert "[Monday, 5 January 2026, 09:00]\nMy parrot is called Zebedee." in extracted
     assert "takes place at Monday, 5 January 2026, 09:00" in extracted
-    assert not (tmp_path / "nobody").exists()  # neither a folder of its own nor a word to its makers
+    assert not (tmp_path / "nobody").exists()  # no folder of its own, and no telemetry
     assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
     assert [memory.turn for memory in talk.runner.run(talk.agent.recall("parrot called", 1))] == [0]
 
@@ -122,7 +122,7 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     talk.observe(*turns[:2])
     facts = talk.known()
     assert len(facts) == 2
-    talk.say(2, "My parrot is called Archibald now.")  # the log has never heard of it
+    talk.say(2, "My parrot is called Archibald now.")  # not in the log
     assert len(talk.known()) == 3
     talk.close()
     before = len(server.chats)
@@ -184,7 +184,7 @@ def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: Prov
     talk.close()
     heard = talk.home / "heard.jsonl"
     lines = heard.read_text("utf-8").splitlines()
-    heard.write_text("\n".join(lines[:3]) + '\n[1, "', "utf-8")  # killed before it wrote that it was done
+    heard.write_text("\n".join(lines[:3]) + '\n[1, "', "utf-8")  # killed before it recorded that it was done
     again = open_in()
     again.restore(*turns)
     assert again.known() == facts
@@ -248,7 +248,7 @@ def test_a_fact_that_could_not_be_embedded_stops_the_run(open_in: Open, server: 
         return model(messages)
 
     server.answer = fail_next
-    with pytest.raises(AgentError, match="HTTP 503"):  # Mem0 itself says no more than that it stored nothing
+    with pytest.raises(AgentError, match="HTTP 503"):  # Mem0 itself only says that it stored nothing
         talk.observe(turn(0, TOLD[0]))
     assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
 
@@ -271,7 +271,7 @@ asyncio.run(main())
 
 
 def test_many_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str) -> None:
-    """In a process that has not imported it, where threads would get halves of each other's imports."""
+    """In a process that has not imported it, where threads would get each other's half-finished imports."""
     if find_spec("mem0") is None:
         pytest.skip(REASON)
     done = subprocess.run([sys.executable, "-c", OPENING, tmp_path], capture_output=True, text=True)
@@ -285,7 +285,7 @@ def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, ser
     with pytest.raises(TimeoutError):
         talk.runner.run(asyncio.wait_for(talk.agent.observe(turn(0, TOLD[0])), 0.5))
     talk.close()
-    assert time.monotonic() - begun < 10  # it is asked for 20 seconds, ten times
+    assert time.monotonic() - begun < 10  # it is polled for 20 seconds, ten times
     assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
     assert len(server.requests) == 1
 

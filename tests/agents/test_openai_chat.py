@@ -1,4 +1,4 @@
-"""What is special to OpenAI's protocol."""
+"""Features specific to OpenAI's protocol."""
 
 from collections.abc import Callable
 from dataclasses import replace

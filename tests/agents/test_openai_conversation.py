@@ -1,4 +1,4 @@
-"""A conversation that OpenAI keeps: it has what the window has, and is made anew whenever that could be otherwise."""
+"""A conversation kept by OpenAI: it matches the window, and is recreated whenever the two could differ."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ def open_in(server: Provider, tmp_path: Path) -> Iterator[Open]:
 
 
 def said(server: Provider) -> list[str]:
-    """Return what OpenAI's only conversation holds of what the user said."""
+    """Return the user's messages in OpenAI's only conversation."""
     (items,) = server.conversations.values()
     return [one["content"].partition("\n")[2] for one in items if one["role"] == "user"]
 
@@ -55,7 +55,7 @@ def test_a_run_that_is_resumed_gets_a_conversation_that_has_its_log_and_no_more(
 ) -> None:
     talk = open_in()
     turns = [talk.say(0, TOLD), talk.say(1, "Hello!")]
-    talk.say(2, "My parrot is called Archibald now.")  # it never came to the log
+    talk.say(2, "My parrot is called Archibald now.")  # it never reached the log
     killed = dict(server.conversations)
     again = open_in()
     again.restore(*turns)

@@ -221,7 +221,7 @@ async def opened(url: str, home: Path) -> Agent:
 def answers(
     tmp_path: Path, raw: bytes, *, turns: int = 1, wait: float = 0, **settings: Any
 ) -> tuple[list[str], list[bytes]]:
-    """Talk to a server that says this, byte for byte, and keeps its connections; return the replies and requests."""
+    """Talk to a server that sends exactly these bytes, and keeps its connections; return the replies and requests."""
     requests: list[bytes] = []
     connections: list[asyncio.StreamWriter] = []
 
@@ -259,7 +259,7 @@ def answer(body: bytes, *fields: bytes) -> bytes:
 
 
 def test_an_endpoint_that_says_too_much_hears_every_message_once(tmp_path: Path) -> None:
-    """A byte too much would be the beginning of the next answer, if the connection were kept."""
+    """An extra byte would be the beginning of the next answer, if the connection were kept."""
     replies, requests = answers(tmp_path, answer(b'{"reply": "Okay."}') + b"\n", turns=5)
     assert replies == ["Okay."] * 5
     assert len(requests) == 5
@@ -320,7 +320,7 @@ def test_as_many_conversations_as_there_are_wait_for_an_endpoint_at_the_same_tim
     tmp_path: Path, endpoint: str
 ) -> None:
     conversations = 40
-    Endpoint.together = threading.Barrier(conversations)  # nobody is answered before all have asked
+    Endpoint.together = threading.Barrier(conversations)  # no request is answered before all have arrived
 
     async def talk() -> list[Reply]:
         agents = [await opened(endpoint, tmp_path / str(n)) for n in range(conversations)]
@@ -335,7 +335,7 @@ def test_as_many_conversations_as_there_are_wait_for_an_endpoint_at_the_same_tim
 def test_nobody_waits_for_an_endpoint_that_hangs_once_the_run_is_interrupted(
     tmp_path: Path, endpoint: str
 ) -> None:
-    Endpoint.together = threading.Barrier(2)  # of whom the second never comes
+    Endpoint.together = threading.Barrier(2)  # the second of which never arrives
 
     async def talk() -> None:
         agent = await opened(endpoint, tmp_path / "home")
@@ -521,7 +521,7 @@ def test_an_earlier_run_can_be_played_back(place: Path, command: "Command") -> N
 
 @pytest.fixture
 def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A terminal that stands for standard input: where its keys are."""
+    """A terminal as standard input; return the end at which keys are typed."""
     ours, theirs = pty.openpty()
     with open(theirs, encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
@@ -530,7 +530,7 @@ def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def typed(agents: int) -> list[str]:
-    """Return what so many people at once were heard to say; it is one who types."""
+    """Return the replies of so many people at once; one person types them all."""
 
     async def talk() -> list[Reply]:
         conversations = [make_agent("human", {}) for _ in range(agents)]

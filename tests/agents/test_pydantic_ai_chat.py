@@ -1,4 +1,4 @@
-"""What is the bridge's own; what it shares with the other chat adapters is in test_chat_adapters.py."""
+"""Features specific to the bridge; those it shares with other chat adapters are in test_chat_adapters.py."""
 
 import asyncio
 import sys

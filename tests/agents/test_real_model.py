@@ -1,7 +1,7 @@
-"""The adapters and a judge before a real model: SmolLM2 behind llama.cpp's own server, on this machine.
+"""The adapters and a judge against a real model: SmolLM2 behind llama.cpp's own server, on this machine.
 
-Its 135 million parameters answer badly, and no score is looked at. What is tested is that nothing is assumed which only
-the test provider grants: real token counts, a real prompt cache, replies that are cut off, overflows, and latencies.
+Its 135 million parameters answer badly, so no score is checked. These tests ensure that nothing depends on the test
+provider: they meet real token counts, a real prompt cache, truncated replies, overflows, and latencies.
 """
 
 import json
@@ -133,7 +133,7 @@ def test_usage_is_real_and_the_prompt_cache_holds(
     assert most is not None
     assert 0 < first.prompt <= most.prompt
     assert 0 < first.output <= most.output == BRIEF
-    assert second.cache_read >= first.prompt - 4  # all of the first prompt, but for the end of its frame
+    assert second.cache_read >= first.prompt - 4  # all of the first prompt except the end of its template
     assert second.prompt == second.cache_read + second.uncached > first.prompt
     assert (second.model, second.provider) == ("smollm2", None)
 

@@ -1,4 +1,4 @@
-"""The agent with a vector store: its settings, its determinism, what it stores, in either of its stores."""
+"""The agent with a vector store: its settings, its determinism, and its contents, in both of its stores."""
 
 import asyncio
 import json
@@ -133,7 +133,7 @@ ELSEWHERE = """
 
 
 def elsewhere(home: Path, store: str, *, seed: str = "0", dies_before: int = -1) -> list[str]:
-    """Hold the conversation in another process; it can die before a turn, without any warning."""
+    """Hold the conversation in another process, which can die before a turn without warning."""
     home.mkdir(exist_ok=True)
     tests = str(Path(__file__).parent.parent)
     command = [sys.executable, "-c", textwrap.dedent(ELSEWHERE), tests, str(home), str(dies_before), store]

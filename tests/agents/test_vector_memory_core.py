@@ -1,4 +1,4 @@
-"""The agent with a vector store and a model as its core."""
+"""The agent with a vector store, and with a model as its core."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +73,7 @@ def test_a_core_that_fails_leaves_no_trace(server: Provider, key: str, talk_to: 
 
 
 def thoughtful(messages: Sequence[dict[str, str]]) -> str:
-    """Write queries and notes when asked to, and else answer from the notes."""
+    """Write queries and notes when asked to, and otherwise answer from the notes."""
     prompt = messages[-1]["content"]
     if "Write up to three short search queries" in prompt:
         return 'Sure: ["name of the boat", 7, "vessel Undine"] as you wished'
@@ -117,9 +117,7 @@ def test_a_core_keeps_notes_that_a_resumed_run_has_again_and_no_later_ones(
     (path,) = tmp_path.glob("*/agent/scratchpad.jsonl")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [[1, '{"boat": "Undine"}']]
     with path.open("a") as file:
-        file.write(
-            '[2, "{\\"boat\\": \\"Melusine\\"}"]\n[3, "{'
-        )  # of a turn that the log does not have, and torn
+        file.write('[2, "{\\"boat\\": \\"Melusine\\"}"]\n[3, "{')  # of a turn that the log lacks, and torn
     talk.restore(talk.turns[:2])
     assert talk.say("What is it called?").text == "By my notes it is Undine."
     assert len(path.read_text().splitlines()) == 1

@@ -97,7 +97,7 @@ def test_another_embedder_works_the_same_way(
     assert reply.usage.provider is None
     assert reply.usage.prompt == pytest.approx(
         embedded, abs=9
-    )  # passages are cut a little otherwise than lines
+    )  # passages are cut slightly differently from lines
     reserve = talk.reserve("What is it?")
     assert reserve is not None
     assert reserve.prompt >= count("What is it?")
@@ -156,7 +156,7 @@ def test_a_reply_that_was_paid_for_is_not_lost_when_it_cannot_be_embedded(
     assert talk.say("My boat is called Undine.").text == "Noted: Undine."
     with pytest.raises(AgentError, match="HTTP 500"):
         talk.say("What is my boat called?")
-    assert len(server.chats) == 1  # nobody was asked to answer without a memory
+    assert len(server.chats) == 1  # the core was not asked to answer without a memory
     talk.say("What is my boat called?")
     assert "Noted: Undine." in server.chats[-1].messages[-1]["content"]
 

@@ -1,4 +1,4 @@
-"""What `vector_memory` holds: its memories, users kept apart, forgetting, and retrieval by words."""
+"""The contents of `vector_memory`: its memories, separate users, forgetting, and retrieval by words."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -37,7 +37,7 @@ def by(user: str, number: int, text: str) -> Turn:
 
 
 def beside(talk: Conversation, turn: Turn) -> Callable[[], str]:
-    """Freeze a question beside the conversation; return what answers it."""
+    """Freeze a question beside the conversation; return the call that answers it."""
     call = talk.runner.run(talk.agent.fork(turn.message))
 
     async def answered() -> str:
@@ -109,7 +109,11 @@ def test_users_have_stores_of_their_own(open_in: Open) -> None:
         talk.close()
         talk = open_in()
         talk.restore(*said)
-    assert {m.turn for m in talk.memories()} == {0, 1, 2}  # what the log has not is gone, whoever said it
+    assert {m.turn for m in talk.memories()} == {
+        0,
+        1,
+        2,
+    }  # anything missing from the log is gone, whoever said it
 
 
 def test_a_question_beside_the_conversation_finds_its_users_passages_alone(open_in: Open) -> None:

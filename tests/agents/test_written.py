@@ -27,9 +27,9 @@ SERVER = Path(__file__).parent / "mcp_memory_server.py"
 
 
 class Lossy:
-    """A model that notes what it is told, but for every fourth fact, and makes up a value for every fifth.
+    """A model that notes everything except every fourth fact, and invents a value for every fifth.
 
-    Colours are all noted, since what one example loses another one may tell; the older ones are never replaced.
+    All colours are noted, since another example may tell what one loses; older ones are never replaced.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Lossy:
         self.notes.setdefault(text, []).append(f"{fact.about}: {' '.join(fact.words)} {value}")
 
     def after_deletion(self) -> Counter[State]:
-        """Return what a store holds from which all was deleted that was to be."""
+        """Return the contents of a store after all requested deletions."""
         held = self.kept.copy()
         held[State.DELETED] += held.pop(State.UNDELETED)
         held[State.INVENTED] -= self.made_up_of_deleted
@@ -80,7 +80,7 @@ class Lossy:
         return [note for text, notes in self.notes.items() if text in said for note in notes]
 
     def extract(self, messages: Sequence[Said]) -> str:
-        """Answer Mem0's and LangMem's requests for what is worth keeping."""
+        """Answer Mem0's and LangMem's extraction requests."""
         system, asked = messages[0]["content"], messages[-1]["content"]
         if "## New Messages" in asked:
             new = asked.partition("## New Messages\n")[2].partition("\n\n## Observation Date")[0]
@@ -152,7 +152,7 @@ def test_the_table_finds_what_a_model_loses_keeps_and_invents(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An agent that writes while it replies decides itself what it deletes, and this model deletes nothing."""
+    """An agent that writes while it replies decides for itself what to delete, and this model deletes nothing."""
     if find_spec(module) is None:
         pytest.skip(f"needs the extra: pip install ltm-bench[{adapter}]")
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,6 @@
-"""A table of bad input: each is one line that says what, where and which value; exit code 1; nothing is written.
+"""A table of bad input: each gives one line that says what, where and which value; exit code 1; nothing is written.
 
-A row is: the words that are typed, the files that lie about, and what the line has to say.
+A row holds the typed words, the existing files, and the text that the line must contain.
 """
 
 import json
@@ -230,7 +230,7 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose own name is no easy one."""
+    """A folder with a difficult name."""
     place = tmp_path / "a [b] ü 'c'"
     place.mkdir()
     monkeypatch.chdir(place)
@@ -239,7 +239,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tree(place: Path) -> dict[str, bytes]:
-    """Everything that lies there, but for what Python compiles."""
+    """All files there, except Python's compiled ones."""
     found = (path for path in place.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {str(path.relative_to(place)): path.read_bytes() for path in found}
 
@@ -362,7 +362,7 @@ def test_whoever_reads_a_damaged_log_says_where_and_writes_nothing(
     before = tree(place)
     for verb in READERS:
         done = command(verb, "r")
-        # Whoever compares with what was stated needs no log for that, and `bundle` works on a copy.
+        # Comparing with stated results needs no log, and `bundle` works on a copy.
         stated = "r" if verb == "verify" or (verb == "bundle" and "damaged line" in says) else says
         assert (done.exit_code, done.err.count("ltm-bench: "), "Traceback" in done.output) == (1, 1, False), (
             verb

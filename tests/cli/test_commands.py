@@ -1,4 +1,4 @@
-"""What a user types, and what is said to them."""
+"""What a user types, and what the command answers."""
 
 import json
 import re
@@ -360,7 +360,7 @@ def test_help_is_said_at_once_because_next_to_nothing_is_imported_for_it() -> No
 
 
 def test_a_run_imports_no_provider_and_what_it_needs() -> None:
-    # The words that decided are found by leaving each out: what is left of a list must be repaired to be read.
+    # The decisive words are found by leaving each out: the rest of a list must be repaired before it can be read.
     needed = {"jinja2", "json_repair", "pydantic", "rapidfuzz", "rich", "tiktoken"}
     needed |= {"asyncio", "filelock", "importlib.metadata", "importlib.resources"}
     assert loaded_by(of_command("run", "--span", "2k", "--agent", "perfect")) & HEAVY == needed

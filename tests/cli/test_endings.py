@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, what it says last, and what it leaves to a pipe or to a terminal."""
+"""How a command ends: its exit code, its last words, and the state in which it leaves a pipe or a terminal."""
 
 import json
 import os
@@ -129,7 +129,7 @@ def test_a_missing_key_is_said_before_anything_is_written(
 
 
 def _hear_everything() -> None:
-    """Undo what these tests may have inherited: a shell's background is deaf to SIGINT, what nohup starts to SIGHUP."""
+    """Undo inherited settings: background processes of a shell ignore SIGINT, and those under nohup ignore SIGHUP."""
     for each in (signal.SIGINT, signal.SIGHUP):
         HANDLE(each, signal.SIG_DFL)
 
@@ -243,7 +243,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def in_a_terminal(*words: str, check: bool = True) -> str:
-    """Run a command in a terminal of 80 columns; return all that it wrote there."""
+    """Run a command in a terminal of 80 columns; return everything it wrote there."""
     ours, theirs = pty.openpty()
     written: list[bytes] = []
 
@@ -280,7 +280,7 @@ def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
             os.write(ours, b"I shall.\n")
             said += _read_to(ours, b"> ")
             running.send_signal(signal.SIGINT)
-            assert running.wait(timeout=30) == 3  # it waits for no Enter
+            assert running.wait(timeout=30) == 3  # it does not wait for Enter
         finally:
             running.kill()
         said += _read_to(ours, b"continues from here")
@@ -292,7 +292,7 @@ def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
 
 
 def _read_to(terminal: int, end: bytes) -> bytes:
-    """Read what was written in a terminal, up to these words."""
+    """Read a terminal's output up to these words."""
     said, until = b"", time.monotonic() + 60
     while end not in said and time.monotonic() < until:
         if select.select([terminal], [], [], 1)[0]:
@@ -304,8 +304,8 @@ def _read_to(terminal: int, end: bytes) -> bytes:
 def test_on_a_terminal_progress_is_a_display_that_goes_away() -> None:
     shown = in_a_terminal("run", *TINY, "--agent", "goldfish")
     assert " % " in shown
-    assert "\x1b[2K" in shown  # a line is taken back
-    assert shown.index("\x1b[?25l") < shown.index("\x1b[?25h")  # the cursor is there again
+    assert "\x1b[2K" in shown  # a line is retracted
+    assert shown.index("\x1b[?25l") < shown.index("\x1b[?25h")  # the cursor is visible again
     assert shown.rpartition("\x1b[?25h")[2].count("score so far") == 1
 
 
@@ -339,9 +339,7 @@ def test_no_reply_reaches_a_terminal_as_anything_but_text(place: Path) -> None:
     )
     shown = "".join(in_a_terminal(*words, check=False) for words in commands)
     assert len(shown) > 20_000
-    ours = re.sub(
-        r"\x1b\[(?:\?25[lh]|\d*[ABCDGK]|[\d;]*m)|\r|\n", "", shown
-    )  # colours, and what moves the cursor
+    ours = re.sub(r"\x1b\[(?:\?25[lh]|\d*[ABCDGK]|[\d;]*m)|\r|\n", "", shown)  # colours, and cursor movements
     assert [c for c in ours if unicodedata.category(c) in ("Cc", "Cf", "Cs")] == []
     assert "\x1b[2J" not in shown
     assert "␛[2J␛[31mred" in shown

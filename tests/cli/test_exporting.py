@@ -1,4 +1,4 @@
-"""`export`, `bundle`, `verify` and `--baseline`, as they are typed, on runs that were really made."""
+"""`export`, `bundle`, `verify` and `--baseline`, as they are typed, on real runs."""
 
 import hashlib
 import json

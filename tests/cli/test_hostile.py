@@ -1,4 +1,4 @@
-"""No file and no answer reaches the last net of the command line, which is there all the same."""
+"""No file and no answer reaches the last net of the command line, which exists all the same."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

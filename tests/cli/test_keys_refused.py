@@ -1,4 +1,4 @@
-"""A setting that holds a key is refused, whichever way it comes, with the way in which a key is given instead."""
+"""A setting that holds a key is refused, wherever it comes from, and the error says how to pass a key instead."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Only the file that was named is executed: what lies beside it is read at most."""
+"""Only the named file is executed: files beside it are read at most."""
 
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""Files of a user's own that cannot be used: one line with file and line, whoever raised, and never a traceback."""
+"""A user's own files that cannot be used: one line with file and line, whatever raised, and never a traceback."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Rows of suites and `-P`: the same scenario several times, with parameters of the command line."""
+"""Rows of suites and `-P`: the same scenario several times, with parameters from the command line."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`run --repeats`: several seeds, and what they come to together."""
+"""`run --repeats`: several seeds, and their combined result."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: p
     assert done.exit_code == 0, done.output
     assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0
     first, second, *again = limits
-    assert again == [first, second]  # what was paid for before counts as well
+    assert again == [first, second]  # earlier payments count as well
     assert first == 1
     assert second is not None
     assert Decimal("0.9") < second < first

@@ -1,4 +1,4 @@
-"""Options of `run` that are about how it is typed, and what it says: a file of options, tags, quiet, logs."""
+"""Options of `run` for its input and output: a file of options, tags, quiet, logs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What somebody types second: the same with other settings starts a run of its own, or is refused in words."""
+"""What people type second: the same command with other settings starts a new run, or is refused with a reason."""
 
 import json
 from pathlib import Path

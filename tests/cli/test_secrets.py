@@ -1,4 +1,4 @@
-"""Keys are nowhere: not in any file that is made, nor in what is printed, nor in the arguments of a process."""
+"""Keys appear nowhere: in no file that is made, in no output, and in no arguments of a process."""
 
 import sys
 from pathlib import Path
@@ -138,14 +138,14 @@ def test_no_key_is_written_or_printed(
     assert isinstance(agent, ChatModel)
     said.append(repr(agent.endpoint))
 
-    # Headers of the `http` agent, whose server says them again.
+    # Headers of the `http` agent, whose server echoes them.
     http = ("--agent", "http", "-A", "headers=Authorization=HEADER_VALUE", "-A", "max_retries=0")
     server.edit = lambda body: {"sent": list(PLANTED.values())[2]}
     do("run", *TINY, *http, "-A", f"url={server.openai_url}/chat/completions", "--name", "h", ends=(3,))
     settings = {"url": server.url, "headers": "Authorization=HEADER_VALUE"}
     said += [repr(make_agent("http", settings)), repr(make_agent("openai_chat", {"model": "m"}))]
 
-    # A program of the user's has the environment, but none of it among its arguments.
+    # A user's program has the environment, but its arguments contain none of it.
     (place / "watch.py").write_text(WATCHER, "utf-8")
     program = f"{sys.executable} {place / 'watch.py'} {place / 'seen'}"
     do("run", *TINY, "--agent", "command", "-A", f"command={program}", "--name", "c")

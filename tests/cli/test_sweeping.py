@@ -1,4 +1,4 @@
-"""Many runs at the same time: all are held, one that fails stops nobody else, and the same command goes on."""
+"""Many runs at the same time: all are carried out, a failing one stops no other, and the same command continues."""
 
 import json
 import threading
@@ -149,7 +149,7 @@ def test_the_budget_is_shared_and_never_exceeded(command: "Command", monkeypatch
         words = ("sweep", "--agent", "openai_chat", "-A", "model=gpt-4o", *SMALL)
         seeds = [word for seed in range(4) for word in ("--seed", str(seed))]
         done = command(*words, *seeds, "--max-cost", "0.05")
-    # A server on this machine has no known price, and a limit is not held where nothing is known.
+    # A server on this machine has no known price, and no limit applies to unknown costs.
     assert done.exit_code == 4
     assert "what the next call could cost is unknown" in done.err
 

@@ -50,7 +50,7 @@ def story(i: int) -> str:
 
 
 class WorseInTheMiddle:
-    """Knows what stands in the first and the last fifth; of the rest it knows a quarter, and guesses otherwise."""
+    """Knows the first and the last fifth; of the rest it knows a quarter, and otherwise guesses."""
 
     def __init__(self) -> None:
         self.dice = Dice("sampling")

@@ -1,4 +1,4 @@
-"""The document of the ten second commands shows what the terminal says."""
+"""The page of the ten second commands shows what the terminal prints."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""What is printed is complete on every terminal: whatever its characters, its width and its home."""
+"""Output is complete on every terminal, whatever the character set, the width and the home directory."""
 
 import os
 import subprocess

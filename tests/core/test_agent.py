@@ -1,4 +1,4 @@
-"""The agent's contract: what an adapter that writes only `reply` gets, and what it may add."""
+"""The agent's contract: the defaults of an adapter that defines only `reply`, and what it may add."""
 
 import asyncio
 from collections.abc import Sequence

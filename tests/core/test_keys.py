@@ -1,4 +1,4 @@
-"""Keys are told by their value from other text, wherever they stand, and parts of them too."""
+"""Keys, and parts of them, are recognised by their value, wherever they occur."""
 
 import json
 import string

@@ -1,4 +1,4 @@
-"""What is read is bounded: in size, in depth, in the length of numbers; beyond, it is a ValueError and nothing else."""
+"""Input is bounded in size, in depth, and in the length of numbers; anything beyond raises only ValueError."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""BEAM: its form, its rubric in both modes, the order of events, and judged files."""
+"""BEAM: its format, its rubric in both modes, the order of events, and judged files."""
 
 import gzip
 import json

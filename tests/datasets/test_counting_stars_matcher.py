@@ -1,4 +1,4 @@
-"""Table: stars are scored as Counting-Stars scores them."""
+"""Table: stars are scored as in Counting-Stars."""
 
 import pytest
 

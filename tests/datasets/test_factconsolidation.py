@@ -1,4 +1,4 @@
-"""FactConsolidation: its form, its scorers, prediction files, and what reading the first or the last mention gives."""
+"""FactConsolidation: its format, its scorers, prediction files, and the scores of reading the first or last mention."""
 
 import json
 from pathlib import Path

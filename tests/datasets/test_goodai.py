@@ -1,4 +1,4 @@
-"""GoodAI's files: read in both layouts, imported as runs, run as scenarios; what is bad is named and skipped."""
+"""GoodAI's files: read in both layouts, imported as runs, run as scenarios; bad ones are reported and skipped."""
 
 import gzip
 import json

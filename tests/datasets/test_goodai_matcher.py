@@ -1,4 +1,4 @@
-"""Table: a published score stands, whatever the reply."""
+"""Table: a published score is kept, whatever the reply."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""InfiniteBench's tasks, made from dice and read from files of their form."""
+"""InfiniteBench's tasks, made from dice and read from files of the published format."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Table: the replies that an official scorer is given, what it says of them, and what is told apart besides."""
+"""Table: replies, the official scorer's score of each, and further distinctions."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""InfiniteBench's scorers: the published programs to the letter, and the strict ones as one would want them."""
+"""InfiniteBench's scorers: the published programs to the letter, and the strict ones as they should be."""
 
 import json
 import re
@@ -135,7 +135,7 @@ def test_no_prediction_takes_longer_than_its_length_allows(task: str, filling: s
     begun = time.process_time()
     for mode in MODES:
         score(task, said, LABELS[task], mode)
-    assert time.process_time() - begun < 3  # what backtracks takes a minute
+    assert time.process_time() - begun < 3  # a backtracking pattern takes a minute
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published predictions are not at hand")

@@ -1,4 +1,4 @@
-"""LoCoMo: its form, the official F1 to the last digit, its wrong keys, and prediction files in the forms in use."""
+"""LoCoMo: its format, the official F1 to the last digit, its wrong keys, and prediction files in the usual formats."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""LongMemEval: its form, what a judge is asked, and prediction files with and without labels."""
+"""LongMemEval: its format, the questions to a judge, and prediction files with and without labels."""
 
 import json
 from pathlib import Path

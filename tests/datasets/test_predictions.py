@@ -1,4 +1,4 @@
-"""Prediction files of others: lists and lines, packed or not; a bad line is skipped and named."""
+"""Prediction files from elsewhere: lists and lines, compressed or not; a bad line is skipped and reported."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs of public sets in their three modes: ceiling and floor, judged as their own programs do, the same questions."""
+"""Runs of public sets in their three modes: ceiling and floor, the sets' own way of judging, the same questions."""
 
 import json
 from collections.abc import Mapping
@@ -149,7 +149,7 @@ def test_the_same_questions_are_asked_in_all_three_modes_in_the_same_words(
     done = command("compare", *MODES, "-o", "cmp.html", "--json")
     assert done.exit_code == 0, done.err
     pairs = json.loads(done.out)["sets"]
-    if suite == "beam-100k":  # a judge alone can tell, and none was asked
+    if suite == "beam-100k":  # only a judge can tell, and none was asked
         assert not pairs
         return
     assert {frozenset((each["first"], each["second"])) for each in pairs} == {

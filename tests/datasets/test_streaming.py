@@ -1,4 +1,4 @@
-"""Long files are read one record at a time, and what is broken in them is named."""
+"""Long files are read one record at a time, and broken records are reported."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Documents, tasks, arrangements and votes: what stands where, and which answer wins."""
+"""Documents, tasks, arrangements and votes: the order of documents, and which answer wins."""
 
 import json
 import time
@@ -161,7 +161,7 @@ def test_folders_without_documents_are_named(tmp_path: Path) -> None:
 def test_the_medoid_is_the_answer_most_like_the_others() -> None:
     said = ["the red barn", "a blue boat at sea", "the old red barn", "nothing of the sort", "red barn"]
     assert vote(said, embed) in (0, 2, 4)
-    assert medoid([[1, 0], [1, 0], [0, 1]]) == 0  # of equals the first
+    assert medoid([[1, 0], [1, 0], [0, 1]]) == 0  # of equal ones, the first
     assert medoid([[0, 0], [0, 0]]) == 0  # nothing is like nothing
     assert medoid([[0, 0], [1, 1], [1, 1]]) == 1
 

@@ -1,7 +1,7 @@
-"""What the documents show works: files are written, commands are run, and outputs are those that are shown.
+"""Everything that the documents show works: files are written, commands run, and the output matches.
 
-A console block that cannot be run here says so in its first line, `# needs …`; its commands must still be ones that
-`ltm-bench` takes.
+A console block that cannot be run here says so in its first line, `# needs …`; its commands must still be valid for
+`ltm-bench`.
 """
 
 import os
@@ -123,7 +123,7 @@ def test_every_command_that_a_page_shows_is_one_that_ltm_bench_takes(name: str) 
 
 
 def parse(words: list[str]) -> None:
-    """Read a command line as `ltm-bench` does, without carrying it out."""
+    """Parse a command line as `ltm-bench` does, without executing it."""
     command = typer.main.get_command(app)
     context = command.make_context("ltm-bench", [], resilient_parsing=True)
     if words == ["--version"]:

@@ -1,4 +1,4 @@
-"""A bundle is complete, is unpacked safely, and is refused once a file was changed."""
+"""A bundle is complete, is unpacked safely, and is refused if a file was changed."""
 
 import hashlib
 import shutil
@@ -104,7 +104,7 @@ def test_a_damaged_bundle_is_refused_in_one_way(bundle: Path, tmp_path: Path, se
         run = unpack(tmp_path / "t.zip", tmp_path / "out")
     except NotVerified:
         return
-    assert run.is_dir()  # what was damaged says nothing: a date, for instance
+    assert run.is_dir()  # the damaged part carries no meaning: a date, for instance
 
 
 @pytest.mark.parametrize("how", ["encrypted", "method"])

@@ -63,7 +63,7 @@ def source(made: "Made", tmp_path: Path) -> Source:
 
 @pytest.fixture
 def real(hostile_run: Path) -> Source:
-    """A run that really took place."""
+    """A real run."""
     results = Results.model_validate(json.loads((hostile_run / "results.json").read_bytes()))
     return source_of(hostile_run, results)
 
@@ -77,7 +77,7 @@ def test_every_format_says_what_it_is_and_writes_any_run(name: str, source: Sour
     assert Path(chosen.file).suffix
     assert len(known()[name]) >= 20
     assert chosen.write(real)
-    if name != "inspect":  # reads the turns, of which made results have none
+    if name != "inspect":  # reads the turns, which made-up results lack
         assert chosen.write(source)
 
 
@@ -192,7 +192,7 @@ def test_inspects_samples_say_what_their_replies_used_and_cost(
 
 def test_inspects_own_reader_opens_the_log(real: Source, tmp_path: Path) -> None:
     reader = pytest.importorskip("inspect_ai.log")
-    name = "2026-11-22T10-00-00_colours_1.json"  # it lists only files that are called like its own
+    name = "2026-11-22T10-00-00_colours_1.json"  # it lists only files named like its own
     (tmp_path / name).write_bytes(format_named("inspect").write(real))
     log = reader.read_eval_log(str(tmp_path / name))
     assert log.status == "success"

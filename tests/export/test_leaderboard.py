@@ -1,4 +1,4 @@
-"""A leaderboard is built from bundles that were verified; a forged one is refused, and its page says why."""
+"""A leaderboard is built from verified bundles; a forged one is refused, and the page says why."""
 
 import hashlib
 import json
@@ -75,7 +75,7 @@ def forge(bundle: Path, target: Path, change: Callable[[Path], object]) -> Path:
 
 
 def verdicts_in_every_file(folder: Path) -> None:
-    """Make every verdict right, wherever it stands, and every figure that rests on it."""
+    """Make every verdict right, in every file, and every figure that depends on it."""
     results = Results.model_validate_json((folder / "results.json").read_bytes())
     examples = []
     for example in results.examples:

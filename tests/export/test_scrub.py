@@ -1,4 +1,4 @@
-"""What looks like a secret does not leave the machine."""
+"""Nothing that looks like a secret leaves the machine."""
 
 import json
 

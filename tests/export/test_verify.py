@@ -1,4 +1,4 @@
-"""A run agrees with itself, or `verify` says where it does not."""
+"""A run is consistent, or `verify` says where it is not."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ def edit_verdicts(run: Path, change: Callable[[list[dict[str, Any]]], object]) -
 
 
 def edit_replies(run: Path, change: Callable[[dict[str, Any]], object], *, honest_hash: bool) -> None:
-    """Change the replies of the log; with `honest_hash`, results.json has the hash of what it became."""
+    """Change the replies of the log; with `honest_hash`, results.json has the new log's hash."""
     log = run / "events.jsonl"
     events = [json.loads(line) for line in log.read_bytes().splitlines()]
     for event in events:

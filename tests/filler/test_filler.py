@@ -71,7 +71,7 @@ def test_filler_has_about_the_wanted_size_and_its_answers_are_json(tokens: int, 
     count = counter().count
     size = count(message.text) + count(message.answers)
     assert size <= max(110, min(tokens, 1000) * 1.1)
-    assert size >= min(tokens, 1000) * 0.45 - 50  # what does not fit into one message is shared by two
+    assert size >= min(tokens, 1000) * 0.45 - 50  # anything too long for one message is divided between two
     answers = json.loads(message.answers)
     assert len(answers) == sum(line.startswith("Q: ") for line in message.text.splitlines())
 
@@ -93,7 +93,7 @@ def test_the_shipped_bank_is_counted() -> None:
 
 
 class Letters:
-    """Counts letters, so that nobody can have counted before."""
+    """Counts letters, so that no earlier count can be reused."""
 
     name = "letters"
 

@@ -1,4 +1,4 @@
-"""What was written for version 0.1.0 still works: an adapter and a scenario from its README, unchanged."""
+"""Code for version 0.1.0 still works: an adapter and a scenario from its README, unchanged."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in which a user has dropped both files."""
+    """A folder into which a user has put both files."""
     for folder in ("agents", "scenarios"):
         shutil.copytree(HERE / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)

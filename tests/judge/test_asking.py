@@ -1,4 +1,4 @@
-"""Judges: asked only where text cannot tell, over the log, cached, counted, and checked before they are believed."""
+"""Judges: asked only if text cannot tell, from the log, cached, counted, and checked before they are trusted."""
 
 import json
 from pathlib import Path
@@ -144,7 +144,7 @@ def test_what_the_choice_of_the_judge_changes_is_said(place: Path, command: "Com
     (place / "agents" / "another.py").write_text(JUDGE.format(name="another", body=NO), "utf-8")
     said = [word for name in ("yes", "no", "another", "garbage") for word in ("--judge", name)]
     assert command(*RUN, *said).exit_code == 0
-    assert results(place)["by_judge"] == {"yes": 1.0, "no": 0.0, "another": 0.0}  # garbage decided nothing
+    assert results(place)["by_judge"] == {"yes": 1.0, "no": 0.0, "another": 0.0}  # garbage decides nothing
     page = (place / "reports/r/report.html").read_text("utf-8")
     assert "With each judge alone the score would be <bdi>yes</bdi> 1.00, <bdi>no</bdi> 0.00" in page
     assert command("compare", "r", "-o", "c.html").exit_code == 0

@@ -1,4 +1,4 @@
-"""Audits: confident verdicts before a judge or a person who does not see them, corrected for the judge's own error."""
+"""Audits: a judge or a person checks confident verdicts without seeing them, corrected for the judge's own error."""
 
 import json
 from pathlib import Path
@@ -133,7 +133,7 @@ def test_a_calibrated_judge_reads_a_sample_without_seeing_the_verdicts(
     assert "Scorer error 0.0 %" in command("rescore", "r").out
     for message in asked(place):
         case = json.loads(message[message.index("\n{") + 1 :])
-        assert set(case) == {"told", "asked at", "question", "right", "reply"}  # nothing of our verdict
+        assert set(case) == {"told", "asked at", "question", "right", "reply"}  # no trace of our verdict
         assert case["told"][0]["user"].startswith("I live in ")
 
 

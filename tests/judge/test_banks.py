@@ -31,7 +31,7 @@ class Judge(Agent):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two questions of one conversation, the second with a wrong key, in the published form."""
+    """Two questions of one conversation, the second with a wrong key, in the published format."""
     place = tmp_path / "locomo"
     place.mkdir()
     conversation = {

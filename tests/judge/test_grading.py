@@ -1,4 +1,4 @@
-"""Judges of published scorers: asked once for each question, kept beside the file, and never more than may be spent."""
+"""Judges of published scorers: asked once per question, answers kept beside the file, never beyond the budget."""
 
 import json
 from pathlib import Path

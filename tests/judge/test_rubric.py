@@ -1,4 +1,4 @@
-"""What a judge is told, and what of its answers is a verdict."""
+"""What a judge is told, and which of its answers count as a verdict."""
 
 import json
 

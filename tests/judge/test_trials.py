@@ -1,4 +1,4 @@
-"""Cases whose verdict is known: from the scenarios' own answers, the same every time, every kind of them."""
+"""Cases with known verdicts: from the scenarios' own answers, the same every time, of every kind."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""How two runs differ is said in words: never as JSON, never with the path of a field."""
+"""Differences between two runs are described in words: never as JSON, never with the path of a field."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What holds for every built-in matcher, whatever the reply. A new one is found, and fails here without `EXAMPLES`."""
+"""Rules for every built-in matcher, whatever the reply. A new one is discovered, and fails here without `EXAMPLES`."""
 
 import json
 import time
@@ -23,7 +23,7 @@ AT = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def judged(matcher: Matcher, reply: str) -> Verdict:
-    """Judge a reply as a conversation of one turn has it."""
+    """Judge a reply in a conversation of one turn."""
     return matcher.verdict(reply, [Turn(Message("Well, what was it?", AT, 0), Reply(reply))])
 
 

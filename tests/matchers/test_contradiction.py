@@ -1,4 +1,4 @@
-"""Table: which replies notice that two things were said that cannot both be right."""
+"""Table: which replies notice two statements that cannot both be right."""
 
 import pytest
 

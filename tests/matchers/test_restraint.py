@@ -1,4 +1,4 @@
-"""Table: which replies admit that something was not told, and which keep to themselves what must not be said."""
+"""Table: which replies admit that something was not told, and which withhold what must not be said."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Which words are the same, and which phrases are heard among words: what the quick ways leave out is not there."""
+"""Which words are the same, and which phrases occur among words: the fast paths miss nothing."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ SAID = WORDS | SLIPPED
         ("lanter", "lantern", True),
         ("range", "orange", False),
         ("brownies", "brown", False),
-        ("create", "crate", False),  # what is a word is no slip
+        ("create", "crate", False),  # an existing word is not a slip
         ("strain", "train", False),
         ("minutes", "minuet", False),
         ("latnerns", "lantern", True),

@@ -1,4 +1,4 @@
-"""Suites, presets, spans and settings: what is written is what is meant, and a mistake is named."""
+"""Suites, presets, spans and settings are understood as written, and mistakes are named."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two runs that are not the same have different names, and the name says how they differ."""
+"""Different runs have different names, and the name says how they differ."""
 
 import re
 from pathlib import Path

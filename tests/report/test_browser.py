@@ -35,7 +35,7 @@ def test_a_page_fits_loads_nothing_and_complains_of_nothing(
     browser: "Browser", hostile_run: Path, file: str, width: int, dark: bool
 ) -> None:
     address = (hostile_run / file).as_uri()
-    browser.open(address, width=width, dark=dark, scripts=True)  # any that got in would be complained of
+    browser.open(address, width=width, dark=dark, scripts=True)  # any that got in would be reported
     browser.ask(UNFOLD)
     assert browser.ask(WIDE) <= width
     assert browser.ask(STRAY.replace("WIDTH", str(width))) == ""

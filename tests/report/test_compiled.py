@@ -1,4 +1,4 @@
-"""Compiled templates: kept beside the templates, and never to be relied on."""
+"""Compiled templates: cached beside the templates, and never relied on."""
 
 import sys
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_nothing_is_written_where_python_may_write_no_byte_code(folder, monkeypa
 
 
 def test_no_filter_is_applied_to_a_constant():
-    """Jinja would apply it while compiling, and a kept template would not notice that the filter has changed."""
+    """Jinja would apply it while compiling, and a cached template would not notice that the filter has changed."""
     environment = templating.templates()
     for name in environment.list_templates(extensions=["jinja"]):
         assert environment.loader is not None

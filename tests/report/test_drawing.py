@@ -1,4 +1,4 @@
-"""What is drawn is where the figures are, and no more than can be seen."""
+"""Drawings match their figures, and contain no more than can be seen."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Every figure on the page of a run stands in its results.json, or in its manifest."""
+"""Every figure on the page of a run is in its results.json, or in its manifest."""
 
 import json
 import re
@@ -99,7 +99,7 @@ def leaves(value: Any) -> Iterator[float | str]:
 
 
 class Known:
-    """What results.json and the manifest say, and the ways in which a page may write it."""
+    """The values in results.json and the manifest, in every form that a page may use."""
 
     def __init__(self, *contents: Any) -> None:
         self.numbers: set[float] = set()
@@ -133,7 +133,7 @@ SECTIONS = {
 
 
 def strays(page: str, results: Mapping[str, Any], manifest: Mapping[str, Any]) -> list[Figure]:
-    """Return the figures of a page that stand nowhere else."""
+    """Return the figures of a page that are nowhere else."""
     own, found = written_in_templates(), []
     head, *sections = re.split(r'<section id="(\w+)"', page)
     for name, part in (("", head), *zip(sections[::2], sections[1::2], strict=True)):

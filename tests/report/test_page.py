@@ -43,7 +43,7 @@ def test_a_page_is_well_formed_and_complete_in_itself(made: "Made", read: Read) 
     html = page_of(made, made.results(made.many()))
     page = read(html)
     assert page.tags["h1"] == page.tags["main"] == html.partition("</head>")[0].count("<title>") == 1
-    assert page.tags["script"] == 1  # its own, which is known by its hash
+    assert page.tags["script"] == 1  # its own, which is identified by its hash
     assert html.count("<script>") == 1
     script = html.partition("<script>")[2].partition("</script>")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

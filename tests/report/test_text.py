@@ -1,4 +1,4 @@
-"""Any text is safe to show, and loses nothing but what is said to be missing."""
+"""Any text is safe to show, and loses nothing without saying so."""
 
 import re
 from html import escape

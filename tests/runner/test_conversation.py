@@ -1,4 +1,4 @@
-"""Whole runs with agents that misbehave, through the command that a user types."""
+"""Whole runs with misbehaving agents, through the command that a user types."""
 
 import json
 import os
@@ -219,17 +219,17 @@ def test_a_call_whose_reply_was_lost_is_spent_so_that_a_crash_cannot_exceed_the_
     log.write_bytes(b"".join(lines[:last]))  # as if it had been killed with the fourth reply in hand
     resumed = command("resume", "r", "--max-cost", "1.10")
     assert resumed.exit_code == 4
-    assert "may have been sent twice" not in resumed.output  # it was not sent again: the money is gone
+    assert "may have been sent twice" not in resumed.output  # it was not sent again: the budget is exhausted
     again = command("resume", "r", "--max-cost", "1.30")
     assert again.exit_code == 4
     assert "may have been sent twice" in again.output
     assert results(place)["costs"]["dollars"] == pytest.approx(
         1.0004
-    )  # the lost call is known beside the log alone
+    )  # only the side file knows the lost call
     assert command("resume", "r", "--max-cost", "1.49").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(
         1.0004
-    )  # 1.0004 and the lost 0.2501: one more is too many
+    )  # 1.0004 and the lost 0.2501: another call would be too much
     assert command("resume", "r", "--max-cost", "1.51").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(1.2505)
 
@@ -255,7 +255,7 @@ def test_nonsense_beside_the_log_neither_stops_a_run_nor_counts_as_money(
     (folder / "events.jsonl").write_bytes(b"".join(lines[:last]))
     with (folder / "timings.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
-    assert command("resume", "r", "--max-cost", "1.10").exit_code == 4  # the lost call is spent
+    assert command("resume", "r", "--max-cost", "1.10").exit_code == 4  # the lost call counts as spent
     assert results(place)["costs"]["dollars"] == pytest.approx(3 * 0.2501)
     assert command("resume", "r", "--max-cost", "1.30").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(4 * 0.2501)
@@ -286,11 +286,11 @@ def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file}")))
     assert run(agent).exit_code == 0
     synced = [name for name in synced if name.startswith(str(place))]
-    assert least <= len(synced) <= most  # besides the files, the folder that they stand in
+    assert least <= len(synced) <= most  # besides the files, their folder
     side = [name for name in synced if name.endswith("timings.jsonl")]
     log = [name for name in synced if name.endswith("events.jsonl")]
     assert side
-    assert len(side) >= len(log) - 1  # what a reply cost is there as soon as the reply is
+    assert len(side) >= len(log) - 1  # a reply's cost is there as soon as the reply is
 
 
 def _scripted(place: Path) -> int:
@@ -520,7 +520,7 @@ FILLER = 120
 
 @pytest.fixture
 def log(place: Path, command: "Command") -> Path:
-    """Hold a conversation with so much filler that most of it is passed over in a second one."""
+    """Hold a conversation with so much filler that resuming skips most of it."""
     assert command("run", "--span", "32k", "--agent", "goldfish", "--name", "r").exit_code == 0
     return place / "reports" / "r" / "events.jsonl"
 

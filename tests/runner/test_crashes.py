@@ -1,4 +1,4 @@
-"""Killed at any moment and resumed, a run ends as if nothing had happened. With the real command, in real processes."""
+"""A run that is killed at any moment and resumed ends as if nothing had happened. Real commands, in real processes."""
 
 import asyncio
 import json
@@ -92,7 +92,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 
 
 def killed(folder: Path, when: int, *more: str) -> bool:
-    """Start the run and kill it without warning as soon as its log has so many bytes; False if it ended before."""
+    """Start the run and kill it without warning once its log has so many bytes; return False if it ended before."""
     path = folder / "reports" / "r" / "events.jsonl"
     process = subprocess.Popen(
         [*RUN, *more], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -260,14 +260,14 @@ def start(*words: str, **options: Any) -> subprocess.Popen[str]:
 
 
 def undisturbed(command: "Command", *words: str) -> bytes:
-    """Run to the end, and put the run aside; return its log."""
+    """Run to the end, and move the run aside; return its log."""
     assert command("run", *TINY, *words).exit_code == 0
     Path("reports/r").rename("reports/undisturbed")
     return Path("reports/undisturbed/events.jsonl").read_bytes()
 
 
 def doubtful() -> list[int]:
-    """Return the turns that were named as sent twice, perhaps."""
+    """Return the turns that were reported as possibly sent twice."""
     records = map(json.loads, Path("reports/r/timings.jsonl").read_bytes().splitlines())
     return [record["turn"] for record in records if record.get("doubtful")]
 
@@ -341,7 +341,7 @@ def test_an_agent_that_never_waits_is_interrupted_after_its_turn(here: Path, com
 
 
 def listen() -> None:
-    """Hear SIGINT: a shell starts what it puts into the background deaf to it, and children inherit that."""
+    """Accept SIGINT: a shell makes background processes ignore it, and children inherit that."""
     HANDLE(signal.SIGINT, signal.default_int_handler)
 
 
@@ -364,7 +364,7 @@ def test_the_clock_may_go_back_between_run_and_resume(
     expected = undisturbed(command, "--agent", "diary")
     Path("reports/r").mkdir()
     Path("reports/r/events.jsonl").write_bytes(expected[:9000])
-    now, counted = time.time, time.perf_counter  # noqa: TID251  # the wall clock goes back: nothing may notice
+    now, counted = time.time, time.perf_counter  # noqa: TID251  # the wall clock goes back, without effect
     monkeypatch.setattr(time, "time", lambda: now() - 3e8)
     monkeypatch.setattr(time, "perf_counter", lambda: counted() - 3e8)
     assert command("resume", "r").exit_code == 0

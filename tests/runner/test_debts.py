@@ -1,4 +1,4 @@
-"""What a run may owe, and what is in doubt, after a crash."""
+"""What a run may owe after a crash, and which turns are in doubt."""
 
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,10 @@ LOST = {"lost": True, "dollars": 0.25}
         ([SENDING, REFUSED], False, False),
         ([{"failed_after": 1.0, "attempts": [{"error": "ConnectError", "unsent": True}]}], False, False),
         ([SENDING, CUT], True, True),
-        ([SENDING, {"seconds": 1.0}], True, True),  # the reply was there, and the log has lost it
+        ([SENDING, {"seconds": 1.0}], True, True),  # the reply had arrived, and the log has lost it
         ([SENDING, {"seconds": 1.0}, {"doubtful": True, "dollars": 0.25}], True, False),
         ([SENDING, {"doubtful": True, "dollars": "many"}], True, True),
-        ([SENDING, {"lost": True, "dollars": 0}], True, True),  # nobody is charged nothing
+        ([SENDING, {"lost": True, "dollars": 0}], True, True),  # nothing is charged as zero
         ([SENDING, {"doubtful": True, "dollars": "many"}, {"refused": True}], True, False),
         ([SENDING, {"seconds": 1.0}, {"refused": True}], True, False),  # the agent heard it the first time
         ([SENDING, {"failed": True}, SENDING, {"refused": True}], True, False),

@@ -1,4 +1,4 @@
-"""What a run would use is what it uses: the estimate against the local provider."""
+"""The estimate matches actual use: it is compared with the local provider."""
 
 import json
 from dataclasses import replace

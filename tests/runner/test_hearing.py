@@ -1,4 +1,4 @@
-"""What the agent hears: all of the conversation, by observing filler or by being asked it; and what says so."""
+"""What the agent hears: the whole conversation, by observing filler or by being asked; and how that is reported."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
-"""However a provider bills, and whatever becomes of its answers, it bills no more than is counted, and that no more
-than `--max-cost`."""
+"""However a provider bills, and whatever happens to its answers, it bills no more than is counted, and the count stays
+within `--max-cost`."""
 
 import json
 from decimal import Decimal
@@ -157,7 +157,7 @@ def test_what_an_attempt_reserves_is_in_the_side_file_when_it_is_sent_and_charge
         provider.receive = receive_and_look  # type: ignore[method-assign]  # of this one alone
         words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", "1")
         assert command("run", "--span", "2k", "--scenario", "colours", "--name", "r", *words).exit_code == 3
-    one = charged[0]  # while it is under way, what it reserved is counted
+    one = charged[0]  # while it is pending, its reservation is counted
     assert one > 0
     assert charged == [one, 2 * one, 3 * one, 4 * one]
     said = [json.loads(line) for line in Path("reports/r/timings.jsonl").read_text("utf-8").splitlines()]

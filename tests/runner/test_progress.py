@@ -1,4 +1,4 @@
-"""How far a run is, is right where examples overrun, and at the end; time left follows from it."""
+"""Progress is right if examples overrun, and at the end; the time left follows from it."""
 
 from itertools import pairwise
 from pathlib import Path

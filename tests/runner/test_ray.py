@@ -1,4 +1,4 @@
-"""A sweep on a Ray cluster: the same bytes as here, whoever is killed in between. Skips where Ray is not installed."""
+"""A sweep on a Ray cluster: the same bytes as here, whatever is killed in between. Skipped if Ray is not installed."""
 
 import importlib.util
 import os
@@ -159,7 +159,7 @@ def test_without_ray_one_line_says_what_to_install(
 
 
 class NotJoined:
-    """Stands for Ray before it has been told of a cluster."""
+    """Stands in for Ray before it is connected to a cluster."""
 
     def is_initialized(self) -> bool:
         return False
@@ -197,9 +197,9 @@ def test_a_lost_attempt_s_money_stays_spent_and_what_its_log_says_is_not_counted
     assert "could exceed" in str(server.take(0, "second", Decimal(6), Decimal(), unknown=False))
     assert server.take(0, "second", Decimal(4), Decimal(), unknown=False) == 4
     assert "taken this run over" in str(server.take(0, "first", Decimal(1), Decimal(2), unknown=False))
-    server.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # believed lost, and not heard any more
+    server.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # presumed lost, and no longer heard
     server.give(0, "second", Decimal(4), Decimal(4), unknown=False)
-    # Killed again, with a log that holds all that was paid.
+    # Killed again, with a log that holds everything paid for.
     server.open(0, "third", Decimal(4), already=True)
     assert server.spent() == 9
     assert server.take(1, "", Decimal(1), Decimal(), unknown=False) == 1
@@ -216,7 +216,7 @@ def test_a_lost_call_that_the_next_attempt_counts_is_not_carried_over_as_well() 
     server.open(0, "third", Decimal(), already=False)
     server.lose(0, "third", Decimal(3))
     server.lose(0, "third", Decimal(2))
-    server.lose(0, "second", Decimal(2))  # believed lost, and not heard any more
+    server.lose(0, "second", Decimal(2))  # presumed lost, and no longer heard
     assert server.spent() == 5
 
 
@@ -245,7 +245,7 @@ def test_files_that_have_lost_what_was_paid_are_not_believed_about_the_last_call
     server.take(0, "first", Decimal(3), Decimal(2), unknown=False)
     server.open(
         0, "second", Decimal(), already=False, owed=Decimal()
-    )  # the node went down with what it had not written
+    )  # the node went down with unwritten data
     assert server.spent() == 5
 
 
@@ -253,7 +253,7 @@ def test_what_all_runs_had_cost_before_is_known_before_the_first_of_them_spends_
     server = BudgetServer(Decimal(10), [Cost(Decimal(4), Decimal(1)), Cost(Decimal(2), Decimal(1))])
     server.open(0, "first", Decimal(4), already=False)
     assert server.spent() == 8
-    server.lose(0, "first", Decimal(1))  # as a run does with what its side file says
+    server.lose(0, "first", Decimal(1))  # as a run does with its side file
     assert server.spent() == 8
     assert "could exceed" in str(server.take(0, "first", Decimal(3), Decimal(5), unknown=False))
     assert server.take(0, "first", Decimal(2), Decimal(5), unknown=False) == 2
@@ -409,7 +409,7 @@ def cluster() -> Iterator[str]:
     """Two nodes with one processor each, on this machine."""
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
     environment.pop("RAY_ADDRESS", None)
-    for _ in range(3):  # Ray gives a node 30 seconds to start, which a busy machine may not have
+    for _ in range(3):  # Ray gives a node 30 seconds to start, which may be too short on a busy machine
         with subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(CLUSTER)],
             stdin=subprocess.PIPE,
@@ -499,7 +499,7 @@ def test_a_worker_that_is_killed_in_the_middle_is_made_up_for_to_the_byte(
     seen = [line.split() for line in calls.read_text().splitlines()]
     assert len({pid for pid, _ in seen}) == 4
     again = len(seen) - asked
-    # On disk the log is there to the last line; to a URL goes a copy every 0.3 s.
+    # On disk the log is complete to the last line; a URL gets a copy every 0.3 s.
     assert 0 <= again <= (2 if shared == "here" else 2 * (0.3 / 0.05 + 4))
     before = Counter(pid for pid, _ in seen)
     code, said = finish(sweep(far, *words, address=cluster))

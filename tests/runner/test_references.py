@@ -1,4 +1,4 @@
-"""What stands beside a score: agents that are played, not run, and come to the same."""
+"""The references beside a score: agents that are simulated, not run, with the same result."""
 
 import json
 from pathlib import Path

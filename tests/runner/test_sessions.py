@@ -1,4 +1,4 @@
-"""Sessions of a record are told at once to agents that take sessions: whole, with date and speakers."""
+"""Agents that take sessions are told each session of a record at once: whole, with date and speakers."""
 
 import json
 import subprocess
@@ -256,7 +256,7 @@ def test_of_long_histories_results_hold_the_ends_of_messages_and_the_log_all(com
 
 
 def killed(words: list[str], reached: Callable[[], bool]) -> None:
-    """Begin a run, and kill it as soon as it has got somewhere."""
+    """Begin a run, and kill it once it has made some progress."""
     running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 60
     while time.monotonic() < until and not reached():
@@ -279,7 +279,7 @@ def test_a_history_that_was_being_taken_in_when_the_run_was_killed_is_taken_in_o
     words = [*COMMAND, *RUN, *more]
     calls = place / "reports/r/agent/locomo-0/calls.jsonl"
     killed([*words, "-A", "slow=0.6"], lambda: calls.exists() and "session" in calls.read_text())
-    calls.unlink()  # what it had heard is lost with its process: it keeps nothing on disk
+    calls.unlink()  # its memory is lost with its process: it keeps nothing on disk
     subprocess.run([*words, "-A", "slow=0.6"], check=True, capture_output=True)
     told = [texts for call, texts, _ in heard(calls.parent) if call == "session"]
     assert len(told) == 3, "every session once, from the log or from the file"

@@ -1,4 +1,4 @@
-"""Users: who speaks reaches the agent and the log, and a request to delete reaches an agent that can."""
+"""Users: the speaker's name reaches the agent and the log, and a request to delete reaches an agent that can forget."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""The scenarios of the suite `abilities`: what each of them promises, and that silence does not win in any of them."""
+"""The scenarios of the suite `abilities`: the promises of each, and that silence wins in none of them."""
 
 import asyncio
 import re
@@ -62,7 +62,7 @@ def test_what_needs_something_is_in_an_example_that_shows_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_where_silence_is_right_it_needs_something(name: str) -> None:
-    """Found by saying nothing: whatever question takes an abstention for right must not count by itself."""
+    """A question that accepts an abstention must not count by itself; such questions are found by saying nothing."""
     for seed in SEEDS:
         for question in asked(name, seed):
             silent = ("I do not know.", "You have not told me that.", "I cannot tell you that.")
@@ -185,7 +185,7 @@ WORKS = load(find("scenarios", "what_came_first")).WORKS
 
 
 def test_the_order_follows_from_the_dates_that_are_told() -> None:
-    """Works the dates out again from the texts alone."""
+    """Works out the dates again from the texts alone."""
     for seed in SEEDS:
         *told, question, _ = lines("what_came_first", seed)
         expect = cast(Ask, question).expect

@@ -1,4 +1,4 @@
-"""`who_said_it`, `revised_plan`, `the_third_poem`, which are in no suite: what each promises, and how it scores."""
+"""`who_said_it`, `revised_plan`, `the_third_poem`, which belong to no suite: their promises, and their scoring."""
 
 import asyncio
 import re

@@ -1,6 +1,6 @@
 """Nothing for a heap: agents that repeat what they heard score no more than chance, by scenario, over 40 seeds.
 
-What guessing would score is subtracted from every example's score, and the mean of what is left must not lie above 0
+The chance level is subtracted from every example's score, and the mean of the differences must not lie above 0
 (Student, one-sided). `alone`: a scenario's only example and filler, over a span of 8k, so that its needles are among
 the last messages. `together`: an example of every scenario, interleaved, over a span of 32k.
 """
@@ -60,7 +60,7 @@ AGENTS = {"reciter": reciter, "reciter of scenarios": reciter_of_scenarios, "ech
 
 
 def differences(agent: str, names: Sequence[str], span: int) -> Mapping[str, Sequence[float]]:
-    """Return the score less what guessing would score, of an example of each scenario for each seed."""
+    """Return the score minus the chance level, for an example of each scenario and each seed."""
     found = defaultdict(list)
     for seed in range(SEEDS):
         talk = play(

@@ -1,4 +1,4 @@
-"""Pools: what an example is dealt from can be told apart by a reader, and no two examples of a run share an answer."""
+"""Pools: a reader can tell their entries apart, and no two examples of a run share an answer."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What holds for every scenario that ships, and what each of them promises."""
+"""Rules for every shipped scenario, and the promises of each."""
 
 import itertools
 import json
@@ -225,7 +225,7 @@ def test_a_quotation_is_due_in_the_reply_that_was_named() -> None:
 
 
 def test_an_earlier_example_does_not_make_the_answer_to_a_later_one_ambiguous() -> None:
-    """Whoever asks for everything, or for a story, must say before that what was told earlier no longer counts.
+    """A scenario that asks for everything, or for a story, must first say that earlier messages no longer count.
 
     The favourite colour is always the last one, and a joke is asked for by its time.
     """

@@ -1,4 +1,4 @@
-"""Which verdicts are audited, what they stand for, and how often the interval holds the truth."""
+"""Which verdicts are audited, how they are weighted, and how often the interval contains the truth."""
 
 from collections import Counter
 
@@ -102,7 +102,7 @@ def test_what_was_read_counts_for_as_many_verdicts_as_it_stands_for() -> None:
 
 def test_a_stratum_of_which_nothing_was_read_is_stood_for_by_its_side() -> None:
     verdicts = many(x={C: 50, S: 25, W: 25})
-    found = read(verdicts, {"x/0": C, "x/50": C})  # the wrong ones are stood for by the stale one
+    found = read(verdicts, {"x/0": C, "x/50": C})  # the stale one represents the wrong ones
     assert found.total.agreement == pytest.approx(0.5)
 
 
@@ -133,5 +133,5 @@ def test_the_interval_holds_the_truth_in_93_to_97_of_100_simulated_audits(error:
     setting = perf.Setting(error, 0.95, 0.95, 150, sample)
     found = [perf.simulate(setting, rng) for _ in range(200)]
     assert 0.93 <= sum(each.held for each in found) / len(found) <= 0.97
-    assert sum(each.bare for each in found) / len(found) < 0.6  # taken at its word, the judge misleads
+    assert sum(each.bare for each in found) / len(found) < 0.6  # without a correction, the judge misleads
     assert sum(each.error for each in found) / len(found) == pytest.approx(error, abs=0.012)

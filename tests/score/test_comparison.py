@@ -1,4 +1,4 @@
-"""Runs side by side: who is above whom, and what is said where that cannot be told."""
+"""Runs side by side: which is better, and what the comparison says if that cannot be told."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any

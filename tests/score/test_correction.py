@@ -1,4 +1,4 @@
-"""The scorer's error, from a sample that somebody else has read."""
+"""The scorer's error, from a sample that an auditor has read."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""How a run went on: filler and jumps of time, as the log has them."""
+"""The course of a run: filler and jumps of time, as logged."""
 
 import json
 from decimal import Decimal

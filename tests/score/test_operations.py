@@ -1,4 +1,4 @@
-"""What every operation of a memory takes."""
+"""The cost of every operation of a memory."""
 
 import json
 from pathlib import Path

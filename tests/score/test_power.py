@@ -1,4 +1,4 @@
-"""How many examples and seeds a difference takes: what the formula says is what simulated comparisons show."""
+"""How many examples and seeds a difference takes: the formula agrees with simulated comparisons."""
 
 from typing import TYPE_CHECKING
 

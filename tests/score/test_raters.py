@@ -1,4 +1,4 @@
-"""Raters: how far two people agree who read the same replies, and whose verdict counts where they do not."""
+"""Raters: agreement between two people who read the same replies, and whose verdict counts if they disagree."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How well retrieval finds needles, by hand, and what its record on the disk says."""
+"""How well retrieval finds needles, computed by hand, and its record on disk."""
 
 import json
 from pathlib import Path

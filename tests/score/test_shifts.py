@@ -1,4 +1,4 @@
-"""By how much questions are shifted where those before them are asked beside the conversation."""
+"""How far questions move if earlier ones are asked beside the conversation."""
 
 from pathlib import Path
 

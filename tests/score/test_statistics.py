@@ -91,7 +91,7 @@ def test_the_interval_of_a_mean_is_narrower_for_scores_that_vary_less_than_right
     assert halves.holds(0.5)
     assert whole.holds(0.5)
     assert halves.high - halves.low < 0.7 * (whole.high - whole.low)
-    assert mean_interval([1.0] * 5).low < 1.0  # five that agree do not prove the sixth
+    assert mean_interval([1.0] * 5).low < 1.0  # five that agree do not prove that the sixth will
 
 
 def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent() -> None:
@@ -168,7 +168,7 @@ def test_pairs_that_do_not_differ_are_no_evidence() -> None:
 
 
 def test_of_one_scenario_and_one_run_the_test_is_the_score_test_of_a_share() -> None:
-    """Wins and losses alone, in numbers that outweigh the precaution for few examples: Pearson's chi-squared test."""
+    """Wins and losses only, so many that the precaution for few examples is negligible: Pearson's chi-squared test."""
     wins, losses = 620, 540
     found = paired([{"a": [1.0] * wins + [-1.0] * losses}])
     theirs = stats.chisquare([wins, losses]).pvalue

@@ -1,4 +1,4 @@
-"""What was written: a store that loses, keeps, invents and leaks at known rates, and what is found of it."""
+"""What was written: a store that loses, keeps, invents and leaks at known rates, and the measured rates."""
 
 import json
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_a_memory_of_another_user_has_leaked_and_one_of_nobody_is_common() -> No
 
 
 def test_the_shares_are_those_at_which_a_store_was_made_to_fail() -> None:
-    """200 people, of whom a town is told; every second one moves; and 40 codes of two users each."""
+    """200 people, each with a town; every second one moves; and 40 codes of two users each."""
     told, memories = list[Told](), list[Memory]()
     for i in range(200):
         name = f"Person{i}"
@@ -80,9 +80,9 @@ def test_the_shares_are_those_at_which_a_store_was_made_to_fail() -> None:
         told.append(Told(old))
         if i % 2:
             told.append(Told(new))
-        if i % 4 != 3:  # every fourth fact that holds is lost
+        if i % 4 != 3:  # every fourth current fact is lost
             memories.append(Memory(f"{name} lives in {(new if i % 2 else old).value}"))
-        if i % 2 and i % 3 == 0:  # a third of what was replaced is kept
+        if i % 2 and i % 3 == 0:  # a third of the replaced facts is kept
             memories.append(Memory(f"{name} lives in {old.value}"))
         if i % 10 == 0:  # a town is made up for every tenth
             memories.append(Memory(f"{name} lives in {NOWHERE}"))

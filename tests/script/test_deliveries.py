@@ -1,4 +1,4 @@
-"""Material reaches the agent whole, in parts or scattered, and its needles lie where they are said to lie."""
+"""Material reaches the agent whole, in parts or scattered, and its needles are where the log says."""
 
 from itertools import cycle, pairwise
 

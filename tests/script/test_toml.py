@@ -1,4 +1,4 @@
-"""Scenarios as data: what a TOML file says is what is asked, and every mistake in it is named."""
+"""Scenarios as data: a TOML file's messages are asked as written, and every mistake in it is named."""
 
 from datetime import timedelta
 from pathlib import Path

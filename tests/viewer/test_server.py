@@ -1,4 +1,4 @@
-"""The runs folder in a browser: what is shown, what is live, and what is served to nobody."""
+"""The runs folder in a browser: what is shown, what is live, and what is never served."""
 
 import http.client
 import json
@@ -336,7 +336,7 @@ BAD = {
 
 @pytest.fixture
 def infested(tmp_path: Path) -> Path:
-    """A folder with a good run among bad ones, with everything in it that is no ordinary file."""
+    """A folder with a valid run among bad ones, and with every kind of special file."""
     folder = tmp_path / "reports"
     good = run(agent="perfect", span="2k", scenarios=["colours"], reports=folder, name="good").folder
     for name, files in BAD.items():

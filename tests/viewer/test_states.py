@@ -1,4 +1,4 @@
-"""What the list of runs says of each."""
+"""The state of each run in the list."""
 
 from datetime import datetime
 from pathlib import Path

@@ -46,7 +46,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(agent="perfect", scenarios=["colours"], examples=4, name="best", tags={"who": "Ada"}, **common)
     run(agent="goldfish", scenarios=["colours"], examples=4, name="worst", tags={"who": "Ben"}, **common)
     run(agent="perfect", scenarios=["jokes", "colours"], examples=2, name="wide", **common)
-    for number, name in enumerate(("worst", "best", "wide")):  # not left to the second in which a test ran
+    for number, name in enumerate(("worst", "best", "wide")):  # independent of the second in which a test ran
         file = folder / name / "environment.json"
         content = json.loads(file.read_text("utf-8"))
         file.write_text(json.dumps(content | {"started": [f"2026-11-0{number + 1}T10:00:00+00:00"]}), "utf-8")
@@ -156,7 +156,7 @@ def test_a_row_follows_its_run_and_keeps_what_was_chosen(
     log = reports / "half" / "events.jsonl"
     before = log.read_bytes()
     whole = (reports / "wide" / "events.jsonl").read_bytes().splitlines(keepends=True)
-    sleep(1.2)  # the page has had its first look
+    sleep(1.2)  # the page has polled once
     log.write_bytes(b"".join(whole[:-2]))
     try:
         until(browser, "document.querySelector('tr[data-run=half]').dataset.state === 'running'")

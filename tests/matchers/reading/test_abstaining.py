@@ -1,4 +1,4 @@
-"""What says that the answer is not known: generously in English, plainly in German and Chinese."""
+"""Admissions that the answer is not known: read liberally in English, only in plain form in German and Chinese."""
 
 import pytest
 

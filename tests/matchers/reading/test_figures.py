@@ -1,4 +1,4 @@
-"""Which whole numbers a reply tells, and which one it gives."""
+"""Which integers a reply mentions, and which one it gives as its answer."""
 
 import pytest
 

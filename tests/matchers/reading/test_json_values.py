@@ -1,4 +1,4 @@
-"""JSON is found in whatever it was wrapped, and the last that can be used wins."""
+"""JSON is found in any wrapping, and the last usable value wins."""
 
 from typing import Any
 

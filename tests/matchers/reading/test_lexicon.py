@@ -1,4 +1,4 @@
-"""How a vocabulary is found in words: longer names first, short forms where nobody else has the word."""
+"""How a vocabulary is found in words: longer names first, short forms if no other name has the word."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How what a reply names is meant: denied, replaced, past, present, guessed, concluded. One row for each kind of cue."""
+"""A reply's stance on what it names: denied, replaced, past, present, guessed, concluded. A row for each kind of cue."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ def named(reply: str) -> tuple[Mention, ...]:
 
 
 def meant(reply: str) -> str:
-    """Say how each thing is meant: `red: replaced, blue: now final`."""
+    """Give the stance on each thing: `red: replaced, blue: now final`."""
     return ", ".join(
         f"{m.value}: {' '.join(name for name, holds in IS.items() if holds(m)) or 'said'}"
         for m in named(reply)

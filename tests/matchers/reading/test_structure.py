@@ -1,4 +1,4 @@
-"""Which parts of a reply are prose, headings, list entries, cells, quotations and JSON, and what stands above each."""
+"""Which parts of a reply are prose, headings, list entries, cells, quotations and JSON, and the context of each."""
 
 import time
 
@@ -151,7 +151,7 @@ def test_twice_the_reply_takes_about_twice_the_time(repeated: str) -> None:
         best = 9e9
         for n in range(3):
             before = time.process_time()
-            read(reply + " " * n)  # another text: `read` remembers the last ones
+            read(reply + " " * n)  # another text: `read` caches the last ones
             best = min(best, time.process_time() - before)
         return best
 

@@ -1,4 +1,4 @@
-"""Nothing for a heap: what a reply says besides its answer, and what it merely repeats."""
+"""Nothing for a heap: what a reply says besides its answer, and what it only repeats."""
 
 from datetime import UTC, datetime
 

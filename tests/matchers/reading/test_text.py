@@ -1,4 +1,4 @@
-"""How text is read: the short way for most of it gives what the long one would."""
+"""How text is read: the fast path gives the same result as the slow one."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""Whether a sentence was said word for word: content words and negations must agree; little things need not."""
+"""Whether a sentence was said word for word: content words and negations must agree; function words need not."""
 
 import pytest
 
