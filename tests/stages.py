@@ -214,7 +214,7 @@ def zep(place: Place) -> Iterator[Stage]:
 
 
 class Diary(Product):
-    """An endpoint that remembers what each session heard. Told of an earlier time again, it forgets everything later."""
+    """An endpoint that remembers what each session heard; told of an earlier time again, it forgets all later turns."""
 
     def __init__(self) -> None:
         super().__init__()
