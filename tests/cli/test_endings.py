@@ -53,8 +53,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "stoppable.py").write_text(STOPPABLE, "utf-8")
+    # In short naps: a signal that comes just before a long one would be heard only after it.
     blocking = STOPPABLE.replace("Stoppable", "Blocking").replace(
-        "await asyncio.sleep(30)", "time.sleep(300)"
+        "await asyncio.sleep(30)", "[time.sleep(0.1) for _ in range(3000)]"
     )
     (tmp_path / "agents" / "blocking.py").write_text(blocking.replace("asyncio", "time"), "utf-8")
     return tmp_path
