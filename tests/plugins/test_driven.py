@@ -2,10 +2,10 @@
 
 import inspect
 import tomllib
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.plugins.driven import driven
@@ -39,17 +39,14 @@ def test_the_documentation_has_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, found in driven().items() if found.package])
 def test_the_version_is_one_that_is_installed_with_the_adapter(name: str) -> None:
+    # Not the one that is installed here: a release of somebody else's must not fail our tests.
     found = driven()[name]
     project = ROOT / "pyproject.toml"
-    if project.is_file():
-        table = tomllib.loads(project.read_text("utf-8"))["project"]
-        extras = table["optional-dependencies"].values()
-        wanted = [each for extra in (table["dependencies"], *extras) for each in extra]
-        assert any(each.startswith(found.package) for each in wanted)
-    try:
-        here = version(found.package)
-    except PackageNotFoundError:
-        return
-    assert here.split(".")[:2] == found.version.split(".")[:2], (
-        "try the adapter again, and say so in agents/driven.toml"
-    )
+    if not project.is_file():
+        pytest.skip("an installed package has no pyproject.toml")
+    table = tomllib.loads(project.read_text("utf-8"))["project"]
+    extras = table["optional-dependencies"].values()
+    wanted = [Requirement(each) for extra in (table["dependencies"], *extras) for each in extra]
+    allowed = [each.specifier for each in wanted if each.name == found.package]
+    assert allowed
+    assert all(specifier.contains(found.version) for specifier in allowed)
