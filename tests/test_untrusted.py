@@ -117,6 +117,7 @@ def test_a_pattern_takes_time_in_proportion_to_the_text(name: str) -> None:
 MATCHERS = [each for found in examples().values() for each in found]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("matcher", MATCHERS, ids=lambda each: type(each).__name__)
 def test_a_matcher_takes_time_in_proportion_to_the_reply(matcher: Matcher) -> None:
     for head in ("", "```", "1", "not "):
@@ -140,6 +141,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_no_json_brings_a_reader_down(bomb: str) -> None:
     text = BOMBS[bomb]

@@ -120,7 +120,7 @@ def long_replies() -> Iterator[str]:
         yield piece * (400_000 // len(piece))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @EACH
 def test_a_huge_reply_is_judged_quickly(matcher: Matcher) -> None:
     for reply in long_replies():

@@ -53,6 +53,7 @@ def test_a_run_can_be_read_by_everybody(
     assert findings(browser, (hostile_run / "report.html").as_uri(), width, dark) == []
 
 
+@pytest.mark.long
 def test_a_transcript_can_be_read_by_everybody(browser: "Browser", hostile_run: Path) -> None:
     assert findings(browser, (hostile_run / "transcript.html").as_uri(), 390, True) == []
 

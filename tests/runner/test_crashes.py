@@ -136,6 +136,7 @@ def agent(message: str) -> str:
 '''
 
 
+@pytest.mark.long
 def test_killed_while_it_is_asked_filler_a_run_ends_the_same(place: Path) -> None:
     (place / "agents" / "asked.py").write_text(ASKED, "utf-8")
     more = ("--agent", "asked")
@@ -150,6 +151,7 @@ def test_killed_while_it_is_asked_filler_a_run_ends_the_same(place: Path) -> Non
     assert again <= 4, "but for the calls that were under way, no turn is asked twice"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "agent",
     [
@@ -168,6 +170,7 @@ def test_killed_while_it_remembers_in_a_vector_store_a_run_ends_the_same(tmp_pat
     assert whole(tmp_path / "b", *more) == expected
 
 
+@pytest.mark.long
 def test_killed_in_isolated_mode_a_run_ends_the_same(place: Path) -> None:
     more = ("--agent", "diary", "--isolated")
     expected = whole(place, *more)
@@ -183,6 +186,7 @@ def test_killed_in_isolated_mode_a_run_ends_the_same(place: Path) -> None:
     assert whole(place, *more) == expected
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes_under_any_hash_seed(place: Path, tmp_path: Path) -> None:
     one = whole(place, "--agent", "diary", "--span", "3000", seed="1")
     (place / "reports" / "r").rename(place / "reports" / "one")
