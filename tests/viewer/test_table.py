@@ -68,7 +68,8 @@ def until(browser: "Browser", expression: str) -> None:
     """Wait for something to become true in the page."""
     begun = monotonic()
     while not browser.ask(expression):
-        assert monotonic() - begun < 20, expression
+        # Runs are looked at less often the longer a look takes, so that a busy machine needs more than a moment.
+        assert monotonic() - begun < 90, expression
         sleep(0.05)
 
 
