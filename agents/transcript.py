@@ -47,7 +47,7 @@ class Transcript(Agent):
         message, reply = self._left.popleft()
         if message != said:
             raise AgentError(
-                f"{self._run} was another conversation: it goes on with {message[:80]!r}, this one with {said[:80]!r}"
+                f"{self._run} was another conversation: it continues with {message[:80]!r}, this one with {said[:80]!r}"
             )
         return reply
 

@@ -228,7 +228,7 @@ _ASKED = (
 )
 _APART = "keeps users apart: each is answered from what that user said"
 _TOGETHER = "does not keep users apart: what one says, another may be told"
-_UNTOLD = "cannot be told what was said before: a run that is resumed goes on with what it has kept itself"
+_UNTOLD = "cannot be told what was said before: a resumed run continues with what it has kept itself"
 
 
 def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> Iterator[Finding]:

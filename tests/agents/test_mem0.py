@@ -168,7 +168,7 @@ def test_a_session_is_extracted_in_one_call_and_stored_once_by_a_run_that_is_res
     half = open_in()
     half.restore(told[0])
     assert half.known() == [("User says: My parrot is called Zebedee.", 0)], (
-        "half a session is extracted anew"
+        "half a session is extracted again"
     )
     half.close()
     whole = open_in("elsewhere")
