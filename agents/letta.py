@@ -1,6 +1,7 @@
-"""Letta: an agent on a Letta server, which keeps its own memory and answers with its own model.
+"""Letta: an agent in Letta's cloud, which keeps its own memory and answers with its own model.
 
-The server is Letta's cloud, or your own (`base_url`, or LETTA_BASE_URL). Each run creates its own agent there, and uses
+The server is Letta's cloud, or one of your own that speaks the same (`base_url`, or LETTA_BASE_URL); Letta no longer
+maintains the latter. What Letta is on your own machine is `letta_code`. Each run creates its own agent there, and uses
 no other. A turn answered elsewhere (scripted filler) goes into the agent's archival memory, since Letta has no other
 way to take one; with `--filler live` the agent hears and answers it itself.
 

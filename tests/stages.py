@@ -25,9 +25,11 @@ from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
     from tests.memories import model
+    from tests.notes import keep_notes
     from tests.products import Call, Letta, Product, Zep, serving
 else:
     from memories import model
+    from notes import keep_notes
     from products import Call, Letta, Product, Zep, serving
 
 QUICK: dict[str, Any] = {"timeout": 0.5, "max_retries": 0}
@@ -41,6 +43,8 @@ class Stage:
     adapter: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     server: Failing | None = None
+    within: float = 20.0
+    """Seconds that one call may take in the conformance checks."""
 
     def make(self) -> Agent:
         """Make the agent as for one run."""
@@ -199,6 +203,14 @@ def letta(place: Place) -> Iterator[Stage]:
     with serving(product):
         settings = {"model": "openai/some-model", "base_url": product.url, **QUICK}
         yield Stage("letta", settings, product)
+
+
+@stage("letta_code")
+def letta_code(place: Place) -> Iterator[Stage]:
+    place.needs("letta-code", "letta_code")
+    with provider(keep_notes) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "timeout": 20.0}
+        yield Stage("letta_code", settings, server, within=40.0)  # it is a program, and tries again by itself
 
 
 @stage("zep")

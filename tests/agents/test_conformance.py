@@ -30,7 +30,7 @@ def test_an_adapter_that_ships_keeps_the_rules(
     record_property: Callable[[str, object], None],
 ) -> None:
     with staged(name, Place(tmp_path, monkeypatch)) as stage:
-        found = conformance(stage.make, server=stage.server, within=20)
+        found = conformance(stage.make, server=stage.server, within=stage.within)
     assert len(found.kept) >= 5
     # For the table of adapters at the end of continuous integration (scripts/groups.py).
     record_property(name, f"conformance: {len(found.kept)} rules")

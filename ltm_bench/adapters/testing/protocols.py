@@ -18,6 +18,11 @@ def _called(text: str) -> list[dict[str, Any]]:
     return json.loads(text) if isinstance(text, Calls) else []
 
 
+def _place(body: dict[str, Any], number: int) -> str:
+    """Return what tells a call from all others of its conversation: clients may look up answers by it."""
+    return f"{len(body.get('messages') or body.get('input') or ())}_{number}"
+
+
 class Tokens(NamedTuple):
     """What a request and its answer cost."""
 
@@ -69,7 +74,7 @@ class OpenAIProtocol:
         refused = finish == "refusal"
         calls = [
             {
-                "id": f"call_{n}",
+                "id": f"call_{_place(body, n)}",
                 "type": "function",
                 "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
             }
@@ -126,8 +131,8 @@ class ResponsesProtocol(OpenAIProtocol):
         calls = [
             {
                 "type": "function_call",
-                "id": f"fc_{n}",
-                "call_id": f"call_{n}",
+                "id": f"fc_{_place(body, n)}",
+                "call_id": f"call_{_place(body, n)}",
                 "name": call["name"],
                 "arguments": json.dumps(call["arguments"]),
                 "status": "completed",
@@ -192,7 +197,12 @@ class AnthropicProtocol:
         fresh = tokens.prompt - tokens.cached
         written = fresh if least is not None and tokens.prompt >= least else 0
         calls = [
-            {"type": "tool_use", "id": f"toolu_{n}", "name": call["name"], "input": call["arguments"]}
+            {
+                "type": "tool_use",
+                "id": f"toolu_{_place(body, n)}",
+                "name": call["name"],
+                "input": call["arguments"],
+            }
             for n, call in enumerate(_called(text))
         ]
         first: list[dict[str, Any]] = []
@@ -248,3 +258,17 @@ def described(name: str, *, anthropic: bool) -> dict[str, Any]:
             "max_tokens": 64_000,
         }
     return {"id": name, "object": "model", "created": 1, "owned_by": "nobody", "shutdown_date": None}
+
+
+def streamed(answer: dict[str, Any]) -> bytes:
+    """Return an answer of Chat Completions as a stream: all of it in one event, then why it stopped, then usage."""
+    choice, usage = answer["choices"][0], answer["usage"]
+    said = {key: value for key, value in choice["message"].items() if value is not None}
+    said["tool_calls"] = [{"index": n, **call} for n, call in enumerate(said.get("tool_calls", ()))]
+    head = {**answer, "object": "chat.completion.chunk", "usage": None}
+    chunks = [
+        {**head, "choices": [{"index": 0, "delta": said, "finish_reason": None}]},
+        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
+        {**head, "choices": [], "usage": usage},
+    ]
+    return "".join(f"data: {line}\n\n" for line in [*map(json.dumps, chunks), "[DONE]"]).encode()

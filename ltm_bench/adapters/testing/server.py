@@ -11,7 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ltm_bench.adapters.testing.faults import Fault, Request
-from ltm_bench.adapters.testing.protocols import PROTOCOLS, AnthropicProtocol, OpenAIProtocol, described
+from ltm_bench.adapters.testing.protocols import (
+    PROTOCOLS,
+    AnthropicProtocol,
+    OpenAIProtocol,
+    described,
+    streamed,
+)
 from ltm_bench.adapters.testing.provider import CONVERSATIONS, Answer, Provider, quote
 
 PIECES = 10
@@ -100,6 +106,9 @@ class Handler(BaseHTTPRequestHandler):
         least = server.least_cached(body["model"]) if caches else None
         answer = server.edit(protocol.answer(body, text, finish, tokens, least, summary))
         server.keep(request, answer.get("output", ()))
+        if body.get("stream"):
+            self._send(200, streamed(answer), kind="text/event-stream")
+            return
         self._send(200, answer, seconds=fault.seconds if fault is not None and kind == "slow" else 0.0)
 
     def do_DELETE(self) -> None:

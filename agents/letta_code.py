@@ -1,0 +1,474 @@
+"""Letta Code: an agent that lives on this machine, with a shell and a memory of its own in files that git keeps.
+
+    --agent letta_code -A model=anthropic/claude-haiku-5-5
+
+Its program is started for every message (`letta -p --agent …`, local backend), with its home in the run's folder. The
+model calls tools as it likes, and what it writes into its memory files and commits is what it remembers; older parts of
+a conversation that outgrows `window` are summed up by Letta, whose figures lack what that uses. Every user has an
+agent of their own.
+
+**The agent has a shell, and asks nobody before it uses it.** Run it in a container, or leave `Bash`, `Edit` and `Write`
+out of `tools`: then it only sees its conversation, since nothing else writes its memory.
+
+Letta Code has no way to take a turn that was answered elsewhere: an observed turn is handed over with the next message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import Agent, AgentError, CannotResume, Finding, Memory, Message, Reply, Turn, Usage
+from ltm_bench.adapters import (
+    EXAMINING,
+    ConfigError,
+    Endpoint,
+    Folder,
+    FolderJournal,
+    at_least,
+    files_after,
+    is_about,
+    json_of,
+    pieces,
+    scrubbed,
+    sendable,
+    stamp,
+    stamped,
+    usage_of,
+    user_folder,
+)
+
+_TOOLS = "Bash,Edit,Memory,Read,Write"
+"""With these it can look into its memory, change it, and search old messages (`letta messages search`)."""
+
+_FLAGS = (
+    *("--backend", "local", "--conversation", "default", "--output-format", "json"),
+    *("--no-skills", "--no-mods", "--reflection-trigger", "off"),
+    "--no-system-info-reminder",  # it has this machine's time, which is not the benchmark's
+)
+
+_SWITCHES = {
+    "DISABLE_AUTOUPDATER": "1",
+    "DO_NOT_TRACK": "1",
+    "LETTA_CODE_TELEM": "0",
+    "LETTA_CODE_OFFLINE": "1",  # downloads no tools
+    "LETTA_SKIP_KEYCHAIN_CHECK": "1",
+    "TZ": "UTC",
+}
+
+_PASSED_ON = (
+    "LANG",
+    "LC_ALL",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "SYSTEMROOT",
+    "TMPDIR",
+)
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+_VENDORS = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+}
+"""Where the models of these providers are, and what holds the key."""
+
+_MEANWHILE = "Before the next message, this was said. It has been answered: only take note of it.\n\n"
+_PART = "The rest follows. Reply with OK."
+
+
+class LettaCode(Agent):
+    """One agent of Letta Code for each user.
+
+    Args:
+        model: openai/NAME or anthropic/NAME; with `base_url`, the name under which that server lists it.
+        base_url: A server that speaks OpenAI's Chat Completions, and lists its models; its key is OPENAI_API_KEY.
+        command: The program; default: `letta` beside this Python, or on the PATH.
+        personality: What the agent's memory begins with: blank, letta-code, tutorial, linus, kawaii, claude, codex.
+        tools: The tools that it may use, joined by commas.
+        window: Tokens of its context, Letta's own instructions (about 6,000) and summary included.
+        max_output: The most tokens of one answer of the model.
+        timeout: Seconds to wait for one reply, all tool calls and Letta's own retries included.
+    """
+
+    forks = "barrier"
+    keeps_users = True
+    writes_in_reply = True
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None = None,
+        command: str = "letta",
+        personality: str = "blank",
+        tools: str = _TOOLS,
+        window: int = 32_000,
+        max_output: int = 4096,
+        timeout: float = 600.0,
+    ) -> None:
+        at_least("letta_code", window=(window, 12_000), max_output=(max_output, 16))
+        self._endpoint, self._handle, self._variables = _model(model, base_url, timeout)
+        self.connections = self._endpoint.connections
+        self._words = shlex.split(command)
+        if not self._words:
+            raise ConfigError("letta_code: command is empty; leave it out, or name the program")
+        self._personality, self._tools = personality, tools
+        self._window, self._max_output, self._timeout = window, max_output, timeout
+        self._agents: dict[str | None, str] = {}
+        self._pending: defaultdict[str | None, list[Turn]] = defaultdict(list)
+        self._recorded: dict[str | None, Mapping[str, bytes]] = {}
+        self._newest: Turn | None = None
+        self._lock = asyncio.Lock()
+        self._restored = False
+
+    # The program
+
+    async def open(self, home: Path) -> None:
+        """Make the agent of a new conversation. Raises ConfigError if there is no such program."""
+        self._home = home
+        self._journal = FolderJournal(home / "written.jsonl")
+        self._program()
+        if not self._journal.exists:
+            await self._agent(None)
+
+    def _program(self) -> str:
+        beside = str(Path(sys.executable).parent)
+        found = shutil.which(
+            self._words[0], path=os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
+        )
+        if found is None:
+            raise ConfigError(
+                f"letta_code: there is no program {self._words[0]!r}; pip install 'ltm-bench[letta-code]', or "
+                "npm install -g @letta-ai/letta-code"
+            )
+        return found
+
+    def _folder(self, user: str | None) -> Folder:
+        """Return the folder of a user's agent: Letta's home, its backend, and where the shell starts."""
+        return Folder(self._home / "letta" if user is None else user_folder(self._home, user, "letta"))
+
+    def _environment(self, root: Path) -> dict[str, str]:
+        """Return the variables of the program, and of the shell it gives to the agent: no key but the model's."""
+        path = os.pathsep.join([str(Path(self._program()).parent), os.environ.get("PATH", os.defpath)])
+        names = (*_PASSED_ON, *_PROXIES, *map(str.lower, _PROXIES))
+        own = {name: value for name in names if (value := os.environ.get(name))}
+        places = {"HOME": str(root / "home"), "LETTA_LOCAL_BACKEND_DIR": str(root / "backend")}
+        return {**own, **_SWITCHES, **self._variables, **places, "PATH": path}
+
+    async def _run(self, root: Path, *words: str, told: str = "") -> str:
+        """Run the program in an agent's folder, and return what it prints. Raises AgentError."""
+        for each in ("home", "work"):
+            (root / each).mkdir(parents=True, exist_ok=True)
+        process = await asyncio.create_subprocess_exec(
+            self._program(),
+            *self._words[1:],
+            *words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=root / "work",
+            env=self._environment(root),
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(self._timeout):
+                printed, complaints = await process.communicate(told.encode())
+        except TimeoutError:
+            raise self._endpoint.timed_out() from None
+        finally:
+            if process.returncode is None:
+                _kill(process)
+                await process.wait()
+        if process.returncode:
+            raise self._failed((complaints or printed).decode("utf-8", "replace"))
+        return printed.decode("utf-8", "replace")
+
+    def _failed(self, said: str) -> AgentError:
+        found = re.findall(r'"message": "((?:[^"\\]|\\.)+)"', said) or [said.strip()]
+        line = re.sub(r"\s+", " ", scrubbed(str(found[0]), [self._endpoint.key])).strip()
+        return AgentError(
+            f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without a word'}; check the model, its "
+            "key and base_url, or resume the run later"
+        )
+
+    async def _agent(self, user: str | None) -> str:
+        """Return the user's agent, made where there is none."""
+        root = self._folder(user).root
+        if user not in self._agents:
+            known = sorted(each.name for each in (root / "backend" / "memfs").glob("agent-*"))
+            self._agents[user] = known[0] if known and self._recorded.get(user) else await self._make(root)
+        return self._agents[user]
+
+    async def _make(self, root: Path) -> str:
+        shutil.rmtree(root, ignore_errors=True)  # what an attempt that failed has left
+        create = ("--name", "ltm-bench", "--model", self._handle, "--personality", self._personality)
+        made = _object_in(await self._run(root, "--backend", "local", "agents", "create", *create))
+        agent = str(made["id"])
+        sizes = json.dumps({"context_window_limit": self._window, "max_tokens": self._max_output})
+        chosen = ("--default", "--agent", agent, "--model-settings", sizes)
+        await self._run(root, "--backend", "local", "model", "set", *chosen)
+        return agent
+
+    # The agent
+
+    async def _ready(self) -> None:
+        if not self._restored:  # a new conversation, perhaps in a folder where an older one was broken off
+            await self.restore(())
+
+    async def reply(self, message: Message) -> Reply:
+        """Let the agent answer, and use its tools. On failure, all its files are restored."""
+        await self._ready()
+        user = message.user
+        async with self._lock:
+            before = self._folder(user).read()
+            try:
+                reply = await self._answer(user, self._told(message))
+            except BaseException:  # any failure, cancellation included
+                self._put(user, before)
+                raise
+            self._newest = Turn(message, reply)
+            self._record(user)
+            self._pending.pop(user, None)
+        return reply
+
+    def _record(self, user: str | None) -> None:
+        """Record what has changed in a user's files, so that a resumed run has those of its log."""
+        if self._newest is not None:
+            files = self._folder(user).read()
+            self._journal.note(self._newest, user, self._recorded.get(user, {}), files)
+            self._recorded[user] = files
+
+    async def _answer(self, user: str | None, told: Iterable[str]) -> Reply:
+        """Say something to a user's agent, in parts; return its reply to the last one, and the usage of all."""
+        agent, root = await self._agent(user), self._folder(user).root
+        said, used = "", list[Usage | None]()
+        for text in told:
+            words = ("-p", "--agent", agent, *_FLAGS, "--tools", self._tools)
+            result = _object_in(await self._run(root, *words, told=text))
+            if result.get("subtype") != "success":
+                raise self._failed(json.dumps(result))
+            said = str(result.get("result") or "")
+            used.append(self._usage(result.get("usage") or {}))
+        known = [each for each in used if each is not None]
+        return Reply(said, sum(known[1:], known[0]) if len(known) == len(used) else None)
+
+    def _told(self, message: Message) -> Iterator[str]:
+        """Return what the agent is sent for a message: what it has missed, in parts that its window holds."""
+        missed = "\n\n".join(
+            f"[{stamp(turn.message.at)}]\nUser: {turn.message.text}\nYou: {turn.reply.text}"
+            for turn in self._pending.get(message.user, ())
+        )
+        *early, last = [*pieces(missed, self._window)] or [""]
+        for part in early:
+            yield f"{_MEANWHILE}{part}\n\n{_PART}"
+        yield sendable(f"{_MEANWHILE}{last}\n\n{stamped(message)}" if last else stamped(message))
+
+    def _usage(self, spent: Mapping[str, int]) -> Usage | None:
+        """Return the usage of all requests of a turn; what Letta calls prompt tokens are those not in the cache."""
+        if not spent.get("total_tokens"):
+            return None
+        read, written = spent.get("cached_input_tokens", 0), spent.get("cache_write_tokens", 0)
+        priced = self._endpoint.is_list_priced
+        return usage_of(
+            prompt=spent["prompt_tokens"] + read + written,
+            output=spent["completion_tokens"],
+            cache_read=read,
+            cache_write=written,
+            reasoning=spent.get("reasoning_tokens", 0),
+            model=self._endpoint.model,
+            provider=self._handle.partition("/")[0] if priced else None,
+        )
+
+    async def observe(self, turn: Turn) -> None:
+        """Keep a turn, to hand it over with the user's next message."""
+        await self._ready()
+        self._pending[turn.message.user].append(turn)
+
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        """Give every agent the files that it had after these turns.
+
+        Raises CannotResume if they are gone: only the agent could write them again.
+        """
+        turns, there = list(turns), self._journal.exists
+        if not there and any(turn.answered == "agent" for turn in turns):
+            raise CannotResume(
+                f"what the agent had written is missing ({self._journal.path}); start the run again, with --fresh"
+            )
+        kept = self._journal.cut(turns)
+        if there:
+            for stale in self._home.glob("letta*"):
+                shutil.rmtree(stale)
+            self._agents.clear()
+        self._pending.clear()
+        self._recorded = dict(files_after(kept))
+        for user, files in self._recorded.items():
+            self._put(user, files)
+        heard = {change.user: change.turn for change in kept}  # the last one of each stays
+        for turn in turns:
+            if turn.message.turn > heard.get(turn.message.user, -1):
+                self._pending[turn.message.user].append(turn)
+            self._newest = turn
+        self._restored = True
+
+    def _put(self, user: str | None, files: Mapping[str, bytes]) -> None:
+        """Give a user's agent these files."""
+        folder = self._folder(user)
+        folder.write(files)
+        self._agents.pop(user, None)
+        for hook in folder.root.glob("backend/memfs/*/memory/.git/hooks/*"):
+            hook.chmod(0o755)
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze the agent's files; the answer is given in its folder, which is put back afterwards.
+
+        Not in a copy: an agent knows the path of its memory, and would write into the real one.
+        """
+        await self._ready()
+        user, told = message.user, list(self._told(message))
+
+        async def answer() -> Reply:
+            async with self._lock:
+                files = self._folder(user).read()
+                try:
+                    return await self._answer(user, told)
+                finally:
+                    self._put(user, files)
+
+        return answer
+
+    # Its memory
+
+    def _notes(self) -> Iterator[tuple[str | None, Path]]:
+        """Iterate over the agents' memory files."""
+        users = {None, *self._agents, *self._pending}
+        for user in sorted(users, key=str):
+            for memory in sorted(self._folder(user).root.glob("backend/memfs/*/memory")):
+                for path in sorted(memory.rglob("*")):
+                    if path.is_file() and ".git" not in path.relative_to(memory).parts:
+                        yield user, path
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over the lines of all memory files."""
+        for user, path in self._notes():
+            name = path.relative_to(self._folder(user).root / "backend" / "memfs").as_posix()
+            for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1):
+                if line.strip(" -"):
+                    yield Memory(line.strip(), id=f"{user or ''}:{name}:{number}", user=user)
+
+    async def forget(self, query: str) -> int:
+        """Delete the lines about something from all memory files; the conversation still shows what was said."""
+        gone = 0
+        for user in {user for user, _ in self._notes()}:
+            for path in [path for of, path in self._notes() if of == user]:
+                lines = path.read_text("utf-8", "replace").splitlines(keepends=True)
+                left = [line for line in lines if not is_about(line, query)]
+                if len(left) < len(lines):
+                    gone += len(lines) - len(left)
+                    path.write_text("".join(left), "utf-8")
+                    await self._commit(path)
+            self._record(user)
+        return gone
+
+    async def _commit(self, path: Path) -> None:
+        """Commit a changed memory file: the agent's prompt has what was committed last."""
+        who = ("-c", "user.name=ltm-bench", "-c", "user.email=ltm-bench@localhost")
+        process = await asyncio.create_subprocess_exec(
+            *("git", *who, "commit", "--quiet", "--no-verify", "-m", "Forget", "--", path.name),
+            cwd=path.parent,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        if await process.wait():
+            raise AgentError(f"letta_code: git could not commit {path}; look at it with git status")
+
+    async def examine(self) -> Sequence[Finding]:
+        """Check that git and the program are there, and that it is Letta Code."""
+        found = [_there("git")]
+        try:
+            program = self._program()
+        except ConfigError as error:
+            return [*found, Finding(False, str(error))]
+        process = await asyncio.create_subprocess_exec(
+            *(program, *self._words[1:], "--version"),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={**os.environ, **_SWITCHES},
+        )
+        try:
+            async with asyncio.timeout(EXAMINING):
+                printed, _ = await process.communicate()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            printed = b""
+        version = printed.decode("utf-8", "replace").strip()
+        known = "Letta Code" in version
+        said = version if known else f"{program} is not Letta Code; name it with command"
+        return [*found, Finding(known, said)]
+
+
+def _there(program: str) -> Finding:
+    found = shutil.which(program) is not None
+    return Finding(
+        found, f"{program} is there" if found else f"there is no {program}, which Letta Code needs"
+    )
+
+
+def _model(model: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str, dict[str, str]]:
+    """Return where the model is, Letta's name for it, and the variables with which Letta calls it."""
+    provider, _, name = model.partition("/")
+    if (
+        base_url is not None
+    ):  # what Letta calls LM Studio is any server of this protocol, set by two variables
+        endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=0)
+        own = {"LMSTUDIO_BASE_URL": endpoint.url, "LMSTUDIO_API_KEY": endpoint.key}
+        return endpoint, f"lmstudio/{model}", own
+    if provider not in _VENDORS or not name:
+        raise ConfigError(
+            f"letta_code: model = {model!r}; write openai/NAME or anthropic/NAME, or set base_url to a server that "
+            "speaks OpenAI's protocol"
+        )
+    url, variable = _VENDORS[provider]
+    endpoint = Endpoint(
+        model=name,
+        base_url=url,
+        url_variable="",
+        vendor_url=url,
+        key_variable=variable,
+        timeout=timeout,
+        max_retries=0,
+    )
+    return endpoint, model, {variable: endpoint.key}
+
+
+def _object_in(printed: str) -> dict[str, Any]:
+    """Return the object that the program prints, after whatever it warns of. Raises AgentError."""
+    try:
+        found = json_of(printed[printed.index("{") :])
+    except ValueError as error:
+        raise AgentError(f"Letta Code printed no JSON: {scrubbed(printed[:200])!r}") from error
+    if not isinstance(found, dict):
+        raise AgentError(f"Letta Code printed no JSON object: {scrubbed(printed[:200])!r}")
+    return found
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """Kill the program and what it has started."""
+    with suppress(ProcessLookupError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
