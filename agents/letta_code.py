@@ -2,10 +2,10 @@
 
     --agent letta_code -A model=anthropic/claude-haiku-5-5
 
-Its program is started for every message (`letta -p --agent …`, local backend), with its home in the run's folder. The
-model calls tools as it likes, and what it writes into its memory files and commits is what it remembers; older parts of
-a conversation that outgrows `window` are summed up by Letta, whose figures lack what that uses. Every user has an
-agent of their own.
+Its program (`letta -p --agent …`, local backend) is started once, and takes the messages as JSON lines; its home is in
+the run's folder. The model calls tools as it likes, and what it writes into its memory files and commits is what it
+remembers; older parts of a conversation that outgrows `window` are summed up by Letta, whose figures lack what that
+uses. Every user has an agent of their own.
 
 **The agent has a shell, and asks nobody before it uses it.** Run it in a container, or leave `Bash`, `Edit` and `Write`
 out of `tools`: then it only sees its conversation, since nothing else writes its memory.
@@ -53,7 +53,8 @@ _TOOLS = "Bash,Edit,Memory,Read,Write"
 """With these it can look into its memory, change it, and search old messages (`letta messages search`)."""
 
 _FLAGS = (
-    *("--backend", "local", "--conversation", "default", "--output-format", "json"),
+    *("--backend", "local", "--conversation", "default"),
+    *("--input-format", "stream-json", "--output-format", "stream-json"),
     *("--no-skills", "--no-mods", "--reflection-trigger", "off"),
     "--no-system-info-reminder",  # it has this machine's time, which is not the benchmark's
 )
@@ -83,6 +84,9 @@ _VENDORS = {
     "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
 }
 """Where the models of these providers are, and what holds the key."""
+
+_LONGEST = 1 << 26
+"""Bytes of one line that the program prints."""
 
 _MEANWHILE = "Before the next message, this was said. It has been answered: only take note of it.\n\n"
 _PART = "The rest follows. Reply with OK."
@@ -130,6 +134,7 @@ class LettaCode(Agent):
         self._pending: defaultdict[str | None, list[Turn]] = defaultdict(list)
         self._recorded: dict[str | None, Mapping[str, bytes]] = {}
         self._newest: Turn | None = None
+        self._running: dict[str | None, asyncio.subprocess.Process] = {}
         self._lock = asyncio.Lock()
         self._restored = False
 
@@ -167,37 +172,76 @@ class LettaCode(Agent):
         places = {"HOME": str(root / "home"), "LETTA_LOCAL_BACKEND_DIR": str(root / "backend")}
         return {**own, **_SWITCHES, **self._variables, **places, "PATH": path}
 
-    async def _run(self, root: Path, *words: str, told: str = "") -> str:
-        """Run the program in an agent's folder, and return what it prints. Raises AgentError."""
+    async def _start(self, root: Path, *words: str) -> asyncio.subprocess.Process:
+        """Start the program in an agent's folder."""
         for each in ("home", "work"):
             (root / each).mkdir(parents=True, exist_ok=True)
-        process = await asyncio.create_subprocess_exec(
-            self._program(),
-            *self._words[1:],
-            *words,
+        return await asyncio.create_subprocess_exec(
+            *(self._program(), *self._words[1:], *words),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,  # what it warns of is no JSON
             cwd=root / "work",
             env=self._environment(root),
+            limit=_LONGEST,
             start_new_session=True,
         )
+
+    async def _run(self, root: Path, *words: str) -> dict[str, Any]:
+        """Run one of its commands, and return the object that it prints. Raises AgentError."""
+        process = await self._start(root, *words)
         try:
             async with asyncio.timeout(self._timeout):
-                printed, complaints = await process.communicate(told.encode())
+                printed, _ = await process.communicate()
         except TimeoutError:
             raise self._endpoint.timed_out() from None
         finally:
-            if process.returncode is None:
-                _kill(process)
-                await process.wait()
-        if process.returncode:
-            raise self._failed((complaints or printed).decode("utf-8", "replace"))
-        return printed.decode("utf-8", "replace")
+            await _end(process)
+        said = printed.decode("utf-8", "replace")
+        if process.returncode or "{" not in said:
+            raise self._failed(said)
+        return _object_in(said[said.index("{") :])
+
+    async def _say(self, user: str | None, text: str) -> Reply:
+        """Say something to a user's agent, and wait for the end of its turn. Raises AgentError."""
+        if user not in self._running:
+            words = ("-p", "--agent", await self._agent(user), *_FLAGS, "--tools", self._tools)
+            self._running[user] = await self._start(self._folder(user).root, *words)
+        process = self._running[user]
+        assert process.stdin is not None
+        assert process.stdout is not None
+        wrong, used = "", list[Usage]()
+        try:
+            async with asyncio.timeout(self._timeout):
+                told = {"type": "user", "message": {"role": "user", "content": text}}
+                process.stdin.write(json.dumps(told).encode() + b"\n")
+                await process.stdin.drain()
+                async for line in process.stdout:
+                    if not line.startswith(b"{"):
+                        wrong = wrong or line.decode("utf-8", "replace")
+                        continue
+                    found = _object_in(line.decode("utf-8", "replace"))
+                    if found.get("message_type") == "usage_statistics":
+                        used.append(self._usage(found))
+                    elif found.get("type") == "error":
+                        wrong = str(found.get("message"))
+                    elif found.get("type") == "result":
+                        if found.get("subtype") != "success":
+                            break
+                        return Reply(str(found.get("result") or ""), sum(used[1:], used[0]) if used else None)
+        except TimeoutError:
+            raise self._endpoint.timed_out() from None
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        raise self._failed(wrong)
+
+    async def _stop(self, user: str | None) -> None:
+        """End the program of a user's agent, before somebody else changes its files."""
+        if (process := self._running.pop(user, None)) is not None:
+            await _end(process)
 
     def _failed(self, said: str) -> AgentError:
-        found = re.findall(r'"message": "((?:[^"\\]|\\.)+)"', said) or [said.strip()]
-        line = re.sub(r"\s+", " ", scrubbed(str(found[0]), [self._endpoint.key])).strip()
+        line = re.sub(r"\s+", " ", scrubbed(said, [self._endpoint.key])).strip()
         return AgentError(
             f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without a word'}; check the model, its "
             "key and base_url, or resume the run later"
@@ -214,7 +258,7 @@ class LettaCode(Agent):
     async def _make(self, root: Path) -> str:
         shutil.rmtree(root, ignore_errors=True)  # what an attempt that failed has left
         create = ("--name", "ltm-bench", "--model", self._handle, "--personality", self._personality)
-        made = _object_in(await self._run(root, "--backend", "local", "agents", "create", *create))
+        made = await self._run(root, "--backend", "local", "agents", "create", *create)
         agent = str(made["id"])
         sizes = json.dumps({"context_window_limit": self._window, "max_tokens": self._max_output})
         chosen = ("--default", "--agent", agent, "--model-settings", sizes)
@@ -236,7 +280,7 @@ class LettaCode(Agent):
             try:
                 reply = await self._answer(user, self._told(message))
             except BaseException:  # any failure, cancellation included
-                self._put(user, before)
+                await self._put(user, before)
                 raise
             self._newest = Turn(message, reply)
             self._record(user)
@@ -252,17 +296,10 @@ class LettaCode(Agent):
 
     async def _answer(self, user: str | None, told: Iterable[str]) -> Reply:
         """Say something to a user's agent, in parts; return its reply to the last one, and the usage of all."""
-        agent, root = await self._agent(user), self._folder(user).root
-        said, used = "", list[Usage | None]()
-        for text in told:
-            words = ("-p", "--agent", agent, *_FLAGS, "--tools", self._tools)
-            result = _object_in(await self._run(root, *words, told=text))
-            if result.get("subtype") != "success":
-                raise self._failed(json.dumps(result))
-            said = str(result.get("result") or "")
-            used.append(self._usage(result.get("usage") or {}))
-        known = [each for each in used if each is not None]
-        return Reply(said, sum(known[1:], known[0]) if len(known) == len(used) else None)
+        replies = [await self._say(user, text) for text in told]
+        used = [each.usage for each in replies if each.usage is not None]
+        known = len(used) == len(replies)
+        return Reply(replies[-1].text, sum(used[1:], used[0]) if known else None)
 
     def _told(self, message: Message) -> Iterator[str]:
         """Return what the agent is sent for a message: what it has missed, in parts that its window holds."""
@@ -275,18 +312,16 @@ class LettaCode(Agent):
             yield f"{_MEANWHILE}{part}\n\n{_PART}"
         yield sendable(f"{_MEANWHILE}{last}\n\n{stamped(message)}" if last else stamped(message))
 
-    def _usage(self, spent: Mapping[str, int]) -> Usage | None:
-        """Return the usage of all requests of a turn; what Letta calls prompt tokens are those not in the cache."""
-        if not spent.get("total_tokens"):
-            return None
-        read, written = spent.get("cached_input_tokens", 0), spent.get("cache_write_tokens", 0)
+    def _usage(self, spent: Mapping[str, Any]) -> Usage:
+        """Return the usage of one request; what Letta calls prompt tokens are those not in the cache."""
+        read, written = spent.get("cached_input_tokens") or 0, spent.get("cache_write_tokens") or 0
         priced = self._endpoint.is_list_priced
         return usage_of(
             prompt=spent["prompt_tokens"] + read + written,
             output=spent["completion_tokens"],
             cache_read=read,
             cache_write=written,
-            reasoning=spent.get("reasoning_tokens", 0),
+            reasoning=spent.get("reasoning_tokens") or 0,
             model=self._endpoint.model,
             provider=self._handle.partition("/")[0] if priced else None,
         )
@@ -308,13 +343,14 @@ class LettaCode(Agent):
             )
         kept = self._journal.cut(turns)
         if there:
+            await self.close()
             for stale in self._home.glob("letta*"):
                 shutil.rmtree(stale)
             self._agents.clear()
         self._pending.clear()
         self._recorded = dict(files_after(kept))
         for user, files in self._recorded.items():
-            self._put(user, files)
+            await self._put(user, files)
         heard = {change.user: change.turn for change in kept}  # the last one of each stays
         for turn in turns:
             if turn.message.turn > heard.get(turn.message.user, -1):
@@ -322,8 +358,9 @@ class LettaCode(Agent):
             self._newest = turn
         self._restored = True
 
-    def _put(self, user: str | None, files: Mapping[str, bytes]) -> None:
+    async def _put(self, user: str | None, files: Mapping[str, bytes]) -> None:
         """Give a user's agent these files."""
+        await self._stop(user)
         folder = self._folder(user)
         folder.write(files)
         self._agents.pop(user, None)
@@ -344,7 +381,7 @@ class LettaCode(Agent):
                 try:
                     return await self._answer(user, told)
                 finally:
-                    self._put(user, files)
+                    await self._put(user, files)
 
         return answer
 
@@ -371,6 +408,7 @@ class LettaCode(Agent):
         """Delete the lines about something from all memory files; the conversation still shows what was said."""
         gone = 0
         for user in {user for user, _ in self._notes()}:
+            await self._stop(user)
             for path in [path for of, path in self._notes() if of == user]:
                 lines = path.read_text("utf-8", "replace").splitlines(keepends=True)
                 left = [line for line in lines if not is_about(line, query)]
@@ -392,6 +430,11 @@ class LettaCode(Agent):
         )
         if await process.wait():
             raise AgentError(f"letta_code: git could not commit {path}; look at it with git status")
+
+    async def close(self) -> None:
+        """End the programs; the agents' files stay in the run's folder."""
+        for user in list(self._running):
+            await self._stop(user)
 
     async def examine(self) -> Sequence[Finding]:
         """Check that git and the program are there, and that it is Letta Code."""
@@ -418,6 +461,17 @@ class LettaCode(Agent):
         known = "Letta Code" in version
         said = version if known else f"{program} is not Letta Code; name it with command"
         return [*found, Finding(known, said)]
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill the program and what it has started, if it has not ended."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 def _there(program: str) -> Finding:
@@ -455,20 +509,11 @@ def _model(model: str, base_url: str | None, timeout: float) -> tuple[Endpoint, 
 
 
 def _object_in(printed: str) -> dict[str, Any]:
-    """Return the object that the program prints, after whatever it warns of. Raises AgentError."""
+    """Return the object that the program prints. Raises AgentError."""
     try:
-        found = json_of(printed[printed.index("{") :])
+        found = json_of(printed)
     except ValueError as error:
         raise AgentError(f"Letta Code printed no JSON: {scrubbed(printed[:200])!r}") from error
     if not isinstance(found, dict):
         raise AgentError(f"Letta Code printed no JSON object: {scrubbed(printed[:200])!r}")
     return found
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """Kill the program and what it has started."""
-    with suppress(ProcessLookupError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
