@@ -8,6 +8,7 @@ import contextlib
 import gc
 import inspect
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -181,6 +182,16 @@ def graphiti(place: Place) -> Iterator[Stage]:
             warnings.filterwarnings("ignore", r"coroutine '\w+_search' was never awaited", RuntimeWarning)
             yield Stage("graphiti", {**settings, **QUICK}, server)
             gc.collect()
+
+
+@stage("cognee")
+def cognee(place: Place) -> Iterator[Stage]:
+    python = os.environ.get("LTM_BENCH_COGNEE")
+    if not python:
+        pytest.skip("needs LTM_BENCH_COGNEE: a Python that has cognee==1.6.5")
+    with provider(model) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "recent": 0}
+        yield Stage("cognee", {**settings, "python": python, **QUICK}, server)
 
 
 @stage("langmem")

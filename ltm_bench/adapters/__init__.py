@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.keys import read_key, scrubbed
     from ltm_bench.core.limits import json_of
     from ltm_bench.core.pricing import provider_at
-    from ltm_bench.core.tokens import Counter, counter
+    from ltm_bench.core.tokens import Counter, counter, keep_table
     from ltm_bench.plugins.agents import agent_class, make_agent
     from ltm_bench.plugins.functions import FunctionAgent
 else:
@@ -145,7 +145,7 @@ else:
             "ltm_bench.core.clock": "stamp",
             "ltm_bench.core.errors": "ConfigError LtmBenchError",
             "ltm_bench.core.pricing": "provider_at",
-            "ltm_bench.core.tokens": "Counter counter",
+            "ltm_bench.core.tokens": "Counter counter keep_table",
             "ltm_bench.plugins.agents": "agent_class make_agent",
             "ltm_bench.plugins.functions": "FunctionAgent",
         }.items()
@@ -233,6 +233,7 @@ __all__ = [
     "is_local",
     "items_in",
     "json_of",
+    "keep_table",
     "make_agent",
     "name_in",
     "need",
