@@ -147,7 +147,7 @@ class Cognee(MemoryProduct):
         }
         self._process = _Process(self._python, environment, self._home / "cognee.log", self._models)
         try:
-            await self._process.start(place)
+            await self._process.start(self._home)  # not in `place`, which is removed when a state is restored
             await self._process.ready()
         except BaseException:  # a cancellation is one, too
             await self._process.close()
