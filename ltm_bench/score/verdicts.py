@@ -26,7 +26,7 @@ def verdict_on(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+){0,8}")
 
-MOST_WORDS = 160
+MOST_WORDS = 80
 """Maximum number of distinct words of a reply that are tested for deciding the verdict."""
 
 MOST_CHARACTERS = 4000
