@@ -67,7 +67,7 @@ def decisive(expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verd
     if len(words) > FEW_WORDS:
         runs = [words[i : i + RUN] for i in range(0, len(words), RUN)]
         words = [word for run in runs if decides(sorted(chain.from_iterable(run))) for word in run]
-    return tuple(sorted(chain.from_iterable(filter(decides, words))))
+    return tuple(sorted(span for word in words if decides(word) for span in word))
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:
