@@ -47,8 +47,8 @@ from ltm_bench.cli.options import (
     Timeout,
     Tokenizer,
     examples_of,
-    seconds,
 )
+from ltm_bench.cli.parsing import seconds
 from ltm_bench.core.pricing import price_list
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.plan.planning import Plan, make_plan

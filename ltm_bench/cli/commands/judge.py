@@ -12,7 +12,8 @@ from rich.table import Table
 
 from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import MaxCost, examples_of, group, whole
+from ltm_bench.cli.options import MaxCost, examples_of, group
+from ltm_bench.cli.parsing import whole
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.core.messages import Outcome

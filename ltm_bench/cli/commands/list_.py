@@ -46,24 +46,25 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
 
 
 def _agents() -> list[Row]:
-    """Return agents: presets first, then adapters, and how those that ship were tried."""
+    """Return agents: presets first, then adapters, how those that ship were tried, and if they keep users apart."""
     ours, tried = bundled("agents").resolve(), driven()
 
-    def how(path: Path) -> str:
+    def how(path: Path) -> dict[str, str]:
         found = tried.get(path.stem) if path.resolve().parent == ours else None
-        return "" if found is None else str(found)
+        return {"driven": str(found or ""), "users": found.users if found else ""}
 
     rows: list[Row] = [
         {
             "name": name,
             "adapter": preset.adapter,
             "driven": "",
+            "users": "",
             "about": preset.note or ", ".join(f"{k}={v}" for k, v in preset.settings.items()),
         }
         for name, preset in known_presets(config_folders()).items()
     ]
     rows += [
-        {"name": name, "adapter": name, "driven": how(path), "about": summary(path)}
+        {"name": name, "adapter": name, **how(path), "about": summary(path)}
         for name, path in catalogue("agents").items()
     ]
     return rows
@@ -124,7 +125,10 @@ _SORTS: Mapping[str, _Sort] = {
 
 
 def list_agents(as_json: Json = False) -> None:
-    """List agents: presets and adapters, yours included, and how the adapters that ship were last tried."""
+    """List agents: presets and adapters, yours included.
+
+    Of the adapters that ship, it says how they were last tried, and whether they keep users apart.
+    """
     print_rows(_agents(), as_json=as_json)
 
 

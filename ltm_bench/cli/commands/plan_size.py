@@ -12,7 +12,8 @@ from rich.table import Table
 
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.options import Json, Suite, examples_of, number, positive
+from ltm_bench.cli.options import Json, Suite, examples_of
+from ltm_bench.cli.parsing import number, positive
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import parse_span

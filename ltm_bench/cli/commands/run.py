@@ -46,8 +46,8 @@ from ltm_bench.cli.options import (
     Timeout,
     Tokenizer,
     examples_of,
-    parse_tags,
 )
+from ltm_bench.cli.parsing import parse_tags
 from ltm_bench.cli.thresholds import Thresholds
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.tokens import DEFAULT

@@ -39,11 +39,9 @@ from ltm_bench.cli.options import (
     Timeout,
     examples_of,
     output_option,
-    parse_tags,
-    seconds,
-    whole,
 )
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.parsing import parse_tags, seconds, whole
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.log.environment import record_tags

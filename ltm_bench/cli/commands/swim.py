@@ -22,8 +22,8 @@ from ltm_bench.cli.options import (
     Span,
     examples_of,
     group,
-    whole,
 )
+from ltm_bench.cli.parsing import whole
 from ltm_bench.core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import examples_of, whole
+from ltm_bench.cli.options import examples_of
+from ltm_bench.cli.parsing import whole
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.folders import REPORTS
 
