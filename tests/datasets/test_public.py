@@ -169,7 +169,7 @@ def test_a_run_is_verified_where_its_data_are_not(data: Path, command: "Command"
     data.unlink()
     done = command("verify", str(folder))
     assert done.exit_code == 0, done.output
-    assert "0 of 4 examples told again from the seed" in done.output
+    assert "0 of 4 examples regenerated from the seed" in done.output
 
 
 def test_a_set_that_is_not_here_is_named_with_what_to_do(command: "Command", tmp_path: Path) -> None:

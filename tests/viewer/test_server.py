@@ -175,12 +175,12 @@ def test_a_run_under_way_shows_its_score_so_far_and_what_was_said(port: int) -> 
     status, body, _ = ask(port, "/live/half")
     assert status == 200
     assert "Score so far" in body
-    assert "this is no result yet" in body
+    assert "this is not a result yet" in body
     assert '<article class="turn' in body
     assert "<script>alert" not in body
     assert ask(port, "/live/nothing")[0] == 404
     status, body, _ = ask(port, "/live/broken")
-    assert (status, "Nothing was said yet" in body) == (200, True)
+    assert (status, "Nothing has been said yet" in body) == (200, True)
 
 
 def states(stream: Any) -> dict[str, Any]:

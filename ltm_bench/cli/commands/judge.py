@@ -47,7 +47,7 @@ def check(
             metavar="N",
             parser=whole("--repeats", 1),
             envvar="LTM_BENCH_REPEATS",
-            help="How often to repeat some of the cases, to see whether the judge is consistent.",
+            help="How often to repeat some of the cases, to check that the judge is consistent.",
         ),
     ] = 3,
     bank: Annotated[

@@ -124,7 +124,7 @@ _SORTS: Mapping[str, _Sort] = {
 
 
 def list_agents(as_json: Json = False) -> None:
-    """List agents: presets and adapters, yours included, and how the adapters that ship were last tried."""
+    """List agents: presets and adapters, yours included, and how each built-in adapter was last tried."""
     print_rows(_agents(), as_json=as_json)
 
 
@@ -144,7 +144,7 @@ def list_runs(
         typer.Option(
             metavar="KEY",
             envvar="LTM_BENCH_SORT",
-            help=f"{', '.join(_SORTS)}; the newest, the best or the dearest come first.",
+            help=f"{', '.join(_SORTS)}; newest, best or most expensive first.",
         ),
     ] = "started",
     as_json: Json = False,

@@ -1,4 +1,4 @@
-"""Plan how many examples and seeds it takes to see a difference."""
+"""Plan how many examples and seeds it takes to detect a difference."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def plan_size(
         list[str] | None,
         typer.Argument(
             metavar="RUN",
-            help="Names or folders of earlier runs, of one agent or of several: how much their scores vary is measured "
-            "instead of assumed.",
+            help="Names or folders of earlier runs, of one agent or several, from which to measure the variance "
+            "instead of assuming it.",
         ),
     ] = None,
     suite: Suite = "standard",
     as_json: Json = False,
 ) -> None:
-    """Plan how many examples and seeds it takes to see a difference between two agents. Calls no agent."""
+    """Plan how many examples and seeds it takes to detect a difference between two agents. Calls no agent."""
     basis = _measured(runs) if runs else _assumed(suite)
     if detect > basis.scenarios:
         raise ConfigError(

@@ -144,7 +144,7 @@ def sweep(
             "--on",
             metavar="CLUSTER",
             envvar=["LTM_BENCH_EXECUTOR", "LTM_BENCH_ON"],
-            help="Run them elsewhere: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
+            help="Where to run them: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
         ),
     ] = None,
     resources: Annotated[
@@ -152,7 +152,8 @@ def sweep(
         typer.Option(
             metavar="NAME=N,…",
             envvar="LTM_BENCH_RESOURCES",
-            help="On a cluster: what a run needs of a node, such as num_cpus=1,num_gpus=0.5; by agent in FILE.",
+            help="On a cluster: what a run needs from a node, such as num_cpus=1,num_gpus=0.5; FILE can set it per "
+            "agent.",
         ),
     ] = None,
     shared: Annotated[
@@ -160,8 +161,8 @@ def sweep(
         typer.Option(
             metavar="PLACE",
             envvar="LTM_BENCH_SHARED",
-            help="On a cluster: where the runs land, a folder that all nodes see or a URL (s3://…); reports/ if left "
-            "out.",
+            help="On a cluster: where the runs go, a folder that all nodes see or a URL (s3://…); by default, "
+            "reports/.",
         ),
     ] = None,
     checkpoint: Annotated[

@@ -1,4 +1,4 @@
-"""Ask about your own documents, after SWiM: generate, validate, run, show."""
+"""Ask about your own documents, as SWiM does: generate, validate, run, show."""
 
 from __future__ import annotations
 
