@@ -22,6 +22,7 @@ class Driven:
     version: str = ""
     model: str = ""
     note: str = ""
+    users: Literal["apart", "together", "by settings"] = "together"
 
     @property
     def what(self) -> str:

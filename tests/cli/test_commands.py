@@ -165,6 +165,14 @@ def test_what_others_wrote_is_printed_as_they_wrote_it(command: "Command", place
         assert "Says :smile: and [bold]." in command(*words).out
 
 
+def test_agents_are_listed_with_whether_they_keep_users_apart(command: "Command", place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "mine.py").write_text('"""Mine, of which nobody has said it."""', "utf-8")
+    rows = {row["name"]: row["users"] for row in json.loads(command("list", "agents", "--json").out)}
+    names = ("vector_memory", "openai_chat", "mcp", "mine")
+    assert [rows[name] for name in names] == ["apart", "together", "by settings", ""]
+
+
 def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", finished: str) -> None:
     everything = command("show", finished).out
     one = command("show", finished, "--example", "colours/0").out

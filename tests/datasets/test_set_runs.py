@@ -210,9 +210,7 @@ def test_a_judges_word_counts_also_where_text_alone_could_tell_and_vague_answers
     assert "judge knows passes 0.00 of 12 vague wrong answers" in " ".join(done.out.split())
     assert note["published"]
     assert "never calibrated" not in done.out
-    assert "used the set's own prompts, which judge check does not calibrate" in " ".join(
-        done.out.split()
-    )
+    assert "used the set's own prompts, which judge check does not calibrate" in " ".join(done.out.split())
     page = Path("reports/r/report.html").read_text("utf-8")
     assert "it used the set's own prompts" in page
     assert "never calibrated" not in page

@@ -14,7 +14,8 @@ from rich.table import Table
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import MaxCost, RunName, examples_of, whole
+from ltm_bench.cli.options import MaxCost, RunName, examples_of
+from ltm_bench.cli.parsing import whole
 from ltm_bench.cli.reading_blind import HELP, read_blind
 from ltm_bench.cli.summary import print_page, print_raters
 from ltm_bench.core.budget import Budget

@@ -46,7 +46,7 @@ def bundle(
             new = copy / path.relative_to(folder)
             new.parent.mkdir(parents=True, exist_ok=True)
             new.write_bytes(text.encode())
-        asyncio.run(published(copy, None, {}))  # so that it agrees with what is left
+        asyncio.run(published(copy, None, {}))  # so that it matches what is left
         draft = Path(place) / "bundle.zip"
         pack(copy, draft)
         content = draft.read_bytes()

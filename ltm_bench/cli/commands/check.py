@@ -28,7 +28,7 @@ def check(
         print_finding(finding)
     if failed:
         rules = "1 rule is" if failed == 1 else f"{failed} rules are"
-        raise ConfigError(f"{file}: {rules} not kept; see the lines marked FAIL")
+        raise ConfigError(f"{file}: {rules} broken; see the lines marked FAIL")
 
 
 def register(app: typer.Typer) -> None:

@@ -72,7 +72,7 @@ def fetch(
     each = public_set(name)
     if not each.fetched and url is None:
         raise ConfigError(
-            f"{name} cannot be fetched: get it from {each.url}, and name it with run --suite {name} --data PATH"
+            f"{name} cannot be fetched: download it from {each.url}, and use it with run --suite {name} --data PATH"
         )
     out().print(f"from     {url or each.url}")
     out().print(f"licence  {each.licence}")
@@ -116,7 +116,7 @@ def show(
     }
     path = data or each.place
     if data is not None and not data.exists():
-        raise ConfigError(f"--data {data}: there is no such file or folder")
+        raise ConfigError(f"--data {data}: no such file or folder")
     if path.exists():
         held = contents(each, path, err().print)
         shown |= {**held._asdict(), "sha256": content_hash(path)}

@@ -251,7 +251,7 @@ def _answers_of(path: Path) -> list[Answer] | None:
 
     found = said_in_run(read_questions(path))
     if not found:
-        raise ConfigError(f"{path}: no question of that run is of a public set")
+        raise ConfigError(f"{path}: no question of that run comes from a public set")
     return found
 
 
@@ -273,7 +273,7 @@ def _rows_of_run(run: Path) -> list[dict[str, Any]]:
 
     tests = answered(_answers(run))
     if not tests:
-        raise ConfigError(f"{run}: nobody was asked to count stars in that run")
+        raise ConfigError(f"{run}: that run has no counting-stars question")
     rows = [_row(run, name, figures) for name, figures in tests.items()]
     if len(rows) > 1:  # the published ranking is by the mean over the four official tests
         mean = sum(each["score"] for each in rows) / len(rows)
