@@ -121,7 +121,7 @@ def test_the_terminal_lists_and_shows_sets(data: Path, command: "Command", tmp_p
     assert "there is no such file" in refused.err
     refused = command("datasets", "fetch", "beam-100k")
     assert refused.exit_code == 1
-    assert "get it from https://" in refused.err
+    assert "download it from https://" in refused.err
 
 
 @pytest.mark.parametrize(("agent", "low", "high"), [("perfect", 1.0, 1.0), ("goldfish", 0.0, 0.3)])

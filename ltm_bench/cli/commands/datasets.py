@@ -116,7 +116,7 @@ def show(
     }
     path = data or each.place
     if data is not None and not data.exists():
-        raise ConfigError(f"--data {data}: no such file or folder")
+        raise ConfigError(f"--data {data}: there is no such file or folder")
     if path.exists():
         held = contents(each, path, err().print)
         shown |= {**held._asdict(), "sha256": content_hash(path)}

@@ -46,9 +46,7 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
 
 
 def _agents() -> list[Row]:
-    """Return agents: presets first, then adapters, with how the built-in ones were tried and whether they keep users
-    apart.
-    """
+    """Return agents: presets first, then adapters, with what `driven` knows about the built-in ones."""
     ours, tried = bundled("agents").resolve(), driven()
 
     def how(path: Path) -> dict[str, str]:
@@ -157,7 +155,7 @@ def list_runs(
 ) -> None:
     """List the runs in reports/, with score, interval, cost, state and date."""
     if sort not in _SORTS:
-        raise ConfigError(f"--sort {sort}: use one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
+        raise ConfigError(f"--sort {sort}: must be one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
     by = _SORTS[sort]
     runs = sorted(map(state_of, all_runs()), key=by.key, reverse=by.falling)
     if as_json:

@@ -42,7 +42,7 @@ def view(
         app = application(REPORTS, secret)
     except ImportError as error:
         raise ConfigError(
-            "view: the server is not installed; install it with pip install 'ltm-bench[view]'"
+            "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
         ) from error
     if given is not None and len(given) < _SHORTEST:
         raise ConfigError(f"{TOKEN} has {len(given)} characters; use at least {_SHORTEST}")
