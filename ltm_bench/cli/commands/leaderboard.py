@@ -75,7 +75,9 @@ def draw(
     from ltm_bench.log.reader import read_manifest
 
     if not bundle.is_file():
-        raise ConfigError(f"{bundle}: there is no such file; make one with `ltm-bench bundle RUN -o FILE.zip`")
+        raise ConfigError(
+            f"{bundle}: there is no such file; make one with `ltm-bench bundle RUN -o FILE.zip`"
+        )
     draws(bundle.parent)  # existing draws must be readable
     with tempfile.TemporaryDirectory() as place:
         run = unpack(bundle, Path(place))
