@@ -77,10 +77,10 @@ else:
 
             return ordered
         if name in __all__ or not (name.startswith("_") or _is_room(name)):
-            from ltm_bench.plugins.matchers import short_names
+            from ltm_bench.plugins.matchers import short_name
 
-            if name in (found := short_names()):
-                return found[name]
+            if (found := short_name(name)) is not None:
+                return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def _is_room(name: str) -> bool:
