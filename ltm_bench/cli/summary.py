@@ -53,8 +53,8 @@ def print_run(run: Run) -> None:
         if note.published:
             out().print(
                 safe(
-                    f"judge {note.name} was asked the set's own questions, which judge check does not calibrate: "
-                    "that rate is its measure"
+                    f"judge {note.name} used the set's own prompts, which judge check does not calibrate: "
+                    "judge it by that rate"
                 )
             )
         elif not note.believed:
@@ -103,7 +103,7 @@ def _ingestion(results: Results) -> Iterator[str]:
 def _verdict(results: Results) -> str:
     """Print what the score shows, on its own line."""
     if not results.complete:
-        return "incomplete: this is no result yet"
+        return "incomplete: this is not a result yet"
     interval = results.interval
     between = "" if interval is None else f" ({interval.low:.2f} – {interval.high:.2f})"
     return f"{results.score_so_far:.2f} of {results.out_of}{between}: {results.verdict}"

@@ -226,7 +226,7 @@ def test_imported_results_have_a_board_of_their_own(
     assert done.exit_code == 0, done.output
     assert "2 runs verified, 0 refused" in done.out
     index = Path("site/index.html").read_text("utf-8")
-    assert "Imported from what others published" in index
+    assert "Imported from published results" in index
     [board] = Path("site").glob("board-*.html")
     page = board.read_text("utf-8")
     assert "historical, imported" in page

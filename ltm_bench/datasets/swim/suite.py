@@ -31,7 +31,7 @@ class Tests(NamedTuple):
         """Raise ConfigError for a test that does not exist."""
         for name in self.names:
             if name not in TESTS:
-                raise ConfigError(f"--test {name}: it is one of {', '.join(TESTS)}")
+                raise ConfigError(f"--test {name}: must be one of {', '.join(TESTS)}")
 
     def parameters(self, tasks: Path, documents: Path, questions: int) -> dict[str, dict[str, Any]]:
         """Return the parameters of each row for a number of questions."""
