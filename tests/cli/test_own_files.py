@@ -60,7 +60,7 @@ def test_check_finds_a_position_outside_the_span(command: "Command", place: Path
     done = command("check", "scenarios/mine.py")
     assert done.exit_code == 1
     assert "FAIL scenario mine: its script yields at=7, which lies outside 0..1" in done.output
-    assert done.err.endswith("mine.py: 1 rule is not kept; see the lines marked FAIL\n")
+    assert done.err.endswith("mine.py: 1 rule is broken; see the lines marked FAIL\n")
 
 
 @pytest.mark.parametrize(

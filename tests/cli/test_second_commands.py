@@ -91,7 +91,7 @@ def test_a_sweep_takes_no_foreign_run_into_its_page(command: "Command") -> None:
     again = command(*sweep("--name", "nightly"))
     assert again.exit_code == 1
     assert f"{name} holds another run (seed: 99 there, 0 now)" in again.err
-    assert "1 of 2 folders hold other runs, which were left as they are" in again.err
+    assert "1 of 2 folders hold other runs, which were left alone" in again.err
     assert "another run" in again.out
     assert log.read_text() == json.dumps(manifest | {"seed": 99}) + "\n"
 

@@ -50,7 +50,9 @@ def audit(
     reviewer: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who reads; your user name if left out."
+            metavar="NAME",
+            envvar="LTM_BENCH_REVIEWER",
+            help="Name to record for the reader; your user name by default.",
         ),
     ] = None,
     sample: Annotated[
@@ -59,7 +61,7 @@ def audit(
             metavar="N",
             parser=whole("--sample", 1),
             envvar="LTM_BENCH_AUDIT_SAMPLE",
-            help="How many verdicts are drawn, from all scenarios and outcomes.",
+            help="Number of verdicts to draw, across all scenarios and outcomes.",
         ),
     ] = 300,
     seed: Annotated[

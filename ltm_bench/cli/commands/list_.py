@@ -38,7 +38,7 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for key in rows[0] if rows else ():
         longest = max(len(str(row[key])) for row in rows)
-        # Names are there to be typed, so they must not be cut.
+        # Users type these names, so they must not be cut.
         table.add_column(key, overflow="fold", min_width=longest if key == "name" else None)
     for row in rows:
         table.add_row(*(Text(safe(str(value))) for value in row.values()))
@@ -46,7 +46,7 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
 
 
 def _agents() -> list[Row]:
-    """Return agents: presets first, then adapters, how those that ship were tried, and if they keep users apart."""
+    """Return agents: presets first, then adapters, with what `driven` knows about the built-in ones."""
     ours, tried = bundled("agents").resolve(), driven()
 
     def how(path: Path) -> dict[str, str]:
@@ -127,7 +127,7 @@ _SORTS: Mapping[str, _Sort] = {
 def list_agents(as_json: Json = False) -> None:
     """List agents: presets and adapters, yours included.
 
-    Of the adapters that ship, it says how they were last tried, and whether they keep users apart.
+    For the built-in adapters, shows how they were last tried, and whether they keep users apart.
     """
     print_rows(_agents(), as_json=as_json)
 
@@ -148,14 +148,14 @@ def list_runs(
         typer.Option(
             metavar="KEY",
             envvar="LTM_BENCH_SORT",
-            help=f"{', '.join(_SORTS)}; the newest, the best or the dearest come first.",
+            help=f"{', '.join(_SORTS)}; newest, best or most expensive first.",
         ),
     ] = "started",
     as_json: Json = False,
 ) -> None:
     """List the runs in reports/, with score, interval, cost, state and date."""
     if sort not in _SORTS:
-        raise ConfigError(f"--sort {sort}: it is one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
+        raise ConfigError(f"--sort {sort}: must be one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
     by = _SORTS[sort]
     runs = sorted(map(state_of, all_runs()), key=by.key, reverse=by.falling)
     if as_json:

@@ -118,7 +118,7 @@ def run(
     seeds = range(seed, seed + repeats)
     plans = [
         make_plan(replace(request, seed=each)) for each in seeds
-    ]  # mistakes show before anything is paid for
+    ]  # show mistakes before anything is paid for
     measure = thresholds.find_baseline(plans[0].manifest, seeds)
     find_judges(judge or ())
     tags = parse_tags(tag or [])

@@ -1,4 +1,4 @@
-"""The score by the needle's depth and the length of the text, as needle-in-a-haystack tests show it."""
+"""The score by the needle's depth and the length of the text, as in needle-in-a-haystack tests."""
 
 from __future__ import annotations
 
