@@ -14,14 +14,14 @@ from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.sameness import same_word
 
 _NOTE = re.compile(r"\([^()]{0,60}\)")
-"""What is noted beside a value: `Ada (the first)`."""
+"""A note beside a value: `Ada (the first)`."""
 
 
 def read_strings(value: Any) -> list[str] | None:
     """Read a list of strings from JSON; None if it is not one.
 
-    Understood: a list of strings, a list of objects that hold one string each, a wrapper object around either, and a
-    mapping from numbers or labels to strings; and where there is one string, a list that stands in it.
+    It understands a list of strings, a list of objects that hold one string each, a wrapper object around either, and a
+    mapping from numbers or labels to strings. A list inside a single string is read too.
     """
     if isinstance(value, list):
         found = [_read_one(entry) for entry in value]
@@ -52,7 +52,7 @@ def _read_one(entry: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ListsAll(Matcher):
-    """Values that are rightly listed, over those that are listed or those that should be, whichever are more.
+    """Rightly listed values, divided by the listed or the expected ones, whichever are more.
 
     A value that is listed twice is one too many.
     """
