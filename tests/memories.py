@@ -126,7 +126,6 @@ def graph(asked: str, *, entities: bool) -> str:
     """Return what Graphiti extracts from a message: its entities, or the facts about them."""
     said = re.findall(r"<CURRENT[ _]MESSAGE>(.*?)</CURRENT[ _]MESSAGE>", asked, re.DOTALL)[-1]
     facts = facts_in(said.partition("Assistant:")[0])
-    # The longest word of each: FalkorDB Lite 0.11.0 crashes when it looks up a stop word ("these").
     things = [max(re.findall(r"\w+", fact.partition(":")[2]), key=len) for fact in facts]
     if entities:
         return json.dumps(

@@ -1,18 +1,17 @@
-"""Options shared by several commands: parsing of values, and the layout of help texts."""
+"""Options shared by several commands, and the layout of help texts."""
 
-import json
 import logging
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ltm_bench.cli.config_file import take_values
 from ltm_bench.cli.console import err
-from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.plan.tables import read_toml
+from ltm_bench.cli.parsing import dollars, number, seconds, whole
+from ltm_bench.core.errors import ConfigError
 
 
 def group(about: str) -> typer.Typer:
@@ -28,56 +27,6 @@ def examples_of(*lines: str) -> str:
 def kinds(known: Mapping[str, str]) -> str:
     """Return the help of an option that takes one of these names, with a line for each."""
     return "; ".join(f"{name}: {line.rstrip('.')}" for name, line in known.items()) + "."
-
-
-def whole(option: str, least: int | None = None) -> Callable[[str], int]:
-    """Return a parser of whole numbers; its ConfigErrors name the option."""
-
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise ConfigError(f"{option} {text}: write a whole number") from None
-        if least is not None and value < least:
-            raise ConfigError(f"{option} {text}: write a whole number, {least} or more")
-        return value
-
-    return read
-
-
-def number(option: str, wanted: str, fits: Callable[[float], bool] = math.isfinite) -> Callable[[str], float]:
-    """Return a parser of the numbers that fit; its ConfigErrors name the option, and what to write."""
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not fits(value):
-            raise ConfigError(f"{option} {text}: write {wanted}")
-        return value
-
-    return read
-
-
-def positive(value: float) -> bool:
-    """Whether a number is finite and above 0."""
-    return math.isfinite(value) and value > 0
-
-
-def seconds(option: str) -> Callable[[str], float]:
-    """Return a parser of seconds; its ConfigErrors name the option."""
-    return number(option, "a number of seconds, such as 30", positive)
-
-
-def _dollars(text: str) -> Decimal:
-    try:
-        limit = Decimal(text.removeprefix("$"))
-    except InvalidOperation:
-        limit = Decimal("NaN")
-    if not limit.is_finite() or limit < 0:
-        raise ConfigError(f"--max-cost {text}: write US dollars, such as 2.50")
-    return limit
 
 
 def _hush(quiet: bool) -> bool:
@@ -98,56 +47,6 @@ def _log(level: str | None) -> str | None:
     return level
 
 
-def _configured(ctx: typer.Context, path: Path | None) -> Path | None:
-    """Take a file's values for options that are not typed."""
-    if path is not None:
-        known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "help")}
-        ctx.default_map = dict(_values(path, known))
-    return path
-
-
-def _values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in read_toml(path).items():
-        name = key.replace("-", "_")
-        if name == "settings" and isinstance(value, dict):
-            yield "setting", [f"{each}={json.dumps(item)}" for each, item in value.items()]
-        elif name == "parameters" and isinstance(value, dict):
-            tables = [(each, table) for each, table in value.items() if isinstance(table, dict)]
-            yield (
-                "parameter",
-                [f"{row}.{each}={json.dumps(item)}" for row, table in tables for each, item in table.items()],
-            )
-        elif name not in known:
-            names = [*known, "settings", "parameters"]
-            raise ConfigError(
-                f"{path}: unknown key {key!r}{nearest(name, names)} (known: {', '.join(names)})"
-            )
-        elif isinstance(value, dict):
-            raise ConfigError(f"{path}: {key} is a table; write a value, as for --{key}")
-        elif isinstance(value, list) and not known[name].multiple:
-            raise ConfigError(f"{path}: {key} = {value!r:.60}: write a single value, as for --{key}")
-        elif isinstance(value, list):
-            yield name, list(map(str, value))
-        else:
-            yield name, value if isinstance(value, bool) else str(value)
-
-
-def parse_tags(given: list[str]) -> dict[str, str]:
-    """Parse tags, `KEY=VALUE` each. Raises ConfigError."""
-    return parse_pairs("--tag", "key=value", given)
-
-
-def parse_pairs(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
-    """Parse an option's pairs, such as `KEY=VALUE`. Raises ConfigError."""
-    found = {}
-    for each in given:
-        key, equals, value = each.partition("=")
-        if not equals or not key.strip():
-            raise ConfigError(f"{option} {each}: write it as {form}")
-        found[key.strip()] = value.strip()
-    return found
-
-
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -155,7 +54,7 @@ Config = Annotated[
         metavar="FILE",
         envvar="LTM_BENCH_CONFIG",
         is_eager=True,
-        callback=_configured,
+        callback=take_values,
         help="A TOML file with values for these options, by their names; tables [settings] and [parameters.SCENARIO] "
         "for -A and -P. What is typed, or stands in a variable, comes first.",
     ),
@@ -316,7 +215,7 @@ MaxCost = Annotated[
     Decimal | None,
     typer.Option(
         metavar="USD",
-        parser=_dollars,
+        parser=dollars,
         envvar="LTM_BENCH_MAX_COST",
         help="Stop before spending more in all; the run can be resumed.",
     ),

@@ -128,9 +128,12 @@ def test_resources_in_the_file_do_not_disturb_a_sweep_on_this_machine(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--on", "dask"), "--executor dask: there is ray"),
-        (("--resources", "num_cpus=1"), "--resources num_cpus=1: this is for a cluster; add --executor ray"),
-        (("--shared", "s3://b/r"), "--shared s3://b/r: this is for a cluster; add --executor ray"),
+        (("--on", "dask"), "--executor dask: use ray"),
+        (
+            ("--resources", "num_cpus=1"),
+            "--resources num_cpus=1: this only applies to a cluster; add --executor ray",
+        ),
+        (("--shared", "s3://b/r"), "--shared s3://b/r: this only applies to a cluster; add --executor ray"),
         (("--on", "ray", "--checkpoint", "0"), "--checkpoint 0: write a number of seconds"),
         (("--on", "ray", "--shared", "nosuch://b/r"), "nosuch"),
     ],

@@ -10,16 +10,16 @@ from ltm_bench.adapters.testing.faults import Fault
 
 
 class Calls(str):
-    """A reply that calls tools instead of saying something: JSON, a list of `{"name": …, "arguments": {…}}`."""
+    """A reply that calls tools instead of saying something: a JSON list of `{"name": …, "arguments": {…}}`."""
 
 
 def _called(text: str) -> list[dict[str, Any]]:
-    """Return the calls that a reply is; none if it says something."""
+    """Return the calls in a reply; none if it says something."""
     return json.loads(text) if isinstance(text, Calls) else []
 
 
 class Tokens(NamedTuple):
-    """What a request and its answer cost."""
+    """The tokens of a request and its answer."""
 
     prompt: int
     cached: int
@@ -27,7 +27,7 @@ class Tokens(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What is put in place of a conversation, and what writing it cost."""
+    """A replacement for a conversation, and the tokens that writing it used."""
 
     text: str
     tokens: Tokens
@@ -61,10 +61,10 @@ class OpenAIProtocol:
         Args:
             body: The request's body.
             text: The reply.
-            finish: Why the model stopped, in the protocol's own words; `refusal` where it declined.
-            tokens: What the request and its answer cost.
-            least: Tokens from which this request is cached; None if it is not.
-            summary: What was put in place of the conversation before it was answered.
+            finish: Why the model stopped, in the protocol's own words; `refusal` if it declined.
+            tokens: The tokens of the request and its answer.
+            least: Minimum tokens to cache this request; None if it is not cached.
+            summary: The replacement for the conversation, made before answering.
         """
         refused = finish == "refusal"
         calls = [
@@ -236,7 +236,7 @@ PROTOCOLS: dict[str, OpenAIProtocol | AnthropicProtocol] = {
 
 
 def described(name: str, *, anthropic: bool) -> dict[str, Any]:
-    """Return what a server says of a model."""
+    """Return a server's description of a model."""
     if anthropic:
         return {
             "type": "model",
