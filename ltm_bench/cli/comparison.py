@@ -17,7 +17,7 @@ from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.report.words import cost, figure, p_value, seconds, signed
+from ltm_bench.report.words import cost, p_value, seconds, signed, would_show
 from ltm_bench.score.cells import Cell
 from ltm_bench.score.comparison import Comparison
 from ltm_bench.score.pairs import Pair
@@ -109,8 +109,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
                 f"only the second: {len(pair.only_second)}"
             )
         if pair.detectable is not None:
-            least = figure(pair.detectable, top=0.0, digits=2)
-            line += f"; it would probably show a difference of {least} points or more"
+            line += f"; {would_show(pair.detectable)}"
         out().print(f"{line}; {pair.needed}" if pair.needed else line)
     if len(pairs) > MOST_PAIRS:
         out().print(f"… and {len(pairs) - MOST_PAIRS} more pairs: see --json, or the page that -o writes")

@@ -124,7 +124,7 @@ def _downloaded(name: str) -> "Encoding":
         raise ConfigError(
             f"--tokenizer {name}: unknown encoding{nearest(name, known)} (known: {', '.join(known)})"
         )
-    # tiktoken downloads without a timeout: behind a silent firewall it would hang for ever.
+    # tiktoken downloads without a timeout: behind a silent firewall it would hang forever.
     result: list[Encoding | BaseException] = []
 
     def load() -> None:

@@ -41,6 +41,7 @@ _FILTERS: Sequence[Callable[..., Any]] = (
     words.short_tokens,
     words.signed,
     words.where,
+    words.would_show,
 )
 
 _FUNCTIONS: Sequence[Callable[..., Any]] = (

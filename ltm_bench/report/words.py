@@ -25,6 +25,11 @@ def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
     return text
 
 
+def would_show(points: float) -> str:
+    """Say the smallest difference that a comparison would probably show."""
+    return f"it would probably show a difference of {figure(points, top=0.0, digits=2)} points or more"
+
+
 def signed(value: float) -> str:
     """Write a difference with its sign: `+1.20`, `−0.003`; it is never rounded to 0 unless that is its value."""
     if abs(value) < 1e-9:

@@ -18,9 +18,9 @@ class Tests(NamedTuple):
 
     names: Sequence[str]
     depths: Sequence[float]
-    """Where the answer's document stands, from 0 to 1."""
+    """The positions of the answer's document, from 0 to 1."""
     shares: Sequence[float]
-    """How much of the span other documents take, from 0 to 1."""
+    """The shares of the span that other documents take, from 0 to 1."""
     runs: int
     """Conversations per question of voting and control."""
     delivery: str
