@@ -1,4 +1,4 @@
-"""`both_said`: two statements cannot both hold, and the reply says both instead of picking one."""
+"""`both_said`: two statements contradict each other, and the reply names both instead of picking one."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.surplus import recites
 
 _JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
-"""What stands between two things that are named side by side."""
+"""The words between two things that are named side by side."""
 
 
 @lru_cache(maxsize=64)
@@ -32,10 +32,10 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
 
 
 def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
-    """Return the values that the reply concludes with, or says to hold now, unless the other one stands beside them.
+    """Return the values that the reply concludes with, or says hold now, unless the other one is beside them.
 
-    What only comes next (`Ghent, then Porto`) tells the order in which it was said, unless the reply speaks of a
-    change.
+    A value that merely comes next (`Ghent, then Porto`) tells the order in which both were said, unless the reply
+    speaks of a change.
     """
     beside = {
         each
@@ -50,7 +50,7 @@ def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class BothSaid(Matcher):
-    """Right if the reply says both values and settles on neither; half where it names both, and decides by itself."""
+    """Right if the reply says both values and settles on neither; half right if it names both and settles on one."""
 
     one: str
     other: str

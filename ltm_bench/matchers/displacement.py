@@ -37,7 +37,7 @@ class _Statement:
 
 
 def _statements(reading: Reading) -> Iterator[_Statement]:
-    """Yield what each sentence says, the way back left out. Lines that give one axis each are said together."""
+    """Yield what each sentence says, without the way back. Lines that give one axis each count as one sentence."""
     waiting: _Statement | None = None
     in_json: defaultdict[int, list[Distance]] = defaultdict(list)
     for piece in reading.pieces:

@@ -145,7 +145,7 @@ CHANCE = "#d55e00"
 
 def chance_note(chart: Chart) -> Chart:
     """Explain a chart's marks of chance above it."""
-    title = alt.Title("orange: what guessing would score", fontSize=10, fontWeight="normal", anchor="start")
+    title = alt.Title("orange: score of guessing", fontSize=10, fontWeight="normal", anchor="start")
     noted: Chart = chart.properties(title=title)
     return noted
 

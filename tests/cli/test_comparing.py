@@ -102,7 +102,7 @@ def test_a_picture_shows_chosen_scenarios_under_chosen_names(two_runs: Path, com
 def test_a_picture_of_published_runs_has_their_floor(two_runs: Path, command: "Command") -> None:
     pytest.importorskip("vl_convert")
     assert command("plot", "perfect", "--kind", "spans", "-o", "s.svg").exit_code == 0
-    assert "dotted grey: what goldfish scores" in (two_runs / "s.svg").read_text("utf-8")
+    assert "dotted grey: score of goldfish" in (two_runs / "s.svg").read_text("utf-8")
     assert "score, as a share: 0" in (two_runs / "s.svg").read_text("utf-8")
 
 
