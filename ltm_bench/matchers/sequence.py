@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from math import sqrt
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.lists import read_strings
@@ -69,6 +70,8 @@ def _by_luck(many: int) -> float:
 @dataclass(frozen=True, slots=True)
 class InOrder(Matcher):
     """`max(0, tau_b) * F1` of the order that the reply gives."""
+
+    version: ClassVar[int] = 2
 
     values: tuple[str, ...]
     """The values, earliest first."""

@@ -156,7 +156,8 @@ def test_a_database_that_dies_is_named_and_a_resumed_run_has_its_facts(open_in: 
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns[:2])
-    os.kill(talk.agent._server.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+    agent: Any = talk.agent
+    os.kill(agent._server.pid, signal.SIGKILL)
     with pytest.raises(AgentError, match=r"^graphiti: FalkorDB Lite has died; .*live/log says why\. Resume"):
         talk.observe(turns[2])
     talk.close()
@@ -217,14 +218,14 @@ def test_what_is_forgotten_is_nowhere_in_the_graph(open_in: Open, server: Provid
 def test_what_an_entity_is_named_after_is_forgotten_with_it(open_in: Open) -> None:
     talk = open_in()
     talk.observe(turn(0, "I visited Hildesheim."), turn(1, "I love Marrakesh."))
-    agent = talk.agent
+    agent: Any = talk.agent
 
     async def reword() -> None:
         """Have the fact say less than its entity."""
-        for edge in await agent._facts(None):  # type: ignore[attr-defined]
+        for edge in await agent._facts(None):
             edge.fact = edge.fact.replace("Hildesheim", "the town")
-            edge.fact_embedding = await agent._graphs[None].embedder.create(edge.fact)  # type: ignore[attr-defined]
-            await edge.save(agent._graphs[None].driver)  # type: ignore[attr-defined]
+            edge.fact_embedding = await agent._graphs[None].embedder.create(edge.fact)
+            await edge.save(agent._graphs[None].driver)
 
     talk.runner.run(reword())
     assert talk.runner.run(agent.forget("Hildesheim")) == 1
