@@ -230,13 +230,16 @@ def test_a_sync_that_fails_is_raised_by_the_next_one_and_names_the_file(
     path, missing = tmp_path / "events.jsonl", tmp_path / "timings.jsonl"
     path.write_bytes(manifest().line())
 
+    async def until_it_raises(writer: Recorder) -> None:
+        for _ in range(1000):
+            await asyncio.sleep(0.01)
+            writer.sync_soon()
+
     async def sync() -> None:
         with Recorder(path) as writer:
             writer.sync_soon(missing)
             with pytest.raises(OSError, match=r"timings\.jsonl"):
-                for _ in range(1000):
-                    await asyncio.sleep(0.01)
-                    writer.sync_soon()
+                await until_it_raises(writer)
             writer.sync_soon()
 
     asyncio.run(sync())
