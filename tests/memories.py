@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ltm_bench.adapters.testing import Calls
+from ltm_bench.adapters.testing.remembering import call, nearest, newest, told_before
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.plugins.agents import make_agent
@@ -176,3 +177,24 @@ def answer(prompt: str) -> str:
 
 def _words(text: str) -> set[str]:
     return {word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", text).lower()) if len(word) > 4}
+
+
+def keep_graph(messages: Sequence[dict[str, str]]) -> str:
+    """Use the tools of MCP's reference memory server: keep the user's sentences as observations, or quote from them.
+
+    What the graph does not say is quoted from the conversation.
+    """
+    asked, answers = newest(messages)
+    told = facts_in(asked)
+    if not answers and (told or "?" in asked):
+        return call("open_nodes", names=["User"])
+    if "?" in asked:
+        kept = [each for entity in json.loads(answers[0])["entities"] for each in entity["observations"]]
+        return nearest(asked, [*kept, *told_before(messages)])
+    if len(answers) == 1 and told:
+        if json.loads(answers[0])["entities"]:
+            return call("add_observations", observations=[{"entityName": "User", "contents": told}])
+        return call(
+            "create_entities", entities=[{"name": "User", "entityType": "person", "observations": told}]
+        )
+    return "Noted."

@@ -22,13 +22,15 @@ import pytest
 from ltm_bench.adapters.testing import Failing, Provider, keep_files, provider, quote
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn
+from ltm_bench.plan.presets import presets
+from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import model
+    from tests.memories import keep_graph, model
     from tests.products import Call, Letta, Product, Zep, serving
 else:
-    from memories import model
+    from memories import keep_graph, model
     from products import Call, Letta, Product, Zep, serving
 
 QUICK: dict[str, Any] = {"timeout": 0.5, "max_retries": 0}
@@ -152,6 +154,19 @@ def mcp(place: Place) -> Iterator[Stage]:
             "max_retries": 0,
         }
         yield Stage("mcp", settings, server)
+
+
+@stage("mcp_memory")
+def mcp_memory(place: Place) -> Iterator[Stage]:
+    """The preset, with the reference server of MCP, which the core uses as it likes."""
+    place.needs("mcp", "mcp")
+    program = os.environ.get("LTM_BENCH_MCP_MEMORY")
+    if program is None:
+        pytest.skip("no MCP memory server: set LTM_BENCH_MCP_MEMORY (CONTRIBUTING.md, Groups)")
+    with provider(keep_graph) as server:
+        own = {"core": "openai:some-model", "base_url": server.openai_url, "command": program}
+        usual = presets(config_folders())["mcp_memory"].settings
+        yield Stage("mcp", {**usual, **own, "timeout": 3.0, "max_retries": 0}, server)
 
 
 @stage("mem0")

@@ -12,7 +12,7 @@ from ltm_bench.plan.tables import read_toml
 
 
 def take_values(ctx: typer.Context, path: Path | None) -> Path | None:
-    """Take a file's values for options that are not typed."""
+    """Use a file's values for options that are not on the command line."""
     if path is not None:
         known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "help")}
         ctx.default_map = dict(_values(path, known))

@@ -41,7 +41,7 @@ def _log(level: str | None) -> str | None:
     if level is None:
         return None
     if level.lower() not in _LEVELS:
-        raise ConfigError(f"--log-level {level}: it is {', '.join(_LEVELS[:-1])} or {_LEVELS[-1]}")
+        raise ConfigError(f"--log-level {level}: must be {', '.join(_LEVELS[:-1])} or {_LEVELS[-1]}")
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
     logging.getLogger("ltm_bench").setLevel(level.upper())
     return level
@@ -56,7 +56,7 @@ Config = Annotated[
         is_eager=True,
         callback=take_values,
         help="A TOML file with values for these options, by their names; tables [settings] and [parameters.SCENARIO] "
-        "for -A and -P. What is typed, or stands in a variable, comes first.",
+        "for -A and -P. The command line and environment variables override it.",
     ),
 ]
 Quiet = Annotated[
@@ -66,7 +66,7 @@ Quiet = Annotated[
         "-q",
         envvar="LTM_BENCH_QUIET",
         callback=_hush,
-        help="Print the result alone: no progress and no notes. Warnings and errors stay.",
+        help="Print only the result: no progress and no notes. Warnings and errors stay.",
     ),
 ]
 LogLevel = Annotated[
@@ -75,7 +75,8 @@ LogLevel = Annotated[
         metavar="LEVEL",
         envvar="LTM_BENCH_LOG_LEVEL",
         callback=_log,
-        help="Log to standard error what happens: debug (every request to a provider), info, warning or error.",
+        help="Level of the messages logged to standard error: debug (every request to a provider), info, warning "
+        "or error.",
     ),
 ]
 Tags = Annotated[
@@ -84,13 +85,13 @@ Tags = Annotated[
         "--tag",
         metavar="KEY=VALUE",
         envvar="LTM_BENCH_TAG",
-        help="A word of your own about the run, kept beside its log; can be repeated.",
+        help="A note of your own about the run, kept beside its log; can be repeated.",
     ),
 ]
 Suite = Annotated[
     str,
     typer.Option(
-        metavar="NAME", envvar="LTM_BENCH_SUITE", help="What is asked (see list suites), or goodai:FOLDER."
+        metavar="NAME", envvar="LTM_BENCH_SUITE", help="The suite (see list suites), or goodai:FOLDER."
     ),
 ]
 Data = Annotated[
@@ -116,7 +117,7 @@ Examples = Annotated[
         metavar="N",
         parser=whole("--examples", 1),
         envvar="LTM_BENCH_EXAMPLES",
-        help="Examples per scenario, instead of the suite's; of a public set, so many questions in all.",
+        help="Examples per scenario, instead of the suite's; for a public set, the total number of questions.",
     ),
 ]
 Seed = Annotated[
@@ -134,8 +135,8 @@ FillerKind = Annotated[
         "--filler",
         metavar="KIND",
         envvar="LTM_BENCH_FILLER",
-        help="scripted (the agent observes filler, or is asked it if it cannot) or live (it is asked); triviaqa:FILE "
-        "takes the trivia from a file, and live,triviaqa:FILE is both.",
+        help="scripted (the agent observes filler; if it cannot, it is asked) or live (it is asked); triviaqa:FILE "
+        "takes the trivia from a file, and live,triviaqa:FILE does both.",
     ),
 ]
 Questions = Annotated[
@@ -176,7 +177,7 @@ AgentName = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="LTM_BENCH_AGENT",
-        help="Who is asked: a preset or an adapter (see list agents), or PROVIDER:MODEL, such as openai:gpt-6-luna.",
+        help="The agent: a preset or an adapter (see list agents), or PROVIDER:MODEL, such as openai:gpt-6-luna.",
     ),
 ]
 Tokenizer = Annotated[
@@ -217,7 +218,7 @@ MaxCost = Annotated[
         metavar="USD",
         parser=dollars,
         envvar="LTM_BENCH_MAX_COST",
-        help="Stop before spending more in all; the run can be resumed.",
+        help="Stop before spending more than this in total; the run can be resumed.",
     ),
 ]
 Timeout = Annotated[
@@ -235,7 +236,7 @@ MaxRetries = Annotated[
         metavar="N",
         parser=whole("--max-retries", 0),
         envvar="LTM_BENCH_MAX_RETRIES",
-        help="How often a failed request is sent again, instead of the agent's own setting.",
+        help="Number of retries of a failed request, instead of the agent's own setting.",
     ),
 ]
 Connections = Annotated[
@@ -245,7 +246,7 @@ Connections = Annotated[
         metavar="N",
         parser=whole("--max-connections", 1),
         envvar="LTM_BENCH_MAX_CONNECTIONS",
-        help="Calls at a time to one provider: of runs, of isolated examples, of forked questions.",
+        help="Maximum concurrent calls to one provider: of runs, isolated examples and forked questions.",
     ),
 ]
 Cache = Annotated[
@@ -269,8 +270,8 @@ Name = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="LTM_BENCH_NAME",
-        help="Name of the folder in reports/; named after what the run is if left out. Of several runs: what each "
-        "name begins with.",
+        help="Name of the folder in reports/; by default, made from the settings. For several runs, a prefix of "
+        "their names.",
     ),
 ]
 Repeats = Annotated[
@@ -279,11 +280,12 @@ Repeats = Annotated[
         metavar="R",
         parser=whole("--repeats", 1),
         envvar="LTM_BENCH_REPEATS",
-        help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
+        help="Number of runs, with this seed and the ones after it; --max-cost covers them all.",
     ),
 ]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
+    bool,
+    typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start a new run beside one of the same name."),
 ]
 FailUnder = Annotated[
     float | None,
@@ -291,7 +293,7 @@ FailUnder = Annotated[
         metavar="SCORE",
         parser=number("--fail-under", "a score such as 3.5; every scenario adds at most 1"),
         envvar="LTM_BENCH_FAIL_UNDER",
-        help="Exit with 2 if the score is lower. Every scenario adds at most 1.",
+        help="Exit with code 2 if the score is lower. Every scenario adds at most 1.",
     ),
 ]
 Judges = Annotated[
@@ -300,7 +302,7 @@ Judges = Annotated[
         "--judge",
         metavar="NAME",
         envvar="LTM_BENCH_JUDGE",
-        help="An agent that decides where text alone cannot tell; can be repeated: the majority counts.",
+        help="An agent that decides when text alone cannot tell; can be repeated: the majority counts.",
     ),
 ]
 Baseline = Annotated[
@@ -308,7 +310,7 @@ Baseline = Annotated[
     typer.Option(
         metavar="RUN",
         envvar="LTM_BENCH_BASELINE",
-        help="Exit with 2 if the score is further below this run's than --max-drop allows.",
+        help="Exit with code 2 if the score is further below this run's than --max-drop allows.",
     ),
 ]
 MaxDrop = Annotated[
@@ -317,7 +319,7 @@ MaxDrop = Annotated[
         metavar="SHARE",
         parser=number("--max-drop", "a share from 0 to 1, such as 0.05", lambda share: 0 <= share <= 1),
         envvar="LTM_BENCH_MAX_DROP",
-        help="How far below the baseline the score may lie, as a share of the highest one.",
+        help="Largest drop below the baseline, as a share of the highest possible score.",
     ),
 ]
 Runs = Annotated[

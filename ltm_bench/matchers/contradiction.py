@@ -12,8 +12,6 @@ from ltm_bench.matchers.reading import (
     Mention,
     Reading,
     Time,
-    abstains,
-    is_foreign,
     mentions,
     notices_conflict,
     read,
@@ -21,6 +19,7 @@ from ltm_bench.matchers.reading import (
 )
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
 """The words between two things that are named side by side."""
@@ -75,11 +74,7 @@ class BothSaid(Matcher):
                 Outcome.WRONG, 0.0, f"the reply says {named[0]}, as though nothing else had been said"
             )
         if not named:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.WRONG, 0.0, "neither of the two is named")
+            return unanswered(reply, Outcome.WRONG, "neither of the two is named")
         settled = set[str]() if notices_conflict(reply) else _settled(reading, found)
         given_up = {m.value for m in found if m.denied}
         if len(settled) == 1 or len(given_up) == 1:

@@ -10,13 +10,12 @@ from ltm_bench.matchers.reading import (
     Lexicon,
     Mention,
     Time,
-    abstains,
     gives_up,
-    is_foreign,
     mentions,
     read,
 )
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _FEW = 3
 """Maximum number of values among which a reply may mean one; more is a recital."""
@@ -55,11 +54,7 @@ class Formerly(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         found = mentions(read(reply), _lexicon(self.among))
         if not found:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
+            return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if recites(reply, turns, [(m.start, m.end) for m in found]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         if gives_up(reply) and not any(m.force is Force.FLAT and not m.denied for m in found):

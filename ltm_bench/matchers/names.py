@@ -9,15 +9,14 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
     Force,
     Lexicon,
-    abstains,
     gives_up,
-    is_foreign,
     last_readable,
     mentions,
     read,
     resolve,
 )
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _SHORT = 60
 _PAIR = 2
@@ -53,11 +52,7 @@ class NamesOnly(Matcher):
             reply = stated
         found = mentions(read(reply), self._lexicon(), turns[-1].message.text if turns else "")
         if not found:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
+            return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         named = list(dict.fromkeys(m.value for m in found))
         if recites(reply, turns, [(m.start, m.end) for m in found]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")

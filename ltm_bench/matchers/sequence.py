@@ -16,14 +16,13 @@ from ltm_bench.matchers.lists import read_strings
 from ltm_bench.matchers.reading import (
     Form,
     Lexicon,
-    abstains,
-    is_foreign,
     last_readable,
     mentions,
     plain,
     read,
 )
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|until|last)\b")
 """Words that let a sentence name the later thing first."""
@@ -85,11 +84,7 @@ class InOrder(Matcher):
         listed = last_readable(reply, read_strings)
         said = self._listed(listed) if listed is not None else self._named(reply)
         if not said:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.MALFORMED, 0.0, "no order can be read from the reply")
+            return unanswered(reply, Outcome.MALFORMED, "no order can be read from the reply")
         if recites(reply, turns):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         tau, found = max(0.0, tau_b(self.values, said)), f1(self.values, said)

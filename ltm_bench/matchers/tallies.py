@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import abstains, is_foreign
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 CREDIT = 0.75
 """The factor by which each one too many or too few reduces the score."""
@@ -47,11 +47,7 @@ class Tallies(Matcher):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         said = _total(reply)
         if said is None:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.MALFORMED, 0.0, "no number can be read from the reply")
+            return unanswered(reply, Outcome.MALFORMED, "no number can be read from the reply")
         score = credit(said - self.count)
         reason = f"the reply says {said}, expected {self.count}"
         if said == self.count:

@@ -132,15 +132,15 @@ class ForestRow(NamedTuple):
 
     agent: str
     of: str
-    """What was scored: its row."""
+    """What was scored: the row's label."""
     score: float
     interval: Interval | None
     chance: float | None
-    """What guessing would score."""
+    """The score of guessing."""
 
 
 CHANCE = "#d55e00"
-"""The colour of what guessing would score."""
+"""The colour of marks for the score of guessing."""
 
 
 def chance_note(chart: Chart) -> Chart:

@@ -49,7 +49,7 @@ def p_value(p: float) -> str:
 
 
 def short_tokens(tokens: int) -> str:
-    """Write a span as it is typed: `120k`, `10M`, `1,234`."""
+    """Write a span as users type it: `120k`, `10M`, `1,234`."""
     for unit, size in (("M", 1_000_000), ("k", 1000)):
         if tokens >= size and tokens % (size // 10) == 0:
             return f"{tokens / size:g}{unit}"

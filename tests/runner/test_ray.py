@@ -58,7 +58,7 @@ def test_resources_are_read_from_a_flag(text: str, options: dict[str, float]) ->
         ("num_gpus", "write it as num_cpus=1"),
         ("num_gpus=many", "num_gpus: input should be a valid number"),
         ("num_gpus=-1", "num_gpus: input should be greater than or equal to 0"),
-        ("num_gpus=1.5", "above 1 Ray takes whole numbers alone"),
+        ("num_gpus=1.5", "above 1, Ray accepts only whole numbers"),
         ("num_cpus=nan", "num_cpus: input should be"),
         ("custom=3", "those with names of their own go into the file"),
     ],
@@ -571,5 +571,5 @@ def test_once_the_money_is_gone_no_worker_starts(tmp_path: Path, cluster: str) -
 
 @needs_ray
 def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
-    with pytest.raises(RunIncomplete, match="give a folder that all nodes see, or a URL, as --shared"):
+    with pytest.raises(RunIncomplete, match="set --shared to a folder that all nodes see, or to a URL"):
         worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)
