@@ -1,8 +1,8 @@
-"""Google ADK's memory service, in memory: it finds what was said by the words shared with a message.
+"""Google ADK's in-memory memory service: it finds past turns by the words that they share with a message.
 
-ADK uses it until a service in Google's cloud replaces it: no model extracts anything, it finds at most ten events, and
-keeps nothing on disk. A core model answers from them. A resumed run tells it everything again, except what was
-forgotten.
+This is the service that ADK uses unless one in Google's cloud replaces it. No model extracts anything; it finds at most
+ten events, and keeps nothing on disk. A core model answers from them. A resumed run tells it everything again, except
+what was forgotten.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Adk(MemoryProduct):
 
     Args:
         core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
-        base_url: Where the core's model is, if not at its provider's.
-        memories: How many events are looked up for a message; ADK finds ten at most.
+        base_url: The API of the core's model, if not the provider's.
+        memories: Number of events recalled per message; ADK finds ten at most.
         recent: Number of newest turns that the core sees verbatim.
         window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the core.
@@ -76,7 +76,7 @@ class Adk(MemoryProduct):
         self._forgotten = home / "forgotten.jsonl"
 
     def _left_out(self) -> set[tuple[str, str]]:
-        """Return the forgotten turns by their fingerprints, and whose words of each were forgotten."""
+        """Return the forgotten turns by fingerprint, and whose words in each were forgotten."""
         found: set[tuple[str, str]] = set()
         text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else ""
         for line in text.splitlines():
@@ -127,7 +127,7 @@ class Adk(MemoryProduct):
                 yield self._memory(event)
 
     async def forget(self, query: str) -> int:
-        """Delete the events about something."""
+        """Delete the events that mention something."""
         gone = [memory async for memory in self.memories() if is_about(memory.text, query)]
         for memory in gone:
             name = str(memory.id)

@@ -27,8 +27,8 @@ from ltm_bench.adapters import (
     sendable,
 )
 
-# The most of Claude's tokens that one token of our counter (cl100k_base) can become. Anthropic publishes no tokenizer;
-# since Claude 4.7 the same text has about 30 % more tokens than before, and even then it had more than ours.
+# Upper bound of Claude's tokens per token of our counter (cl100k_base). Anthropic publishes no tokenizer; since Claude
+# 4.7 the same text has about 30 % more tokens than before, when it already had more than ours.
 _RATIO = 1.5
 
 
@@ -36,11 +36,11 @@ _BETAS = {
     "compact_20260112": "compact-2026-01-12",
     "clear_tool_uses_20250919": "context-management-2025-06-27",
 }
-"""What Anthropic can do to a conversation, and the beta that each is part of."""
+"""The context edits that Anthropic offers, and the beta feature that each belongs to."""
 
 
 def _edits(compact_at: int | None, clear_tools_at: int | None) -> list[dict[str, Any]]:
-    """Return the context edits that Anthropic should apply to a conversation, and from how many tokens on."""
+    """Return the context edits that Anthropic should apply to a conversation, and the tokens that trigger each."""
     wanted = zip(_BETAS, (compact_at, clear_tools_at), strict=True)
     return [
         {"type": kind, "trigger": {"type": "input_tokens", "value": at}}
@@ -63,13 +63,13 @@ class AnthropicChat(SdkChatModel):
         base_url: Another server that speaks the Messages API; default: ANTHROPIC_BASE_URL, else Anthropic's.
         system: The system message.
         window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: The most tokens of one reply, thinking included; taken off the window.
-        effort: How much the model thinks and writes (low, medium, high, …); not sent unless it is set.
-        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
-        keep: The part of the window that is still used after a step.
-        compact_at: Tokens of a prompt from which on Anthropic puts a summary in its place (beta); not set: never.
-        clear_tools_at: Tokens from which on Anthropic takes answers of tools out again (beta); matters with tools.
-        ttl: How long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here.
+        max_output: Maximum tokens of one reply, thinking included; subtracted from the window.
+        effort: How much the model thinks and writes (low, medium, high, …); not sent unless set.
+        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
+        keep: The share of the window that stays in use after a step.
+        compact_at: Prompt tokens above which Anthropic replaces the conversation by a summary (beta); default: never.
+        clear_tools_at: Prompt tokens above which Anthropic removes older tool results (beta); only matters with tools.
+        ttl: Lifetime of the provider's prompt cache, 5m or 1h; with 1h the cost is unknown.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
@@ -116,7 +116,7 @@ class AnthropicChat(SdkChatModel):
             keep=keep,
         )
         if ttl not in ("5m", "1h"):
-            raise ConfigError(f"{model}: ttl = {ttl!r}: it is '5m' or '1h'")
+            raise ConfigError(f"{model}: ttl = {ttl!r}: use '5m' or '1h'")
         self.lists_models = endpoint.is_vendor
         self._ttl, self._effort = ttl, effort
         self.compact(compact_at)
@@ -124,8 +124,8 @@ class AnthropicChat(SdkChatModel):
 
     @property
     def provider(self) -> str | None:
-        """Anthropic, at its own server and while prices are known."""
-        # Cache writes for an hour cost more, and usage does not distinguish them: the cost stays unknown.
+        """Anthropic, if it is its own server and the prices are known."""
+        # One-hour cache writes cost more, and usage does not distinguish them: the cost stays unknown.
         return "anthropic" if self.endpoint.is_list_priced and self._ttl == "5m" else None
 
     async def request(
@@ -146,7 +146,7 @@ class AnthropicChat(SdkChatModel):
             body["tools"] = [_tool(each) for each in use.tools]
             if not use.allowed:
                 body["tool_choice"] = {"type": "none"}
-        # The SDK's own create() looks through every message of every request, which takes longer than all else.
+        # The SDK's own create() inspects every message of every request, which takes longer than everything else.
         more = use.messages if use else ()
         if not self._edits:
             content = prompt.request(body, "messages", system=False, more=more)
@@ -228,7 +228,7 @@ class AnthropicChat(SdkChatModel):
         )
 
     def describe(self, model: Any) -> list[Finding]:
-        """Report until when the server offers the model, and how large its window is."""
+        """Report how long the server will offer the model, and how large its window is."""
         if not isinstance(model, anthropic.types.ModelInfo):  # the SDK returns anything but JSON as text
             raise ValueError("it is not JSON")
         # The SDK validates none of these, and other servers that speak the protocol may omit some.

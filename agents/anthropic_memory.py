@@ -1,7 +1,7 @@
-"""Claude with its memory tool: it keeps what it wants to remember in files in the run's folder, and reads them again.
+"""Claude with its memory tool: it writes what it wants to remember to files in the run's folder, and reads them again.
 
-The SDK's own helper manages the files. They are all that remains once something no longer fits into `window`, which is
-small on purpose: a large one would leave nothing to remember. For every reply Claude may call the tool in up to
+The SDK's own helper manages the files. Whatever no longer fits into `window` survives only there; the window is small
+on purpose, since a large one would leave nothing to remember. For every reply Claude may call the tool in up to
 `rounds` rounds; usage covers all its requests. Every user has their own folder and conversation.
 
 Observed turns stay in its window until they drop out; no file is written for them.
@@ -50,7 +50,7 @@ _SYSTEM = (
 )
 
 _PROMPTED = 3000
-"""The most of Claude's tokens that the tool's description and Anthropic's own instructions for it take."""
+"""Maximum of Claude's tokens for the tool's description and Anthropic's own instructions for it."""
 
 
 class AnthropicMemory(AnthropicChat):
@@ -60,14 +60,14 @@ class AnthropicMemory(AnthropicChat):
         model: The model's name.
         base_url: Another server that speaks the Messages API; default: ANTHROPIC_BASE_URL, else Anthropic's.
         system: The system message.
-        window: The tokens, in the model's own, that a prompt may have; a quarter of them is for the tool.
-        max_output: The most tokens of one answer, thinking included; taken off the window.
+        window: Maximum tokens of a prompt, in the model's own; a quarter of them is for the tool.
+        max_output: Maximum tokens of one answer, thinking included; subtracted from the window.
         rounds: How often the model may use its memory for one reply.
-        effort: How much the model thinks and writes (low, medium, high, …); not sent unless it is set.
-        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
-        keep: The part of the window that is still used after a step.
-        clear_tools_at: Tokens of a prompt from which on Anthropic takes older answers of the tool out again (beta).
-        ttl: How long the provider's prompt cache holds, 5m or 1h; the price of an hour is not known here.
+        effort: How much the model thinks and writes (low, medium, high, …); not sent unless set.
+        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
+        keep: The share of the window that stays in use after a step.
+        clear_tools_at: Prompt tokens above which Anthropic removes older results of the tool (beta).
+        ttl: Lifetime of the provider's prompt cache, 5m or 1h; with 1h the cost is unknown.
         timeout: Seconds to wait for one answer.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
@@ -135,7 +135,7 @@ class AnthropicMemory(AnthropicChat):
     # The agent
 
     async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in a folder where an older one was broken off
+        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
             await self.restore(())
 
     def _turn_to(self, user: str | None) -> None:
@@ -145,7 +145,7 @@ class AnthropicMemory(AnthropicChat):
         self._conversation = self._conversations[user]
 
     async def reply(self, message: Message) -> Reply:
-        """Answer, and write into the files what is worth keeping. On failure, the files are restored."""
+        """Answer, and write what is worth keeping to the files. On failure, restore them."""
         await self._ready()
         self._turn_to(message.user)
         folder = self._folder(message.user)
@@ -168,7 +168,7 @@ class AnthropicMemory(AnthropicChat):
             self._note(change, after)
 
     async def observe(self, turn: Turn) -> None:
-        """Take a turn into the window; the files stay as they are."""
+        """Add a turn to the window; the files stay as they are."""
         await self._ready()
         self._take(turn)
 
@@ -206,7 +206,7 @@ class AnthropicMemory(AnthropicChat):
             self._folder(user).write(own)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze the conversation and the files; writes for the answer go into a copy."""
+        """Freeze the conversation and the files; the answer writes to a copy."""
         await self._ready()
         self._turn_to(message.user)
         prompt, files = self.frozen(message), self._folder(message.user).read()
@@ -220,7 +220,7 @@ class AnthropicMemory(AnthropicChat):
         return answer
 
     def reserve(self, message: Message) -> Usage:
-        """Return the most that a reply can use: in every round the whole prompt newly cached, and a full answer."""
+        """Return the most that a reply can use: in every round, the whole prompt newly cached and a full answer."""
         self._turn_to(message.user)
         prompt = self._conversation.most_tokens(stamped(message))
         if not prompt:
@@ -253,7 +253,7 @@ class AnthropicMemory(AnthropicChat):
                         yield Memory(text, at, turn, id=name, user=user)
 
     async def forget(self, query: str) -> int:
-        """Delete the lines about something from all files; the window still shows what was said recently."""
+        """Delete the lines that mention something from all files; the window still shows recent turns."""
         gone = 0
         for user in sorted({user for user, _, _ in self._written}, key=str):
             folder = self._folder(user)
@@ -271,7 +271,7 @@ class AnthropicMemory(AnthropicChat):
 
 
 class _MemoryTool(Toolbox):
-    """The memory tool, carried out by the SDK's helper."""
+    """The memory tool, executed by the SDK's helper."""
 
     tools = (Tool("memory", native={"type": "memory_20250818", "name": "memory"}),)
 
@@ -285,7 +285,7 @@ class _MemoryTool(Toolbox):
         except ToolError as error:
             return ToolAnswer(str(error), failed=True)
         except (OSError, AttributeError, TypeError, ValueError, NotImplementedError) as error:
-            # What the helper raises for arguments that are missing or of the wrong type.
+            # The helper raises these for missing arguments or arguments of the wrong type.
             return ToolAnswer(
                 f"{type(error).__name__}: {error}".replace(str(self._helper.base_path), ""), failed=True
             )

@@ -16,30 +16,30 @@ from ltm_bench import Agent, AgentError, Message, Reply, Turn
 from ltm_bench.adapters import json_of, scrubbed
 
 _PATIENCE = 5.0
-"""Seconds for a program to end once its input is closed."""
+"""Seconds that a program gets to exit once its input is closed."""
 
 
 class Command(Agent):
-    """Starts `command` once, and speaks to it line by line over its standard input and output.
+    """Starts `command` once, and talks to it line by line over standard input and output.
 
-    Every line that it gets is an object, and it answers each with one line:
+    Every line that it receives is an object, which it answers with one line:
 
     - `{"message": "…", "at": "2026-01-05T09:00:00+00:00", "turn": 7}` with `{"reply": "…"}`;
-    - with `observe=true` also `{"observe": {"message": "…", "reply": "…"}, "at": "…", "turn": 8}` (filler, or a run
-      that is resumed) with `{}`. Without, it is asked everything, filler included, and a run that is resumed starts
-      with a program that has heard nothing.
-    - with `fork=true` also `{"fork": "…", "at": "…", "turn": 9}` (a question beside the conversation, of which it keeps
-      nothing) with `{"reply": "…"}`.
+    - with `observe=true` also `{"observe": {"message": "…", "reply": "…"}, "at": "…", "turn": 8}` (filler, or a resumed
+      run) with `{}`. Otherwise it is asked everything, filler included, and in a resumed run the program has heard
+      nothing.
+    - with `fork=true` also `{"fork": "…", "at": "…", "turn": 9}` (a question beside the conversation, which it must not
+      remember) with `{"reply": "…"}`.
 
     `at` is the benchmark's time of the message (ISO 8601), `turn` its number. What the program writes to standard error
-    is shown only if it fails. At the end its input is closed.
+    is shown only if it fails. At the end, its input is closed.
 
     Args:
         command: The program and its arguments, as typed in a shell (no shell is used).
         observe: Whether the program understands lines with `observe`.
         fork: Whether the program understands lines with `fork`, for `--questions forked`.
         timeout: Seconds for one answer.
-        restarts: How often to restart a program that died, and tell it everything again; needs `observe`.
+        restarts: How often to restart a program that died and tell it everything again; needs `observe`.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class Command(Agent):
             raise ValueError("command is empty")
         if restarts and not observe:
             raise ValueError(
-                f"restarts={restarts} needs observe=true: a program that is started again is told what was said by "
-                "lines with `observe`"
+                f"restarts={restarts} needs observe=true: a restarted program is told the conversation by lines "
+                "with `observe`"
             )
         self.observes = observe
         if fork:
@@ -80,7 +80,7 @@ class Command(Agent):
         return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Return a call that asks a question and leaves no trace; nothing else is sent until it returns."""
+        """Return a call that asks a question without leaving a trace; nothing else is sent until it returns."""
         return partial(self._ask, "fork", message)
 
     async def _ask(self, kind: str, message: Message) -> Reply:
@@ -115,7 +115,7 @@ class Command(Agent):
             await self._process.wait()
 
     def _kill(self) -> None:
-        """Kill the program and its children: a shell's program outlives the shell, and keeps its pipes open."""
+        """Kill the program and its children: a shell's child outlives the shell and keeps its pipes open."""
         if self._process is None:
             return
         with suppress(ProcessLookupError):

@@ -12,12 +12,12 @@ from ltm_bench.adapters import FunctionAgent
 
 
 class Function(FunctionAgent):
-    """Calls `target`, `package.module:name`: a function, sync or async, or a class of such.
+    """Calls `target`, `package.module:name`: a function, sync or async, or a class whose instances can be called.
 
     It takes `(message: str)` or `(message: str, at: datetime)`, where `at` is the benchmark's time, and returns the
     reply. The module is imported from the current directory or Python's path. Every conversation gets its own instance
-    of a class. With a method `observe(message, reply)`, which may also take `at`, it observes what it did not answer
-    itself (filler, a resumed run); without, it is asked everything.
+    of a class. If it has a method `observe(message, reply)`, which may also take `at`, it observes the turns that it
+    did not answer itself (filler, a resumed run); otherwise it is asked everything.
     """
 
     def __init__(self, *, target: str) -> None:
@@ -37,7 +37,7 @@ def _load(target: str) -> Callable[[str], Any]:
         raise ValueError(f"target={target!r}: {name} cannot be imported: {error}") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise ValueError(f"target={target!r}: there is no {part!r} in it")
+            raise ValueError(f"target={target!r}: it has no {part!r}")
         found = getattr(found, part)
     if inspect.isclass(found):
         found = found()

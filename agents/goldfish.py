@@ -11,13 +11,13 @@ class Goldfish(Agent):
 
     free = True
     forks = "snapshot"
-    observes = True  # what it observes it has forgotten, as it has what it is asked
+    observes = True  # it forgets what it observes, as it forgets what it is asked
 
     async def reply(self, message: Message) -> Reply:
-        """Acknowledge statements; of questions, say that the answer is not known."""
+        """Acknowledge statements; to questions, say that the answer is not known."""
         asked = "?" in message.text or "JSON" in message.text
         return Reply("I do not know: I remember nothing of our conversation." if asked else "Okay.")
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze nothing: every message is answered alike."""
+        """Freeze nothing: it answers every message alike."""
         return partial(self.reply, message)

@@ -16,7 +16,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -145,11 +146,30 @@ class Graphiti(MemoryProduct):
         said = live / "socket"
         place = said.read_text("utf-8").strip() if said.exists() else ""
         if place and Path(place).exists():
-            redis = need("graphiti", "redis")
             try:
-                redis.Redis(unix_socket_path=place).shutdown(nosave=True, now=True, force=True)
-            except redis.RedisError:  # it is gone, or not ours
+                _client(place).shutdown(nosave=True, now=True, force=True)
+            except need("graphiti", "redis").RedisError:  # it is gone, or not ours
                 return
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Turn foreign exceptions inside the block into AgentErrors, which name the database if it is gone."""
+        try:
+            with self.endpoint.explaining():
+                yield
+        except AgentError as error:
+            if self._server is None or self._answers():
+                raise
+            raise AgentError(
+                f"graphiti: FalkorDB Lite has died; {self._home / 'live' / 'log'} says why. "
+                "Resume the run, which starts it again with the graphs as they were"
+            ) from error
+
+    def _answers(self) -> bool:
+        try:
+            return bool(_client(self._server.socket_file).ping())
+        except need("graphiti", "redis").RedisError:
+            return False
 
     async def _stop(self) -> None:
         falkor, self._falkor = self._falkor, None
@@ -158,7 +178,9 @@ class Graphiti(MemoryProduct):
             await falkor.connection.aclose()
             await self._pool.aclose()
         if server is not None:
-            server.shutdown(nosave=True, now=True, force=True)
+            _client(server.socket_file).shutdown(nosave=True, now=True, force=True)
+            # With its socket, and the pid of one that died, which would otherwise be asked for its clients.
+            shutil.rmtree(server.redis_dir, ignore_errors=True)
             server._cleanup()
 
     async def _keep(self, count: int) -> None:
@@ -183,9 +205,7 @@ class Graphiti(MemoryProduct):
             model = clients.OpenAIGenericClient(settings, client=self._client)
             model._generate_response_with_retry = _asking(model)  # we retry ourselves, with shorter pauses
             ranking = need("graphiti", "graphiti_core.cross_encoder.openai_reranker_client")
-            driver = need("graphiti", "graphiti_core.driver.falkordb_driver").FalkorDriver(
-                falkor_db=self._falkor, database=_named(user)
-            )
+            driver = _driver()(falkor_db=self._falkor, database=_named(user))
             graph = need("graphiti", "graphiti_core").Graphiti(
                 graph_driver=driver,
                 llm_client=model,
@@ -259,7 +279,7 @@ class Graphiti(MemoryProduct):
         if turn.reply.text.strip():
             said += f"\nAssistant: {sendable(turn.reply.text)}"
         user = turn.message.user
-        with self.endpoint.explaining():
+        with self._explaining():
             graph = await self._graph(user)
             added = await graph.add_episode(
                 name=f"turn {turn.message.turn}",
@@ -300,7 +320,7 @@ class Graphiti(MemoryProduct):
         """Return the facts that Graphiti finds for a user, by their words and by their vectors."""
         if not (query := sendable(query).strip()):
             return []
-        with self.endpoint.explaining():
+        with self._explaining():
             graph = await self._graph(user)
             found = await graph.search(query, group_ids=[_named(user)], num_results=limit)
         return [self._memory(edge, user) for edge in found]
@@ -315,35 +335,68 @@ class Graphiti(MemoryProduct):
         text = f"{edge.fact} (until {until:%d %B %Y, %H:%M})" if until is not None else str(edge.fact)
         return Memory(text, at, None if first is None else first.turn, id=edge.uuid, user=user)
 
-    async def _edges(self) -> list[tuple[str | None, Any]]:
-        """Return all facts of all users, as Graphiti has them."""
-        found: list[tuple[str | None, Any]] = []
-        edges = need("graphiti", "graphiti_core.edges")
+    def _users(self) -> list[str | None]:
+        """Return everybody who has said something, once."""
+        return list(dict.fromkeys(heard.data["user"] for heard in self._ledger.heard))
+
+    async def _facts(self, user: str | None) -> list[Any]:
+        """Return all facts of a user, as Graphiti has them, the oldest first."""
         nothing = need("graphiti", "graphiti_core.errors").GroupsEdgesNotFoundError
-        users = dict.fromkeys(heard.data["user"] for heard in self._ledger.heard)
-        for user in users:
-            with self.endpoint.explaining():
-                driver = (await self._graph(user)).driver
-                try:
-                    known = await edges.EntityEdge.get_by_group_ids(driver, [_named(user)])
-                except nothing:
-                    continue
-            found += [(user, edge) for edge in known]
-        return found
+        edges = need("graphiti", "graphiti_core.edges").EntityEdge
+        with self._explaining():
+            driver = (await self._graph(user)).driver
+            try:
+                known = await edges.get_by_group_ids(driver, [_named(user)])
+            except nothing:
+                return []
+        return sorted(known, key=lambda edge: (edge.created_at, edge.fact))
 
     async def memories(self) -> AsyncIterator[Memory]:
         """Iterate over all facts of all users."""
-        for user, edge in await self._edges():
-            yield self._memory(edge, user)
+        for user in self._users():
+            for edge in await self._facts(user):
+                yield self._memory(edge, user)
 
     async def forget(self, query: str) -> int:
-        """Delete the facts about something; Graphiti's summaries of entities stay."""
-        gone = [(user, edge) for user, edge in await self._edges() if is_about(edge.fact, query)]
-        with self.endpoint.explaining():
-            for user, edge in gone:
-                await edge.delete((await self._graph(user)).driver)
-            if gone:
+        """Delete the facts about something, and all else that the graphs say of it; return the number of facts.
+
+        A fact is also about whatever one of its two entities is named after. Deleted with the facts are episodes (what
+        was said), and entities of which no other fact is known; the others are summed up by their other facts.
+        """
+        users, gone = self._users(), 0
+        with self._explaining():
+            for user in users:
+                gone += await self._erase(user, query)
+            if users:
                 await self._keep(len(self._ledger.heard))
+        return gone
+
+    async def _erase(self, user: str | None, query: str) -> int:
+        """Delete what a user's graph says about something; return the number of facts."""
+        nodes = need("graphiti", "graphiti_core.nodes")
+        driver, group = (await self._graph(user)).driver, [_named(user)]
+        entities = await nodes.EntityNode.get_by_group_ids(driver, group)
+        named = {entity.uuid for entity in entities if is_about(entity.name, query)}
+        kept, gone = list[Any](), list[Any]()
+        for edge in await self._facts(user):
+            about = named & _ends(edge) or is_about(edge.fact, query)
+            (gone if about else kept).append(edge)
+        hit = named.union(*map(_ends, gone))
+        for edge in gone:
+            await edge.delete(driver)
+        for entity in entities:
+            if entity.uuid not in hit and not is_about(entity.summary, query):
+                continue
+            # As Graphiti itself sums up short ones, without a model.
+            entity.summary = "\n".join(edge.fact for edge in kept if entity.uuid in _ends(edge))
+            if entity.summary:
+                await entity.load_name_embedding(driver)
+                await entity.save(driver)
+            else:
+                await entity.delete(driver)
+        for episode in await nodes.EpisodicNode.get_by_group_ids(driver, group):
+            if is_about(episode.content, query):  # the next extraction would be shown it
+                await episode.delete(driver)
         return len(gone)
 
     async def examine(self) -> Sequence[Finding]:
@@ -357,6 +410,39 @@ class Graphiti(MemoryProduct):
         for each in (self._client, self._remote):
             if each is not None:
                 await each.close()
+
+
+def _driver() -> Any:
+    """Return Graphiti's driver, with full-text indexes that have no stop words.
+
+    With any, FalkorDB Lite 0.11.0 crashes as soon as an indexed property is looked up in a list that contains one of
+    them, as in `MATCH (n:Entity) WHERE n.name IN ["these"]`. Searches are the same: the driver leaves stop words out of
+    its queries.
+    """
+    base: Any = need("graphiti", "graphiti_core.driver.falkordb_driver").FalkorDriver
+    queries = need("graphiti", "graphiti_core.graph_queries")
+    stopwords = str(need("graphiti", "graphiti_core.driver.falkordb").STOPWORDS)
+
+    class Driver(base):  # type: ignore[misc]  # its package is imported only here
+        async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
+            if delete_existing:
+                await self.delete_all_indexes()
+            ranges = queries.get_range_indices(self.provider)
+            for query in (*ranges, *queries.get_fulltext_indices(self.provider)):
+                await self.execute_query(query.replace(stopwords, "[]"))
+
+    return Driver
+
+
+def _client(socket: str) -> Any:
+    """Return a client that asks a database once; by default it would look for seconds for one that it has stopped."""
+    redis, pauses = need("graphiti", "redis"), need("graphiti", "redis.backoff").NoBackoff()
+    return redis.Redis(unix_socket_path=socket, retry=need("graphiti", "redis.retry").Retry(pauses, 0))
+
+
+def _ends(edge: Any) -> set[str]:
+    """Return the ids of the two entities that a fact connects."""
+    return {edge.source_node_uuid, edge.target_node_uuid}
 
 
 def _asking(model: Any) -> Any:

@@ -32,40 +32,40 @@ _EXAMINING = 30.0
 """Maximum seconds that `doctor` waits for an answer."""
 
 _SHOWN = 200
-"""Maximum characters of an answer in an error."""
+"""Maximum characters of an answer quoted in an error."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""A header's (RFC 9110, section 5.6.2)."""
+"""A header's name (RFC 9110, section 5.6.2)."""
 
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
 
 
 class Http(Agent):
-    """Posts every message to `url`, and reads the reply out of the answer.
+    """Posts every message to `url`, and reads the reply from the answer.
 
     Args:
         url: The URL to post to.
-        request: The message's place in the request, as keys separated by dots: `input.text`.
-        reply: The reply's place in the answer: `choices.0.message.content`. Numbers are list indices.
-        session: The place of this conversation's id in the request; not sent by default.
-        time: The place of the benchmark time (ISO 8601) in the request; not sent by default.
+        request: The path of the message in the request, as keys separated by dots: `input.text`.
+        reply: The path of the reply in the answer: `choices.0.message.content`. Numbers are list indices.
+        session: The path of this conversation's id in the request; not sent by default.
+        time: The path of the benchmark time (ISO 8601) in the request; not sent by default.
         extra: More fields of the request, as JSON: `{"stream": false}`.
         headers: Headers whose values come from environment variables: `Authorization=MY_TOKEN, X-Team=TEAM`.
-        observe: Where to post turns that it need not answer: a URL, or a path at the server of `url` (`/observe`). The
+        observe: Where to post turns that need no answer: a URL, or a path on the server of `url` (`/observe`). The
             request also holds the reply; only the answer's status counts.
-        observe_reply: The reply's place in that request.
+        observe_reply: The path of the reply in that request.
         observe_extra: Fields of that request instead of `extra`, as JSON.
-        fork: Where to post forked questions (`--questions forked`): a URL or a path, as `observe`. The endpoint answers
-            them and remembers nothing of them; nothing else is sent meanwhile.
+        fork: Where to post forked questions (`--questions forked`): a URL or a path, like `observe`. The endpoint
+            answers them without remembering them; nothing else is sent meanwhile.
         fork_extra: Fields of that request instead of `extra`, as JSON.
         timeout: Seconds for one answer.
-        max_retries: How often to try again after 429, 5xx or a lost connection: 1, 2, 4, … s later, or after what
-            Retry-After says, up to a minute.
+        max_retries: How often to retry after 429, 5xx or a lost connection: after 1, 2, 4, … s, or as Retry-After says,
+            up to a minute.
 
-    The agent behind the endpoint keeps its own memory, under the session's id. With `observe` it gets filler without
-    having to answer; without, it is asked everything, filler included. HTTP 413 means that the conversation has become
-    too long for it.
+    The agent behind the endpoint keeps its own memory, under the session's id. With `observe` it receives filler
+    without having to answer; otherwise it is asked everything, filler included. HTTP 413 means that the conversation
+    has become too long for it.
     """
 
     metered = True
@@ -106,7 +106,7 @@ class Http(Agent):
         self._client: httpx2.AsyncClient | None = None
 
     async def open(self, home: Path) -> None:
-        """Find the conversation's id, or make one: a resumed run keeps its own."""
+        """Find the conversation's id, or create one: a resumed run keeps its own."""
         self._client = _client(self._headers)
         self._kept, self._last = home / "session", home / "observed"
         self._conversation = self._kept.read_text("utf-8") if self._kept.exists() else ""
@@ -116,15 +116,15 @@ class Http(Agent):
             self._kept.write_text(self._conversation, "utf-8")
 
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Keep the session, whose memory the endpoint holds, and tell it the filler that it has not heard.
+        """Keep the session, since its memory is at the endpoint, and tell it the filler that it has not heard.
 
         Under a new id it would remember nothing. It knows the turns that it answered itself.
         """
         if self._new and self._session and any(True for _ in turns):
             self._kept.unlink()
             raise CannotResume(
-                f"{self._kept}, the id under which {self._place} knows this conversation, is gone: it would answer as "
-                "if nothing had been said; bring the file back, or start again with --fresh"
+                f"{self._kept}, the id under which {self._place} knows this conversation, is gone: it would answer "
+                "as if nothing had been said; restore the file, or start again with --fresh"
             )
         if self.observes:
             last = int(self._last.read_text("utf-8")) if self._last.exists() else -1
@@ -137,7 +137,7 @@ class Http(Agent):
         return self._read(await self._post(self._url, self._body(message, self._extra)))
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Return a call that posts a question and leaves no trace there; nothing else is sent until it returns."""
+        """Return a call that posts a question without leaving a trace there; nothing else is sent until it returns."""
 
         async def answer() -> Reply:
             return self._read(await self._post(self._beside, self._body(message, self._beside_extra)))
@@ -145,25 +145,25 @@ class Http(Agent):
         return answer
 
     def _read(self, answer: bytes | None) -> Reply:
-        """Read the reply out of an answer."""
+        """Read the reply from an answer."""
         if answer is None:
             return Reply("", finish=Finish.OVERFLOW)
         try:
             content = json_of(answer)
         except ValueError as error:
             raise AgentError(
-                f"{self._place} answered with something that is not JSON: {self._clean(repr(answer))[:120]}"
+                f"{self._place} sent an answer that is not JSON: {self._clean(repr(answer))[:120]}"
             ) from error
         text = _get(content, self._reply.split("."))
         if not isinstance(text, str):
             raise AgentError(
-                f"{self._place} answered without a text at reply={self._reply!r}: "
+                f"{self._place} sent an answer without text at reply={self._reply!r}: "
                 f"{self._clean(json.dumps(content))[:200]}"
             )
         return Reply(text)
 
     async def observe(self, turn: Turn) -> None:
-        """Post a turn that the endpoint did not answer, if it observes. A turn that is too long is not repeated."""
+        """Post a turn that the endpoint did not answer, if it observes. Do not retry a turn that is too long."""
         if not self.observes:
             return
         body = self._body(turn.message, self._told_extra)
@@ -172,7 +172,7 @@ class Http(Agent):
         write_whole(self._last, str(turn.message.turn))
 
     async def examine(self) -> Sequence[Finding]:
-        """Post one message as a run does, once, in a separate conversation; report what the reply's path gives."""
+        """Post one message as a run does, once, in a separate conversation; report what is at the reply's path."""
         self._conversation = f"doctor-{uuid.uuid4().hex}"
         self._client = _client(self._headers)
         self._timeout, self._max_retries = min(self._timeout, _EXAMINING), 0
@@ -189,7 +189,8 @@ class Http(Agent):
                 True,
                 f"conversations are kept apart by the id at session={self._session!r}"
                 if self._session
-                else "no session is set: every run of this agent is one conversation to the endpoint, and so is this",
+                else "no session is set: to the endpoint, all runs of this agent are one conversation, including "
+                "this check",
             ),
         ]
 
@@ -255,7 +256,7 @@ class Http(Agent):
             if isinstance(error, httpx2.ReadTimeout):
                 detail = f"no answer within timeout={self._timeout:g} seconds"
             if isinstance(error, httpx2.DecodingError):  # there is an answer; a retry would give the same
-                raise AgentError(f"{scrubbed(url)} answered with what cannot be read: {detail}") from None
+                raise AgentError(f"{scrubbed(url)} sent an answer that cannot be read: {detail}") from None
             raise _Failed(detail) from None
         wait = answer.headers.get("Retry-After", "")
         if answer.status_code == 429 or answer.status_code >= 500:
@@ -298,18 +299,18 @@ def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
     except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
         raise ConfigError(
             f"http: {type(error).__name__}: the environment names proxies (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY) or "
-            "certificates (SSL_CERT_FILE, SSL_CERT_DIR) that cannot be used; mend or unset them"
-        ) from None  # which may quote a proxy's password
+            "certificates (SSL_CERT_FILE, SSL_CERT_DIR) that cannot be used; fix or unset them"
+        ) from None  # the error may quote a proxy's password
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Read the trusted certificates once: that takes longer than everything else in a client."""
+    """Read the trusted certificates once: this takes longer than everything else in a client."""
     return httpx2.create_ssl_context()
 
 
 def _place_at(setting: str, url: str, place: str) -> str:
-    """Return the URL of a place: a full URL, or a path at the server of `url`; empty if not set."""
+    """Return the URL for a setting: a full URL, or a path on the server of `url`; empty if not set."""
     if not place:
         return ""
     found = str(httpx2.URL(url).join(place)) if place.startswith("/") else place
@@ -321,7 +322,7 @@ def _check_url(setting: str, text: str) -> None:
     if not _is_url(text):
         shown = (
             "" if "@" in text else f"={scrubbed(text)!r}"
-        )  # an unparseable URL may hold a password anywhere
+        )  # an unparseable URL may contain a password anywhere
         raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
 
 
@@ -349,12 +350,12 @@ def _from_environment(headers: str) -> list[tuple[str, str]]:
         name, equals, variable = (part.strip() for part in each.partition("="))
         if not equals or not _NAME.fullmatch(name):
             raise ValueError(
-                f"headers={scrubbed(headers)!r}: write Name=VARIABLE, the variable's value is sent"
+                f"headers={scrubbed(headers)!r}: write Name=VARIABLE; the variable's value is sent"
             )
         if not _VARIABLE.fullmatch(variable):
             raise ValueError(
-                f"headers: what stands behind {name}= is no name of a variable (it is not shown here); write "
-                f"{name}=VARIABLE, the variable's value is sent"
+                f"headers: the value of {name}= is not the name of a variable (it is not shown here); write "
+                f"{name}=VARIABLE; the variable's value is sent"
             )
         value = read_key(variable)
         if not value:

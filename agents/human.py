@@ -35,7 +35,7 @@ class Human(Agent):
             sys.stdout.flush()
             line = await _line()
         if not line:
-            raise AgentError("nobody is there any more (the input has ended)")
+            raise AgentError("nobody is there any more (the input ended)")
         return Reply(line.rstrip("\n"))
 
     async def observe(self, turn: Turn) -> None:
@@ -72,7 +72,7 @@ async def _line() -> str:
             readable.clear()
             await readable.wait()
             piece = os.read(terminal, 65536)
-            if not piece:  # the end of the input, or of what was typed without Enter
+            if not piece:  # the end of the input, or a last line typed without Enter
                 break
             _typed.extend(piece)
     finally:

@@ -1,8 +1,8 @@
 """LangMem: a model updates a store of memories after every turn; a core model gets those nearest to a message.
 
-LangMem's memory store manager runs in this process, over LangGraph's in-memory store. It manages with `model`, from an
-OpenAI-compatible server, and the same model answers unless `core` names another. The changes that each turn makes to
-the store are recorded in the run's folder, so that a resumed run has the store as it was.
+LangMem's memory store manager runs in this process, on LangGraph's in-memory store. It manages memories with `model`,
+from an OpenAI-compatible server; the same model answers unless `core` names another. The changes that each turn makes
+to the store are recorded in the run's folder, so that a resumed run can restore it.
 
 The tokens of managing are part of a reply's usage; those of observed turns are part of the next reply's. Embedding is
 reported separately.
@@ -43,10 +43,10 @@ class LangMem(MemoryProduct):
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        dimensions: The embedder's dimensions; `local` and `wordllama` know it.
+        dimensions: The embedder's dimensions; `local` and `wordllama` know theirs.
         memories: Number of memories recalled per message.
-        looked_at: How many memories the manager looks at before it changes any (LangMem's query_limit).
-        deletes: Whether the manager may delete memories; LangMem's own default is that it may not.
+        looked_at: Number of memories that the manager looks at before it changes any (LangMem's query_limit).
+        deletes: Whether the manager may delete memories; LangMem's own default is no.
         recent: Number of newest turns that the core sees verbatim.
         window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the managing model, and of the core.
@@ -180,7 +180,7 @@ class LangMem(MemoryProduct):
             raise
         except Exception as error:  # LangChain's, LangGraph's, the SDK's
             raise self.endpoint.explain(next(iter(self._failures), error)) from error
-        if self._failures:  # LangMem treats them as mistakes of the model, and goes on
+        if self._failures:  # LangMem treats them as mistakes of the model and continues
             raise self.endpoint.explain(self._failures[0])
         self._note(turn, self._changes)
         self._ledger.finish(turn, {"changes": dict(self._changes), "spent": self._tally.turn()})
@@ -199,7 +199,7 @@ class LangMem(MemoryProduct):
         base: Any = need("langmem", "langchain_core.callbacks").BaseCallbackHandler
 
         class Counter(base):  # type: ignore[misc]  # its package is imported only here
-            """Counts the tokens of a call, and keeps its error."""
+            """Counts the tokens of a call and keeps its error."""
 
             def on_llm_end(self, response: Any, **more: Any) -> None:
                 for each in response.generations:
@@ -217,7 +217,7 @@ class LangMem(MemoryProduct):
         await self._manage(turn)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
-        """Keep the changes of these turns; `resumed` rebuilds the store from them."""
+        """Keep only the changes of these turns; `resumed` rebuilds the store from them."""
         self._ledger.cut(len(turns))
         return len(turns)
 
@@ -267,7 +267,7 @@ class LangMem(MemoryProduct):
             yield self._memory(item)
 
     async def forget(self, query: str) -> int:
-        """Delete the memories about something; a resumed run does not restore them."""
+        """Delete the memories that mention something; a resumed run does not restore them."""
         gone = [each async for each in self.memories() if is_about(each.text, query)]
         for memory in gone:
             assert memory.id is not None

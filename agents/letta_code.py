@@ -85,6 +85,9 @@ _VENDORS = {
 }
 """Where the models of these providers are, and what holds the key."""
 
+_LOOK, _LOOKS = 0.05, 200
+"""Seconds between two looks whether the files are at rest, and how often to look."""
+
 _LONGEST = 1 << 26
 """Bytes of one line that the program prints."""
 
@@ -142,7 +145,7 @@ class LettaCode(Agent):
 
     async def open(self, home: Path) -> None:
         """Make the agent of a new conversation. Raises ConfigError if there is no such program."""
-        self._home = home
+        self._home = home.resolve()  # the program runs in another folder
         self._journal = FolderJournal(home / "written.jsonl")
         self._program()
         if not self._journal.exists:
@@ -276,21 +279,33 @@ class LettaCode(Agent):
         await self._ready()
         user = message.user
         async with self._lock:
-            before = self._folder(user).read()
+            before = await self._files(user)
             try:
                 reply = await self._answer(user, self._told(message))
             except BaseException:  # any failure, cancellation included
                 await self._put(user, before)
                 raise
             self._newest = Turn(message, reply)
-            self._record(user)
+            await self._record(user)
             self._pending.pop(user, None)
         return reply
 
-    def _record(self, user: str | None) -> None:
+    async def _files(self, user: str | None) -> dict[str, bytes]:
+        """Return a user's files once the program has finished with them, which it locks after a turn."""
+        folder = self._folder(user)
+        for _ in range(_LOOKS):
+            try:
+                if not [*folder.root.glob("backend/memfs/*/memory/.git/*.lock*")]:
+                    return folder.read()
+            except FileNotFoundError:  # a temporary one
+                pass
+            await asyncio.sleep(_LOOK)
+        raise AgentError("Letta Code does not release the lock on its memory; resume the run")
+
+    async def _record(self, user: str | None) -> None:
         """Record what has changed in a user's files, so that a resumed run has those of its log."""
         if self._newest is not None:
-            files = self._folder(user).read()
+            files = await self._files(user)
             self._journal.note(self._newest, user, self._recorded.get(user, {}), files)
             self._recorded[user] = files
 
@@ -377,7 +392,7 @@ class LettaCode(Agent):
 
         async def answer() -> Reply:
             async with self._lock:
-                files = self._folder(user).read()
+                files = await self._files(user)
                 try:
                     return await self._answer(user, told)
                 finally:
@@ -416,7 +431,7 @@ class LettaCode(Agent):
                     gone += len(lines) - len(left)
                     path.write_text("".join(left), "utf-8")
                     await self._commit(path)
-            self._record(user)
+            await self._record(user)
         return gone
 
     async def _commit(self, path: Path) -> None:

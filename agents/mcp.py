@@ -54,7 +54,7 @@ _SYSTEM = (
 )
 
 _DESCRIBED = 6000
-"""The most tokens of the core's that the descriptions of a server's tools take in a prompt."""
+"""Maximum tokens, in the core's own, for the descriptions of a server's tools in a prompt."""
 
 
 class Mcp(Agent):
@@ -62,26 +62,26 @@ class Mcp(Agent):
 
     Args:
         core: The adapter that answers, and its model, e.g. `openai:gpt-6-luna`.
-        command: What starts the server; {home} in it is the folder in which it keeps its files.
-        url: Where the server is, if it is not started here.
-        variables: Variables for the server that is started, as JSON; {home} is filled in.
-        passed_on: Names of variables of the environment that it gets as well, joined by commas.
-        headers: Headers of HTTP and the variables of the environment that hold them, `Authorization=MY_TOKEN`.
-        store: The tool that stores a turn; without it the core uses the tools as it likes.
-        store_arguments: What it gets, as JSON with {text}, {message}, {reply}, {time}, {turn} and {user} in it.
-        search: The tool that finds what is near to a message.
-        search_arguments: What it gets, as JSON with {query}, {limit}, {time} and {user}.
+        command: The command that starts the server; {home} in it is the folder for the server's files.
+        url: The server's URL, if it is not started here.
+        variables: Environment variables for the started server, as JSON; {home} is filled in.
+        passed_on: Names of our environment variables to pass on to it, separated by commas.
+        headers: HTTP headers and the environment variables that hold their values, `Authorization=MY_TOKEN`.
+        store: The tool that stores a turn; without it, the core uses the tools as it likes.
+        store_arguments: Its arguments, as JSON with {text}, {message}, {reply}, {time}, {turn} and {user}.
+        search: The tool that finds memories near to a message.
+        search_arguments: Its arguments, as JSON with {query}, {limit}, {time} and {user}.
         listing: The tool that lists everything.
-        listing_arguments: What it gets, as JSON with {user}.
-        forgetting: The tool that deletes one of the things that `listing` gave.
-        forgetting_arguments: What it gets, as JSON with the fields of that thing; {item} is one of a list in it.
+        listing_arguments: Its arguments, as JSON with {user}.
+        forgetting: The tool that deletes one of the listed items.
+        forgetting_arguments: Its arguments, as JSON with the item's fields; {item} is an element of a list in it.
         base_url: The core's API, if not the provider's.
-        window: The tokens that a prompt of the core may have; a quarter of them is for the tools.
-        rounds: How often the core may call tools for one reply.
-        memories: How many memories are searched for a message.
-        recent: Number of newest turns that the core sees verbatim, where `store` and `search` are named.
+        window: Maximum tokens of the core's prompt; a quarter of them is for the tools.
+        rounds: Maximum rounds of tool calls per reply.
+        memories: Number of memories searched for per message.
+        recent: Number of newest turns that the core sees verbatim, if `store` and `search` are named.
         timeout: Seconds to wait for one answer of the server, or of the core.
-        max_retries: How often a failed request to the core is sent again.
+        max_retries: Retries of a failed request to the core.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Mcp(Agent):
                 self._home / "server" if user is None else user_folder(self._home, user, "server")
             )
             if self._restored and self._local:
-                folder.write({})  # leftovers of an older conversation
+                folder.write({})  # leftovers of an abandoned conversation
             mind = _Mind(folder, self._new_chat(), deque(maxlen=self._newest))
             if mind.chat is not None:
                 await mind.chat.open(self._home)
@@ -234,7 +234,7 @@ class Mcp(Agent):
         agreed = self._ledger.agreed(turns)
         if not self._local and not self._ledger.clean(agreed):
             raise CannotResume(
-                f"the MCP server {self._address} has heard what is not in the log; start the run again, with --fresh"
+                f"the MCP server {self._address} has heard more than the log; start the run again, with --fresh"
             )
         if agreed < len(turns) and self._chosen is None:
             raise CannotResume("what the core had stored is missing; start the run again, with --fresh")
@@ -254,7 +254,7 @@ class Mcp(Agent):
             await self.observe(turn)
 
     async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in a folder where an older one was broken off
+        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
             await self.restore(())
 
     async def _take(self, turn: Turn) -> None:
@@ -321,7 +321,7 @@ class Mcp(Agent):
 
     @property
     def _room(self) -> int:
-        """The most tokens, by our counter, for tool calls and their answers."""
+        """Maximum tokens, by our counter, for tool calls and their answers."""
         return max(256, (self._spare - _DESCRIBED // 2) // 2)
 
     async def _looked_up(self, mind: _Mind, message: Message) -> Message:
@@ -344,7 +344,7 @@ class Mcp(Agent):
         return [Memory(said) for said, _ in items_in(data if data is not None else text)][:limit]
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze what the server finds, or its files, of which the core then uses a copy."""
+        """Freeze what the server finds, or a copy of its files for the core to use."""
         if self.forks == "no":
             return await super().fork(message)
         await self._ready()
@@ -393,13 +393,13 @@ class Mcp(Agent):
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return what the named tool finds."""
         if not self._tools["search"]:
-            raise NotImplementedError("mcp: no tool is named that searches (search)")
+            raise NotImplementedError("mcp: name a tool that searches (search)")
         return await self._search(await self._mind(None), query, limit)
 
     async def memories(self) -> AsyncIterator[Memory]:
         """Iterate over what the named tool lists, for every user."""
         if not self._tools["listing"]:
-            raise NotImplementedError("mcp: no tool is named that lists everything (listing)")
+            raise NotImplementedError("mcp: name a tool that lists everything (listing)")
         for user, mind in list(self._minds.items()):
             for text, _ in await self._listed(user, mind):
                 yield Memory(text, user=user)
@@ -411,7 +411,7 @@ class Mcp(Agent):
     async def forget(self, query: str) -> int:
         """Delete, one by one, the listed items about something."""
         if not (self._tools["listing"] and self._tools["forgetting"]):
-            raise NotImplementedError("mcp: no tools are named that list and delete (listing, forgetting)")
+            raise NotImplementedError("mcp: name tools that list and delete (listing, forgetting)")
         gone = 0
         for user, mind in list(self._minds.items()):
             before = self._read(mind)
@@ -453,7 +453,7 @@ def _object(name: str, text: str) -> dict[str, Any]:
     except ValueError as error:
         raise ConfigError(f"mcp: {name}={text!r} is not JSON: {error}") from error
     if not isinstance(found, dict):
-        raise ConfigError(f"mcp: {name}={text!r} is no JSON object")
+        raise ConfigError(f"mcp: {name}={text!r} is not a JSON object")
     return found
 
 

@@ -47,7 +47,7 @@ from ltm_bench.adapters import (
 T = TypeVar("T")
 
 _CONTEXT = 5
-"""Turns that Mem0 shows its model besides the new one: its last ten messages."""
+"""Number of turns that Mem0 shows its model besides the new one: its last ten messages."""
 
 _DATES = (
     "This conversation takes place at {now}. That is the observation date and the current date; the dates given above "
@@ -70,7 +70,7 @@ class Mem0(MemoryProduct):
         memories: Number of facts recalled per message.
         recent: Number of newest turns that the core sees verbatim.
         window: Tokens of the core's prompt, without its reply.
-        reasoning: Whether `model` takes no temperature and no max_tokens; default: by its name, as Mem0 does.
+        reasoning: Whether `model` accepts no temperature and no max_tokens; default: by its name, as Mem0 decides.
         timeout: Seconds to wait for one answer of the extracting model, and of the core.
         max_retries: Retries of a failed request.
     """
@@ -229,7 +229,7 @@ class Mem0(MemoryProduct):
             yield
         except Exception as error:  # Mem0 wraps the errors of its parts, but not always
             raise self.endpoint.explain(self._calls.failure or error) from error
-        if self._calls.failure is not None:  # Mem0 goes on without the texts that it could not embed
+        if self._calls.failure is not None:  # Mem0 continues without the texts that it could not embed
             raise self.endpoint.explain(self._calls.failure)
 
     def _cut(self, turns: Sequence[Turn]) -> None:
@@ -300,7 +300,7 @@ class Mem0(MemoryProduct):
             yield memory
 
     async def forget(self, query: str) -> int:
-        """Delete the facts about something."""
+        """Delete the facts that mention something."""
         return await self._call(self._forget, query)
 
     async def examine(self) -> Sequence[Finding]:

@@ -25,14 +25,14 @@ from ltm_bench.adapters import (
     usage_of,
 )
 
-# The most of the model's tokens that one token of our counter (cl100k_base) can become. OpenAI's newer vocabularies are
-# larger, so their counts are lower except in rare languages; models on other servers often have smaller ones.
+# Upper bound of the model's tokens per token of our counter (cl100k_base). OpenAI's newer vocabularies are larger, so
+# their counts are lower except in rare languages; models on other servers often have smaller ones.
 _VENDOR_RATIO = 1.05
 _OTHER_RATIO = 1.25
 
 
 class OpenAIChat(SdkChatModel):
-    """A conversation with one model. Only settings that were given are sent: by default no temperature, no effort.
+    """A conversation with one model. Sends only the settings that are given: by default no temperature, no effort.
 
     Args:
         model: The model's name, as the server knows it.
@@ -40,11 +40,11 @@ class OpenAIChat(SdkChatModel):
         key_variable: The environment variable that holds the key.
         system: The system message.
         window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: The most tokens of one reply, reasoning included; taken off the window.
+        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
         effort: Reasoning effort, for models that have it.
         temperature: Sampling temperature, for models that still accept one.
-        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
-        keep: The part of the window that is still used after a step.
+        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
+        keep: The share of the window that stays in use after a step.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
@@ -120,7 +120,7 @@ class OpenAIChat(SdkChatModel):
             ]
             if not use.allowed:
                 body["tool_choice"] = "none"
-        # The SDK's own create() inspects every message of every request: 30 ms for 200 of them, against 1.
+        # The SDK's own create() inspects every message of every request: 30 ms for 200 messages, compared with 1 ms.
         content = prompt.request(body, "messages", system=True, more=use.messages if use else ())
         return await client.post("/chat/completions", content=content, cast_to=ChatCompletion)
 
@@ -184,7 +184,7 @@ class OpenAIChat(SdkChatModel):
         )
 
     def describe(self, model: Any) -> list[Finding]:
-        """Report until when the server offers the model."""
+        """Report how long the server will offer the model."""
         ends = model.shutdown_date
         until = "; no shutdown date is announced" if ends is None else f", and will be shut down on {ends}"
         return [Finding(True, f"model {self.model} exists{until}")]

@@ -1,11 +1,11 @@
-"""OpenAI's models through the Responses API, the one made for reasoning models.
+"""OpenAI's models through the Responses API, which is made for reasoning models.
 
 Every request is complete and the provider stores nothing, so a run can be resumed from its log alone. The conversation
 is append-only, as in openai_chat, so that the prompt cache stays valid.
 
-With `conversation` OpenAI keeps the conversation, and each request adds only what is new. The conversation is recreated
-from the window whenever the two could differ: after a failure, when turns are dropped, and when a run is resumed.
-Forked questions are sent complete, and stored nowhere.
+With `conversation` OpenAI keeps the conversation, and each request adds only what is new. It is recreated from the
+window whenever the two could differ: after a failure, when turns are dropped, and when a run is resumed. Forked
+questions are sent in full, and stored nowhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,10 +45,10 @@ else:
 
 
 _OPAQUE = 4
-"""Characters of what only OpenAI can read that are taken for one token, as if it were text."""
+"""Characters per token of content that only OpenAI can read, estimated as if it were text."""
 
 _PAUSE = 0.5
-"""Seconds before a request that failed is sent again, where the SDK must not do so by itself."""
+"""Seconds before a failed request is sent again, where the SDK must not retry by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class OpenAIResponses(OpenAIChat):
         key_variable: The environment variable that holds the key.
         system: The system message.
         window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: The most tokens of one reply, reasoning included; taken off the window.
+        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
         effort: Reasoning effort, for models that have it.
         temperature: Sampling temperature, for models that still accept one.
-        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
-        keep: The part of the window that is still used after a step.
+        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
+        keep: The share of the window that stays in use after a step.
         compact_at: Tokens of a prompt from which on OpenAI compacts it; not set: never.
         conversation: Where the conversation is kept: here, or there, as one of OpenAI's conversations.
         timeout: Seconds to wait for one reply.

@@ -1,4 +1,4 @@
-"""Parrot: repeats every message word by word. A scorer that is taken in by an echo is broken."""
+"""Parrot: repeats every message word for word. A scorer that accepts an echo is broken."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -11,12 +11,12 @@ class Parrot(Agent):
 
     free = True
     forks = "snapshot"
-    observes = True  # it remembers nothing, so there is nothing that observing could add
+    observes = True  # it remembers nothing, so observing would add nothing
 
     async def reply(self, message: Message) -> Reply:
         """Return the message's own text."""
         return Reply(message.text)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze nothing: every message is answered alike."""
+        """Freeze nothing: it answers every message alike."""
         return partial(self.reply, message)

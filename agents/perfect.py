@@ -11,15 +11,15 @@ class Perfect(Agent):
 
     free = True
     forks = "snapshot"
-    observes = True  # it remembers nothing, so there is nothing that observing could add
+    observes = True  # it remembers nothing, so observing would add nothing
     told_ideal = True
 
     async def reply(self, message: Message) -> Reply:
-        """Say what the benchmark wants to hear."""
+        """Return the ideal reply."""
         if message.ideal is None:
             raise AgentError(f"perfect was not told the ideal reply to turn {message.turn}")
         return Reply(message.ideal)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze nothing: every message is answered alike."""
+        """Freeze nothing: it answers every message alike."""
         return partial(self.reply, message)

@@ -1,10 +1,12 @@
 """Models of any provider that Pydantic AI knows: Google, Mistral, Groq, Bedrock, xAI, Cohere, OpenRouter and more.
 
-A model is named as there, `google:gemini-3.8-flash`; the provider's own package comes with Pydantic AI's extra of its
-name (`pip install 'pydantic-ai-slim[google]'`), and its key from the environment variable that Pydantic AI names. Only
-its request of one answer is used: no agent loop, no tools. The conversation is append-only, as in openai_chat.
+Models are named as in Pydantic AI, `google:gemini-3.8-flash`. The provider's package comes with Pydantic AI's extra of
+the same name (`pip install 'pydantic-ai-slim[google]'`), and the key from the environment variable that Pydantic AI
+reads. Pydantic AI only makes the request for each answer: no agent loop, no tools. The conversation is append-only, as
+in openai_chat.
 
-For OpenAI's and Anthropic's own models `openai_chat`, `openai_responses` and `anthropic_chat` send less and read more.
+For OpenAI's and Anthropic's own models, prefer `openai_chat`, `openai_responses` and `anthropic_chat`: they send less
+and read more.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from ltm_bench.adapters import (
     usage_of,
 )
 
-# How many of the model's tokens one token of our counter (cl100k_base) can become, for whichever model it is.
+# Upper bound of a model's tokens per token of our counter (cl100k_base), for any model.
 _RATIO = 1.5
 
 _TOO_LONG = re.compile(
@@ -54,21 +56,21 @@ _PAUSE = 0.5
 
 
 class PydanticAIChat(ChatModel):
-    """A conversation with one model. Nothing is sent that was not set: no temperature, no effort.
+    """A conversation with one model. Sends only the settings that are given: by default no temperature, no effort.
 
     Args:
         model: The provider and the model, `provider:model`, as Pydantic AI names them.
-        base_url: Another server that speaks the provider's protocol, where the provider has such a choice.
+        base_url: Another server that speaks the provider's protocol, if the provider allows one.
         key_variable: The environment variable that holds the key; default: the one that Pydantic AI reads.
         system: The system message.
         window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: The most tokens of one reply, reasoning included; taken off the window.
-        effort: How much the model thinks (minimal, low, medium, high, …); not sent unless it is set.
+        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
+        effort: How much the model thinks (minimal, low, medium, high, …); not sent unless set.
         temperature: Sampling temperature, for models that still accept one.
         settings: More of Pydantic AI's model settings, as JSON: `{"google_safety_settings": []}`.
-        cache: Whether Pydantic AI marks what a provider is to cache, where that has to be asked for.
-        truncate: What a conversation that outgrows the window loses: step (its oldest turns), middle, none (it ends).
-        keep: The part of the window that is still used after a step.
+        cache: Whether Pydantic AI marks what to cache, for providers that need this.
+        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
+        keep: The share of the window that stays in use after a step.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
     """
@@ -93,8 +95,8 @@ class PydanticAIChat(ChatModel):
     ) -> None:
         self._kind, _, self._model_name = model.partition(":")
         if not self._kind or not self._model_name:
-            raise ConfigError(f"model={model!r}: it is provider:model, as in google:gemini-3.8-flash")
-        # Which server the provider means is known when the package is; until then its name stands for it.
+            raise ConfigError(f"model={model!r}: write it as provider:model, such as google:gemini-3.8-flash")
+        # The server's address is known only once the package is imported; until then the name represents it.
         endpoint = Endpoint(
             model=model,
             base_url=base_url or f"https://{self._kind.replace('/', '.')}",
@@ -121,7 +123,7 @@ class PydanticAIChat(ChatModel):
             raise ConfigError(f"settings={settings!r} is not a JSON object")
         self._base_url, self._key_variable = base_url, key_variable
         self.settings: dict[str, Any] = {"max_tokens": max_output, "request_timeout": timeout}
-        """What Pydantic AI is given beside the messages; complete once `open` was called."""
+        """The settings passed to Pydantic AI with the messages; complete after `open`."""
         if cache:
             self.settings["cache"] = True
         if effort is not None:
@@ -140,7 +142,7 @@ class PydanticAIChat(ChatModel):
 
     @property
     def provider(self) -> str | None:
-        """Whose prices apply at the address, once `open` was called."""
+        """The provider whose prices apply at the address; known after `open`."""
         return self._priced
 
     async def open(self, home: Path) -> None:
@@ -152,7 +154,7 @@ class PydanticAIChat(ChatModel):
         self.endpoint = copy(self.endpoint)
         self.endpoint.move(str(self._model.base_url or self.endpoint.url))
         self._priced = provider_at(self.endpoint.url)
-        # The SDKs' own retries differ, and some have none: they are ours, so that all providers have the same.
+        # The SDKs' retries differ, and some have none: we retry ourselves, alike for all providers.
         if "max_retries" not in self._model.unsupported_settings:
             self.settings["max_retries"] = 0
         if self._priced == "openai":
@@ -180,7 +182,7 @@ class PydanticAIChat(ChatModel):
             raise ConfigError(f"{name}: {said}") from error
 
     def _provider(self, kind: type[Any]) -> Any:
-        """Make a provider of Pydantic AI's, with our address, our key and our HTTP client where it takes them."""
+        """Make one of Pydantic AI's providers, with our address, key and HTTP client where it accepts them."""
         takes = inspect.signature(kind.__init__).parameters
         given: dict[str, Any] = {}
         if self._base_url is not None:
@@ -194,13 +196,13 @@ class PydanticAIChat(ChatModel):
             given["http_client"] = self._client = client(httpx2.AsyncClient, timeout=timeout)
         try:
             return kind(**given)
-        except RuntimeError:  # no key; a server of one's own may need none
+        except RuntimeError:  # no key; a private server may need none
             if self._base_url is None or "api_key" in given:
                 raise
             return kind(**given, api_key=self.endpoint.key)
 
     async def examine(self) -> list[Finding]:
-        """Say whether Pydantic AI, the provider's package and a key are there; providers do not agree on more."""
+        """Check that Pydantic AI, the provider's package and a key are there; providers have no more in common."""
         found = installed("pydantic-ai", "pydantic-ai-slim")
         if not found.ok:
             return [found]
@@ -230,7 +232,9 @@ class PydanticAIChat(ChatModel):
             raise
         except errors.UserError as error:
             raise ConfigError(f"{self.endpoint.model}: {error.message}") from error
-        except Exception as error:  # every SDK has its own, and not all of them are translated
+        except (
+            Exception
+        ) as error:  # every SDK has its own errors, and Pydantic AI does not translate all of them
             status = getattr(error, "status_code", None)
             detail = _detail(error)
             if (
@@ -246,7 +250,7 @@ class PydanticAIChat(ChatModel):
             raise self.endpoint.explain(error) from error
 
     async def _request(self, prompt: Prompt) -> Any:
-        """Ask, and ask again where that may help."""
+        """Ask, and retry where that may help."""
         messages = self._messages(prompt)
 
         async def once() -> Any:
@@ -286,7 +290,7 @@ class PydanticAIChat(ChatModel):
         return messages
 
     def _told(self, begun: float, error: Any) -> None:
-        """Report an attempt, where no HTTP client of ours has done so."""
+        """Report an attempt, if no HTTP client of ours has done so."""
         if self._client is None:
             status = 200 if error is None else getattr(error, "status_code", None)
             kind = type(error).__name__ if status is None else ""
@@ -331,7 +335,7 @@ def _takes_httpx2(provider: type[Any]) -> bool:
 
 
 def _detail(error: Exception) -> str:
-    """Return the provider's own words for an error, out of what Pydantic AI makes of its body."""
+    """Extract the provider's own error message from what Pydantic AI makes of its body."""
     body = getattr(error, "body", None)
     if isinstance(body, str) and body.startswith("{"):
         with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Reciter: answers every question with all that it heard last. A scorer that takes a heap for an answer is broken."""
+"""Reciter: answers every question with its last messages. A scorer that takes such a heap for an answer is broken."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ class Reciter(Agent):
     """Recites its last messages, oldest first.
 
     Args:
-        messages: How many of them.
+        messages: How many messages it recites.
     """
 
     free = True

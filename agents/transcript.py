@@ -12,7 +12,7 @@ class Transcript(Agent):
     """Answers as the agent of the run in folder `run` did, message by message.
 
     For demonstrations, and to score old replies in a new run of the same plan. It observes filler if that agent did. A
-    message that was not said there, or not in that order, is an error.
+    message that does not occur there, or not in that order, is an error.
     """
 
     free = True
@@ -20,7 +20,7 @@ class Transcript(Agent):
     def __init__(self, *, run: str) -> None:
         path = Path(run) / "events.jsonl"
         if not path.is_file():
-            raise ValueError(f"run={run!r}: there is no events.jsonl in it")
+            raise ValueError(f"run={run!r}: it has no events.jsonl")
         self._run = run
         self.observes = _was_told(path)
         self._left: deque[tuple[str, str]] = deque(_exchanges(path))
@@ -43,17 +43,18 @@ class Transcript(Agent):
 
     def _next(self, said: str) -> str:
         if not self._left:
-            raise AgentError(f"{self._run} has come to its end, and there is no reply to {said[:80]!r}")
+            raise AgentError(f"{self._run} has ended, and there is no reply to {said[:80]!r}")
         message, reply = self._left.popleft()
         if message != said:
             raise AgentError(
-                f"{self._run} was another conversation: it continues with {message[:80]!r}, this one with {said[:80]!r}"
+                f"{self._run} was a different conversation: it continues with {message[:80]!r}, this one with "
+                f"{said[:80]!r}"
             )
         return reply
 
 
 def _was_told(path: Path) -> bool:
-    """Whether the agent of a run was told of filler, rather than asked."""
+    """Whether the agent of a run observed filler instead of being asked it."""
     with path.open(encoding="utf-8") as lines:
         try:
             manifest = json_of(next(lines, ""))

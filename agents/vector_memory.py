@@ -1,4 +1,4 @@
-"""Long-term memory in a vector store: it keeps everything said, in passages, and recalls the nearest ones.
+"""Long-term memory in a vector store: it keeps everything that was said, in passages, and recalls the nearest ones.
 
 Works without a network and without keys: a local embedder, and an extractive core that answers by quoting what it
 recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one bounded prompt per turn. Replies depend on
@@ -60,7 +60,7 @@ _VARIANTS = ("query_rewriting", "scratchpad")
 _STORES: dict[str, type[VectorStore]] = {"sqlite": SqliteStore, "chroma": ChromaStore}
 
 _NAMES = {"local": hashing.NAME, "wordllama": wordllama.NAME}
-"""Under which names a store knows the vectors of the embedders on this machine."""
+"""The names under which a store knows the vectors of local embedders."""
 
 
 class VectorMemory(Agent):
@@ -93,13 +93,13 @@ class VectorMemory(Agent):
                 the name of an embedding model, or `python:module:callable`.
             retrieval: `vectors`, `bm25` (by the words that they share with the message), or `hybrid`, both merged.
             core: `extractive`, or a provider (or adapter) and its model, e.g. `openai:gpt-6-luna`.
-            base_url: where the API of the embedder and of the core is, if not at the provider's.
-            memories: how many passages are recalled for a message.
-            recent: how many of the newest turns the core sees word for word.
-            window: tokens of the prompt that the core gets, its reply not counted.
+            base_url: the API of the embedder and of the core, if not the provider's.
+            memories: number of passages recalled per message.
+            recent: number of newest turns that the core sees verbatim.
+            window: tokens of the core's prompt, without its reply.
             variant: `semantic`, `query_rewriting`, `scratchpad`, or `query_rewriting+scratchpad`.
-            timeout: seconds that the embedder and the core wait for an answer; if left out, as long as each does.
-            max_retries: how often each of them sends a failed request again; if left out, as often as each does.
+            timeout: seconds that the embedder and the core wait for an answer; by default, each one's own.
+            max_retries: how often each of them retries a failed request; by default, each one's own.
         """
         at_least("vector_memory", memories=(memories, 1), recent=(recent, 0), window=(window, 256))
         if store not in _STORES:
@@ -149,7 +149,7 @@ class VectorMemory(Agent):
         """Open the store in `home`."""
         self._home = home
         self._shelves = {None: self._new_shelf(home)}
-        if not self.free:  # a broken store is noticed before anything is paid for
+        if not self.free:  # notice a broken store before anything is paid for
             self.store.connect()
 
     @property
@@ -167,10 +167,10 @@ class VectorMemory(Agent):
         )
 
     def _shelf(self, user: str | None) -> Shelf:
-        """Return the store of one user, which holds nothing of anybody else."""
+        """Return the store of one user, which holds nothing from anybody else."""
         if user not in self._shelves:
             shelf = self._shelves[user] = self._new_shelf(user_folder(self._home, user))
-            if self._restored:  # leftovers of an older conversation are dropped
+            if self._restored:  # drop leftovers of an abandoned conversation
                 shelf.restored(shelf.missing(0), ())
         return self._shelves[user]
 
@@ -189,7 +189,7 @@ class VectorMemory(Agent):
         self._restored = True
 
     async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in a folder where an older one was broken off
+        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
             await self.restore(())
 
     async def observe(self, turn: Turn) -> None:
@@ -257,7 +257,7 @@ class VectorMemory(Agent):
         return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze what is remembered now; searching and answering wait until the call is made."""
+        """Freeze what is remembered now; the call then searches and answers."""
         await self._ready()
         await self._catch_up()
         state = self._shelf(message.user).state()
@@ -398,7 +398,7 @@ class _Said(NamedTuple):
     reply: Reply
     queries: Sequence[str]
     pad: str | None
-    """What it wrote for its scratchpad."""
+    """The text for its scratchpad."""
 
 
 def _wanted(message: Message) -> list[str]:
@@ -408,7 +408,7 @@ def _wanted(message: Message) -> list[str]:
 
 
 def _with(usage: Usage | None, embedded: Usage | None) -> Usage | None:
-    """Return the usage of a core, with that of the embedder beside it."""
+    """Return a core's usage, with the embedder's beside it."""
     if usage is None or embedded is None:
         return usage
     return replace(usage, besides=(*usage.besides, embedded))

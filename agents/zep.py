@@ -1,7 +1,7 @@
-"""Zep: a temporal knowledge graph in Zep's cloud; facts and episodes near to a message are given to a core model.
+"""Zep: a temporal knowledge graph in Zep's cloud; a core model gets the facts and episodes nearest to a message.
 
 Each run creates its own user and thread, and uses no other. Zep processes messages in the background; the agent waits
-for that before it searches. Times are the benchmark's. The key is read from ZEP_API_KEY. Zep charges credits, not
+for this before it searches. Times are the benchmark's. The key is read from ZEP_API_KEY. Zep charges credits, not
 tokens: a reply's usage is the core's, with an unknown price.
 """
 
@@ -38,7 +38,7 @@ _QUERY = 400
 """Characters of one query."""
 
 _UNSETTLED = 20
-"""Turns whose tasks are polled again when a run is resumed; Zep works on them in order."""
+"""Number of turns whose tasks are polled again when a run is resumed; Zep processes them in order."""
 
 _POLL = 4.0
 """The longest pause between two polls of a task, in seconds."""
@@ -117,7 +117,7 @@ class Zep(MemoryProduct):
         if len(words) == 3:
             self._user, self._graph, self._thread = words
             return
-        # The user was not recorded: it was never created, or we were killed before we could record it.
+        # The user was not recorded: either it was never created, or we were killed before we could record it.
         try:
             user = await self._client.user.lookup(user_id=self._name)
         except Exception as error:  # the client's error for a 404 is in a different module in each version
@@ -131,7 +131,7 @@ class Zep(MemoryProduct):
         write_whole(kept, f"{self._user} {self._graph} {self._thread}")
 
     async def _forget(self, user: str) -> None:
-        """Delete our user, with its graph and threads, and take another name: the old one may not be free at once."""
+        """Delete our user, with its graph and threads, and choose a new name: the old one may not be free at once."""
         await self._client.user.delete(user)
         (self._home / "thread").unlink(missing_ok=True)
         (self._home / "name").unlink()
@@ -179,11 +179,11 @@ class Zep(MemoryProduct):
             elif task.status == "failed":
                 why = task.error.message if task.error is not None else "no reason is given"
                 self._ledger.begin(self._ledger.heard[-1].turn)  # so that it is told again
-                raise AgentError(f"Zep could not work on what it was told ({why}); resume the run later")
+                raise AgentError(f"Zep failed to process a message ({why}); resume the run later")
             elif time.monotonic() > until:
                 raise AgentError(
-                    f"Zep has not worked on what it was told within patience={self._patience:g} seconds; "
-                    "resume the run later, or raise it"
+                    f"Zep did not finish processing within patience={self._patience:g} seconds; resume the run "
+                    "later, or raise patience"
                 )
             else:
                 await asyncio.sleep(pause)
@@ -208,11 +208,11 @@ class Zep(MemoryProduct):
         return question_in(message.text) or message.text
 
     def billed(self, usage: Usage | None) -> Usage | None:
-        """Leave the price unknown: Zep's charges are extra."""
+        """Leave the price unknown: Zep charges extra."""
         return None if usage is None else replace(usage, provider=None)
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the facts and episodes that Zep's search finds, in turns."""
+        """Return the facts and episodes that Zep's search finds, alternating."""
         await self.settle()
         query = sendable(query).strip()[:_QUERY]
         if not query:

@@ -1,6 +1,6 @@
 """ltm-bench measures what a conversational agent remembers.
 
-The names here are all that a scenario or an adapter needs, and the functions that run the benchmark from Python:
+The names here are everything that a scenario or an adapter needs, and the functions that run the benchmark from Python:
 
     from ltm_bench import run
 
@@ -77,14 +77,14 @@ else:
 
             return ordered
         if name in __all__ or not (name.startswith("_") or _is_room(name)):
-            from ltm_bench.plugins.matchers import short_names
+            from ltm_bench.plugins.matchers import short_name
 
-            if name in (found := short_names()):
-                return found[name]
+            if (found := short_name(name)) is not None:
+                return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def _is_room(name: str) -> bool:
-        """Whether a name is a module of this package, which is then imported instead of looking for a matcher."""
+        """Whether a name is a module of this package, to be imported instead of searched for among the matchers."""
         from pathlib import Path
 
         return any((Path(place) / each).exists() for place in __path__ for each in (name, f"{name}.py"))

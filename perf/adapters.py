@@ -2,14 +2,14 @@
 
     python -m perf.adapters [--adapters openai_chat,http] [--cells run,timeout] [--span 2k]
 
-The provider knows the right reply to every message (from a run of `perfect`), so every outcome but `correct` is a
-fault. A cell is `ok` if the following was observed, `–` if it does not apply, and otherwise says what was observed
+The provider knows the right reply to every message (from a run of `perfect`), so every outcome but `correct` is an
+error. A cell is `ok` if the following was observed, `–` if it does not apply, and otherwise says what was observed
 instead.
 
-    run       the run ends, every answer is right, and no turn was asked more than once
-    SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the run ends with the log of the undisturbed one, byte
-              for byte, and no logged turn was asked again
-    restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log, and the agent
+    run       the run ends, every answer is right, and no turn was asked more than once SIGKILL   killed at 30, 55 and
+    80 % of the log and resumed, the run ends with the log of the undisturbed one, byte for byte, and no logged turn was
+    asked again restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log,
+    and the agent
               was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory is the
               endpoint's, under the session's id; without the folder the cell requires exit 3)
     timeout   a silent provider is retried as often as configured; then the run exits with 3 and a line that says so, no
@@ -96,11 +96,11 @@ class Row:
     agent: str
     settings: tuple[str, ...] = ()
     base: str = ""
-    """Which of the server's addresses it gets as its base_url."""
+    """Which of the server's addresses it uses as its base_url."""
     narrow: tuple[str, ...] = ()
     """The settings with which a conversation outgrows its window."""
     keeps: bool = False
-    """Whether its folder is what it cannot do without."""
+    """Whether it cannot work without its folder."""
     not_for: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -162,11 +162,11 @@ class Arrival(NamedTuple):
 
 
 Trouble = Callable[[int], Fault | None]
-"""What goes wrong with a request, by its number."""
+"""The fault of each request, by its number."""
 
 
 def no_trouble(number: int) -> Fault | None:
-    """Let every request be answered."""
+    """Answer every request."""
     return None
 
 
@@ -244,7 +244,7 @@ class Wanted:
                 self.replies.append(event.reply)
 
     def turn(self, said: str) -> int | None:
-        """Return the turn that a dated message belongs to, or the prompt that `vector_memory` makes of one."""
+        """Return the turn of a dated message, or of the prompt that `vector_memory` makes from one."""
         _, new, rest = said.rpartition("# The new message, ")
         if new:
             when, _, text = rest.partition("\n")
@@ -264,7 +264,7 @@ class Wanted:
 
 @contextlib.contextmanager
 def serving() -> Iterator[Local]:
-    """Run the server for as long as the block lasts."""
+    """Run the server inside the block."""
     server = Server(("127.0.0.1", 0), BudgetServer)
     server.provider = local = Local(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -432,9 +432,7 @@ class Bench:
         if self.row.remote:
             sent = [request.body for request in self.chats()]
             return "ok" if sent and sent == self.requests[-len(sent) :] else "other requests"
-        if (
-            self.row.agent == "vector_memory"
-        ):  # its replies, which are in the log, come from nothing but its memory
+        if self.row.agent == "vector_memory":  # its replies, which are in the log, come only from its memory
             return "ok"
         calls = self.calls()
         expected = [call for call in self.asked if call[0] not in before]
@@ -503,7 +501,7 @@ class Bench:
         return "ok"
 
     def cell(self, name: str) -> str:
-        """Measure one cell; a failure to measure it is reported as the observation."""
+        """Measure one cell; report a failure to measure it as the observation."""
         if name in self.row.not_for:
             return "–"
         ways = (self.run, self.killed, self.restore, self.timeout, self.storm, self.overflow)
@@ -545,10 +543,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--adapters", default="", help="only those whose names begin so")
+    parser.add_argument("--adapters", default="", help="only adapters whose names begin like this")
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--span", default="2k")
-    parser.add_argument("--keep", action="store_true", help="leave the runs where they are, and say where")
+    parser.add_argument("--keep", action="store_true", help="keep the runs, and print their folder")
     args = parser.parse_args()
     cells = [name for name in CELLS if name == "run" or name in args.cells.split(",")]
     chosen = [row for row in ROWS if any(map(row.name.startswith, args.adapters.split(",")))]

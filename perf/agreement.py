@@ -74,7 +74,7 @@ def main() -> None:
             counts["equal"] += 1
             continue
         key = f"{each.benchmark}, {each.agent}, {each.example}"
-        why = explained.get(each.scenario, {}).get(key, "not looked at yet")
+        why = explained.get(each.scenario, {}).get(key, "not examined yet")
         counts[why.partition(":")[0]] += 1
         asked = sorted({i for i, _ in expectations(each, definition, known)})
         differing.append(
@@ -103,7 +103,7 @@ def main() -> None:
             print(f"    we say   {row['reasons'][:300]}\n    expected {str(row['expected'])[:300]}")
             for reply in row["replies"]:
                 print(f"    reply    {reply[:700]!r}")
-    kinds = ("published", "ours", "taste", "not looked at yet")
+    kinds = ("published", "ours", "taste", "not examined yet")
     print(f"\n{'scenario':<22} {'n':>5} {'equal':>6} {'share':>7}   " + "  ".join(kinds))
     for name, counts in sorted(counted.items()):
         rest = "  ".join(f"{counts[kind]:>{len(kind)}}" for kind in kinds)

@@ -1,4 +1,4 @@
-"""How often the interval of a scorer's error contains the truth: simulated runs whose scorer errs at a known rate.
+"""How often the interval of a scorer's error contains the truth, for simulated runs whose scorer errs at a known rate.
 
     python -m perf.audits [--simulations 1000] [--calibration 150]
 
@@ -52,7 +52,7 @@ class Found(NamedTuple):
 
     held: bool
     bare: bool
-    """Whether Wilson's interval for the disagreements holds the truth."""
+    """Whether Wilson's interval for the disagreements contains the truth."""
     width: float
     error: float
 
@@ -173,7 +173,7 @@ def main() -> None:
             f"{figures[2]:>6.3f} {figures[3]:>6.3f}",
             flush=True,
         )
-    print(f"all judges: {sum(f.held for f in judged)} of {len(judged)} intervals hold the truth")
+    print(f"all judges: {sum(f.held for f in judged)} of {len(judged)} intervals contain the truth")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Money: does a provider that bills for replies it never delivers bill more than `--max-cost`?
+"""Money: can a provider that bills for replies it never delivers bill more than `--max-cost`?
 
     python -m perf.billing                 # 12 seeds, some five minutes
     python -m perf.billing --seeds 3 --limit 0.10

@@ -1,4 +1,4 @@
-"""What `perfect` and `goldfish` score on the real files of public sets, all questions, in all three modes.
+"""The scores of `perfect` and `goldfish` on the real files of public sets, with all questions, in all three modes.
 
     python -m perf.ceilings factconsolidation-sh-6k=Conflict_Resolution.json locomo=locomo10.json beam-100k=chats/100K
 
@@ -54,7 +54,7 @@ MODES = {
 
 
 class Found(NamedTuple):
-    """What an agent scored."""
+    """An agent's scores."""
 
     questions: int
     figures: dict[str, float]

@@ -7,7 +7,7 @@ The agent calls a slow server on this machine, which counts its answers; each co
 in the same folder:
 
 1. with a third of the money that it needs: it must stop, and the server must not have answered more than that pays for;
-2. with enough, until half of the conversations are over: then the driver is killed (SIGKILL);
+2. with enough, until half of the conversations are finished: then the driver is killed (SIGKILL);
 3. again, to the end. Answers of the server that are not in the logs were in flight at the kill.
 
 Memory is the resident set of the driver, and of each worker's process, sampled twice a second. The driver here writes
@@ -95,7 +95,7 @@ CLUSTER = """
 
 
 def serve(latency: float, told: Connection) -> None:
-    """Answer every line after a while, and say how many there were when asked."""
+    """Answer every line after a while, and report their number on request."""
     answered = 0
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -123,7 +123,7 @@ def serve(latency: float, told: Connection) -> None:
 
 @contextmanager
 def cluster(cpus: int) -> Iterator[str]:
-    """Run a cluster of one node that counts so many processors; give its address."""
+    """Run a cluster of one node with this many processors; yield its address."""
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(CLUSTER), str(cpus)],
         stdin=subprocess.PIPE,
@@ -157,7 +157,7 @@ def resident(pid: str) -> float:
 
 
 def look(driver: int, runs: str) -> Seen:
-    """Look at the driver, and at the workers that hold one of these runs: Ray names them after the task."""
+    """Sample the driver, and the workers that execute one of these runs: Ray names them after the task."""
     workers = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -184,7 +184,7 @@ class Sweep(NamedTuple):
 def sweep(
     words: Sequence[str], folder: Path, address: str, runs: str, kill_after: int | None = None
 ) -> Sweep:
-    """Run the sweep; kill its driver once so many conversations are over."""
+    """Run the sweep; kill its driver once this many conversations are finished."""
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "perf.cluster", "--drive", *words],
@@ -238,7 +238,7 @@ class Mute:
     """Observes a sweep, and does nothing."""
 
     def begun(self, job: Job, *, already: bool) -> Observer:
-        """Hear nothing of the turns either."""
+        """Ignore the turns, too."""
         return Silent()
 
     def noted(self, job: Job, line: str) -> None:
@@ -255,7 +255,7 @@ class Mute:
 
 
 def finished(folder: Path) -> int:
-    """Return how many conversations are over."""
+    """Return the number of finished conversations."""
     return sum(is_finished(path) for path in folder.glob("reports/*/events.jsonl"))
 
 
@@ -351,7 +351,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{logged:,} replies in the logs, {made:,} answered: {made - logged} were under way and asked again"
         )
         if finished(folder) != chosen.conversations:
-            raise SystemExit(f"only {finished(folder)} of {chosen.conversations} conversations are over")
+            raise SystemExit(f"only {finished(folder)} of {chosen.conversations} conversations are finished")
         os.chdir("/")
     server.terminate()
 

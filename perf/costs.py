@@ -1,4 +1,4 @@
-"""What a long run costs with and without a prompt cache, per preset; and whether the estimate is right.
+"""The cost of a long run with and without a prompt cache, per preset; and the accuracy of the estimate.
 
     python -m perf.costs [--span 120k] [--presets gpt-4o,claude-haiku-5-5] [--real-span 32k]
 
@@ -65,9 +65,9 @@ def simulated(
     """Simulate a run.
 
     Args:
-        span: Of the run.
+        span: The run's span.
         agent: A preset or an adapter.
-        settings: Of the agent, `KEY=VALUE` each.
+        settings: The agent's settings, `KEY=VALUE` each.
         reply: Tokens of every reply.
         base_url: A compatible server for the adapter.
     """
@@ -171,9 +171,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--span", default="120k")
-    parser.add_argument("--presets", default="", help="only these; all if left out")
+    parser.add_argument("--presets", default="", help="only these presets; all by default")
     parser.add_argument(
-        "--real-span", default="32k", help="the span against the local provider; empty: not at all"
+        "--real-span",
+        default="32k",
+        help="the span of the runs against the local provider; empty to leave them out",
     )
     args = parser.parse_args()
     os.environ["NO_PROXY"] = "127.0.0.1"

@@ -110,7 +110,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--simulations", type=int, default=1000)
-    parser.add_argument("--only", default="", help="figures whose name begins so")
+    parser.add_argument("--only", default="", help="only figures whose names begin like this")
     asked = parser.parse_args()
     rng = np.random.default_rng(0)
     print(f"{'figure':<16} {'kind':<22} {'n':>5} {'coverage':>8} {'width':>6}")

@@ -50,7 +50,7 @@ class Scoring(Silent):
 
 
 class Held(NamedTuple):
-    """What a run took."""
+    """The time and memory of a run."""
 
     cpu: float
     wall: float
@@ -67,7 +67,7 @@ class Floor(NamedTuple):
 
 
 class Published(NamedTuple):
-    """What publishing a run took."""
+    """The time and memory of publishing a run."""
 
     cpu: float
     mb: float

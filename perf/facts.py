@@ -41,7 +41,7 @@ class Reader:
                 self._places[word].append(place)
 
     def about(self, question: Question) -> Sequence[int]:
-        """Return the places of the facts that share most words with a question; rare words count more."""
+        """Return the places of the facts that share the most words with a question; rare words count more."""
         weights: dict[int, float] = defaultdict(float)
         for word in words(question.text):
             for place in self._places.get(word, ()):

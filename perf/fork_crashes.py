@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from perf.crashes import command, end, start, within
+from perf.crashes.processes import command, end, start, within
 
 AGENT = '''"""Slow: answers from all that it was told, after a while; forks in an order of their own every time."""
 

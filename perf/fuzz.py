@@ -33,7 +33,7 @@ from ltm_bench.script.scenario import Example
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SLOW = 2.0
-"""Seconds of processor time that no reply may take."""
+"""Maximum seconds of processor time for a reply."""
 
 SHREDS = (
     "{ } [ ] : , \" ' ``` ```json null true NaN 1e999 -0 \\u0000 \x00 \x1b[2J \ud800 \u202e \ufeff <script> </think> "
@@ -51,7 +51,7 @@ class Place:
         self.before = before
         declined = (self.judge("I do not know.") is Outcome.CORRECT, *map(abstains, expect.right()[:1]))
         self.declining = any(declined)
-        """Whether an abstention is right here; then nonsense may be right as well."""
+        """Whether an abstention is right here; if so, nonsense may be right as well."""
 
     def judge(self, reply: str) -> Outcome:
         """Return the matcher's outcome."""
@@ -98,7 +98,7 @@ def nonsense(place: Place, dice: Dice) -> str:
 
 
 def hostile(place: Place, dice: Dice) -> str:
-    """Compose a reply that contains what a careless scorer looks for, but is no answer."""
+    """Compose a reply that contains what a careless scorer looks for, but is not an answer."""
     right, wrong = place.expect.right()[0], [each for each in place.expect.wrong() if each] or ["…"]
     every = max(wrong, key=len)
     kind = dice.integer(0, 5)

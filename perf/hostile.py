@@ -1,11 +1,12 @@
-"""Hostile files and answers: does any of them reach the last net of the command line, or hang it?
+"""Hostile files and answers: does any of them reach the command line's last resort, or hang it?
 
     python -m perf.hostile [--inputs 2000] [--seed 0] [--only zip]
 
 Every input is a valid file, bundle, configuration or provider's answer, damaged by dice: cut, bytes changed, a value in
 its JSON replaced by one of another type, size or depth, lines lost, doubled or swapped. A command that reads it is
-called in this process. It may succeed, or complain in one line; it must not end in what `ltm_bench.cli` calls its last
-net, which catches unexpected errors. The table shows how many of each kind were tried and survived, and which were not.
+called in this process. It may succeed, or complain in one line; it must not reach the handler in `ltm_bench.cli` that
+catches unexpected errors as a last resort. The table shows how many of each kind were tried and survived, and which
+were not.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from ltm_bench import cli
 from ltm_bench.adapters.testing import provider
 
 SLOW = 20.0
-"""Seconds that no command may take."""
+"""Maximum seconds of a command."""
 
 DEEP = 3_000
 
@@ -45,7 +46,7 @@ VALUES: tuple[Any, ...] = (
     [], [[]], [None], [[1, 2], [3]], {}, {"": ""}, {"matcher": []}, {"matcher": "Names", "version": 10**30}, "[" * 50,
     "x" * 100_000,
 )  # fmt: skip
-"""What a value is replaced by."""
+"""Replacements for a value."""
 
 READERS = (
     ("show", "r"), ("rescore", "r"), ("report", "r"), ("verify", "r"), ("resume", "r"), ("list", "runs"),
@@ -298,7 +299,7 @@ class Ground:
         return Attack("predictions", what, (*words, "preds.jsonl"))
 
     def reply(self) -> Attack:
-        """Make a provider answer with something else."""
+        """Make a provider answer with damaged data."""
         shutil.rmtree(self.place / "reports" / "a", ignore_errors=True)
         words = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "a")
         name = self.dice.choice(("openai_chat", "openai_responses", "anthropic_chat"))
@@ -314,7 +315,7 @@ class Ground:
 
 
 def call(place: Path, words: tuple[str, ...]) -> tuple[str, BaseException | None]:
-    """Call a command in this process; return its output, and what its last net caught."""
+    """Call a command in this process; return its output, and the error caught as a last resort."""
     caught: list[BaseException] = []
     said = io.StringIO()
 
@@ -337,7 +338,7 @@ def call(place: Path, words: tuple[str, ...]) -> tuple[str, BaseException | None
 
 
 def perform(ground: Ground, attack: Attack) -> tuple[str, BaseException | None]:
-    """Carry an attack out."""
+    """Execute an attack."""
     if attack.kind != "answer of a provider":
         return call(ground.place, attack.words)
     with provider() as server:
@@ -354,7 +355,7 @@ class Tally(NamedTuple):
 
 
 def siege(inputs: int, seed: int, only: str = "") -> Tally:
-    """Carry out so many attacks."""
+    """Execute this many attacks."""
     tried: Counter[str] = Counter()
     fallen = []
     with (

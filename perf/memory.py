@@ -30,7 +30,7 @@ from ltm_bench.log.reader import read_turns
 from perf.processes import apart, peak, spent_on
 
 LOCAL = {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-not-a-key-0123456789"}
-"""What a run needs to ask the scripted core."""
+"""The settings with which a run asks the scripted core."""
 
 VARIANTS = {
     "semantic": (),
@@ -39,7 +39,7 @@ VARIANTS = {
     "scratchpad": ("variant=scratchpad",),
     "query_rewriting+scratchpad": ("variant=query_rewriting+scratchpad",),
 }
-"""The settings of each; all but the first have the scripted core."""
+"""The settings of each variant; all but the first use the scripted core."""
 
 _LINE = re.compile(r"\[(\w+, \d+ \w+ \d+, \d\d:\d\d), .*? ago\] (User|You): (.*)")
 _NOTES_KEPT = 40
@@ -63,7 +63,7 @@ def scripted(messages: Sequence[dict[str, str]]) -> str:
 
 
 def noted(text: str) -> str:
-    """Add what a turn says of its speaker to the notes, and drop the oldest."""
+    """Add what a turn says about its speaker to the notes, and drop the oldest."""
     pad, _, turn = text.partition("\n\nUser: ")
     message = turn.rpartition("\nYou: ")[0]
     try:
@@ -77,7 +77,7 @@ def noted(text: str) -> str:
 
 
 def answered(prompt: str) -> str:
-    """Answer the new message from the passages, the notes and the turns that are shown."""
+    """Answer the new message from the passages, notes and turns shown."""
     shown, _, new = prompt.rpartition("# The new message, ")
     at, _, text = new.partition("\n")
     if not extractive.question_in(text):

@@ -29,7 +29,7 @@ MODES = {
 
 
 def serve(latency: float, told: Connection) -> None:
-    """Be the server: answer every request with a word, after some seconds."""
+    """Run the server: answer every request with a word, after some seconds."""
 
     def answer(messages: Sequence[Said]) -> str:
         time.sleep(latency)
@@ -37,7 +37,7 @@ def serve(latency: float, told: Connection) -> None:
 
     with provider(answer) as server:
         told.send(server.openai_url)
-        told.recv()  # until it is no longer needed
+        told.recv()  # until it is killed
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--span", default="120k")
-    parser.add_argument("--latency", type=float, default=1.0, help="seconds of every answer")
+    parser.add_argument("--latency", type=float, default=1.0, help="seconds per answer")
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--agent", default="openai_chat:some-model")
     args = parser.parse_args()

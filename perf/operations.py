@@ -1,4 +1,4 @@
-"""The cost of every operation of a memory, adapter by adapter, against a scripted model on this machine.
+"""The cost of a memory's operations, adapter by adapter, against a scripted model on this machine.
 
     python -m perf.operations                            # vector_memory; mem0 and langmem where they are installed
     python -m perf.operations --agents mem0 --span 32k
@@ -43,7 +43,7 @@ INSTALLED = {"mem0": "mem0", "langmem": "langmem"}
 
 
 def scripted(messages: Sequence[dict[str, Any]]) -> str:
-    """Do what a request is about: Mem0's extraction, LangMem's, or a core's answer."""
+    """Answer a request by its kind: Mem0's extraction, LangMem's, or a core's answer."""
     system, asked = str(messages[0]["content"]), str(messages[-1]["content"])
     if "## New Messages" in asked:
         said = asked.partition("## New Messages\n")[2].partition("\n\n## Observation Date")[0]
@@ -62,7 +62,7 @@ def scripted(messages: Sequence[dict[str, Any]]) -> str:
 
 
 def facts_in(said: str) -> list[str]:
-    """Return what the user says of themselves."""
+    """Return what users say about themselves."""
     return [f"User says: {fact}" for fact in re.findall(r"\b(?:My|I) [^.?\n]+\.", said)]
 
 
@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--agents", default=",".join(here))
     parser.add_argument("--span", default="8k")
     parser.add_argument("--suite", default="smoke")
-    parser.add_argument("--latency", type=float, default=0.05, help="seconds of every answer of the model")
+    parser.add_argument("--latency", type=float, default=0.05, help="seconds per answer of the model")
     args = parser.parse_args()
 
     def answer(messages: Sequence[Said]) -> str:

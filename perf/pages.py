@@ -1,4 +1,4 @@
-"""How large the pages are, and how long a browser takes to open them.
+"""The size of the pages, and the time that a browser takes to open them.
 
     python -m perf.pages                   # 2k, 120k and 500k; a comparison of 14 agents at 5 spans
 
@@ -30,7 +30,7 @@ SPANS = ("2k", "8k", "16k", "32k", "64k")
 
 
 def opening(browser: Browser | None, page: Path) -> str:
-    """Return the seconds from asking for a page to its load event."""
+    """Return the seconds from requesting a page to its load event."""
     if browser is None:
         return "no browser"
     took = []

@@ -41,10 +41,10 @@ def spent_on(
     """Run a command in a folder. Raises SystemExit if it fails.
 
     Args:
-        arguments: Of the command.
+        arguments: The command's arguments.
         folder: Where it runs.
-        program: What is run.
-        environment: Variables beside those of this process.
+        program: The program.
+        environment: Environment variables, in addition to those of this process.
     """
     command = [*program, *arguments]
     before = time.perf_counter()

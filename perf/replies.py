@@ -9,9 +9,9 @@ accept, most fitting first) and `soft` (a human might dispute it).
 
 Three figures, each with n and a 95 % interval (Wilson):
 
-- *right*: of the replies whose `fair` is `correct` alone, how many are accepted, undecided, refused (all else, partial
-  credit included);
-- *wrong*: of the replies whose `fair` holds neither `correct` nor `partial`, how many score above 0;
+- *right*: of the replies whose `fair` is only `correct`, how many are accepted, undecided, refused (everything else,
+  partial credit included);
+- *wrong*: of the replies whose `fair` contains neither `correct` nor `partial`, how many score above 0;
 - *labels*: of all that are neither `soft` nor undecided by us, how many get one of the outcomes in `fair`.
 
 `--show` prints the replies on which the verdicts differ.

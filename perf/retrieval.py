@@ -65,11 +65,11 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("The landlord raised the rent by a tenth in March.", "By how much did the landlord raise my rent?"),
     ("I always sleep with the window open, even in winter.", "Do I sleep with the window open or shut?"),
 )
-"""What was told, and a natural question about it."""
+"""A statement, and a natural question about it."""
 
 
 def distractors(count: int) -> list[str]:
-    """Return so many lines of trivia, spread over the whole bank; beyond its size, pairs of lines."""
+    """Return this many lines of trivia, spread over the whole bank; beyond its size, pairs of lines."""
     lines = [f"Q: {question} A: {answer}" for question, answer in shipped().items]
     step = 1 if count >= len(lines) else len(lines) // count
     taken = lines[::step][:count]
@@ -81,7 +81,7 @@ def distractors(count: int) -> list[str]:
 
 
 def ranks(count: int) -> list[int]:
-    """Return for every question how many passages rank before its fact, among so many distractors."""
+    """Return for every question how many passages rank before its fact, among this many distractors."""
     stored = hashing.embed([fact for fact, _ in FACTS] + distractors(count))
     scores = hashing.embed([question for _, question in FACTS]) @ stored.T
     return [int((row > row[i]).sum()) for i, row in enumerate(scores)]
@@ -93,7 +93,7 @@ def recall(found: list[int], k: int) -> float:
 
 
 async def converse(count: int) -> None:
-    """Fill the agent with so many passages of trivia, then measure turns, exactness, disk and memory."""
+    """Fill the agent with this many passages of trivia, then measure turns, exactness, disk and memory."""
     lines = distractors(count)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

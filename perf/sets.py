@@ -33,11 +33,11 @@ WORDS = (
     "remember between morning perhaps travel number bridge story butter engine before cousin listen carpet and the of "
     "to in is was that for with on my your have about could would when"
 ).split()
-"""What they talk about; each is about one token."""
+"""The words of the conversations; each is about one token."""
 
 
 def record(number: int, tokens: int) -> dict[str, Any]:
-    """Return a history of about so many tokens with its question, the same for the same number."""
+    """Return a history of about this many tokens with its question; the same number gives the same history."""
     dice = random.Random(number)
     talk = [
         [
@@ -67,7 +67,7 @@ def record(number: int, tokens: int) -> dict[str, Any]:
 
 
 def write(path: Path, histories: int, tokens: int) -> None:
-    """Write a file of so many histories."""
+    """Write a file of this many histories."""
     with path.open("w", encoding="utf-8") as file:
         for number in range(histories):
             file.write(("[" if number == 0 else ",\n") + json.dumps(record(number, tokens)))
@@ -75,14 +75,14 @@ def write(path: Path, histories: int, tokens: int) -> None:
 
 
 def read(path: Path) -> dict[str, float]:
-    """Read a file to its end in this process; return what that took."""
+    """Read a file to its end in this process; return the time and memory that it took."""
     before = time.perf_counter()
     held = contents(public_set(SUITE), path, print)
     return {"histories": held.histories, "seconds": time.perf_counter() - before, "MB": peak()}
 
 
 def told(path: Path, agent: str, histories: int, questions: str) -> dict[str, float]:
-    """Tell an agent so many histories in a run, and ask about each; return what the process took."""
+    """Tell an agent this many histories in a run, and ask about each; return the process's time and memory."""
     with tempfile.TemporaryDirectory() as folder:
         words = ("run", "--suite", SUITE, "--data", str(path), "--agent", agent, "--examples", str(histories))
         spent = spent_on([*words, "--questions", questions, "--name", "r"], Path(folder))
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--tokens", default="115k")
     parser.add_argument("--agents", default="goldfish,vector_memory")
     parser.add_argument("--told", default="5,50", help="histories that an agent is told")
-    parser.add_argument("--questions", default="in-line", help="how they are asked")
+    parser.add_argument("--questions", default="in-line", help="how to ask the questions")
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     args = parser.parse_args()
     tokens = int(float(args.tokens.removesuffix("k")) * (1000 if args.tokens.endswith("k") else 1))

@@ -1,4 +1,4 @@
-"""How long a user waits for `--help`, and for the first turn of a run to be logged.
+"""How long a user waits for `--help`, and for the first logged turn of a run.
 
 The best of many alternating measurements, since other work on the machine can only add time. The first two columns are
 with byte code, as in every call but the first after an installation; "without" sets PYTHONDONTWRITEBYTECODE, so every
@@ -27,7 +27,7 @@ FIRST_TURN = 3
 
 
 def wait(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
-    """Return seconds until a command has ended, or its first turn is logged, and how many of them it computed."""
+    """Return the seconds until a command ends, or its first turn is logged, and its CPU seconds."""
     with TemporaryDirectory() as place:
         log = Path(place) / "reports"
         began = time.perf_counter()

@@ -30,7 +30,7 @@ class SilentSweep:
     """Observes a sweep, and does nothing."""
 
     def begun(self, job: Job, *, already: bool) -> Observer:
-        """Hear nothing of the turns either."""
+        """Ignore the turns, too."""
         return Silent()
 
     def noted(self, job: Job, line: str) -> None:
@@ -41,7 +41,7 @@ class SilentSweep:
 
 
 def serve(port: "multiprocessing.Queue[int]", latency: float) -> None:
-    """Answer chat requests after a while."""
+    """Answer chat requests after the latency."""
     content = {
         "id": "c",
         "object": "chat.completion",

@@ -30,7 +30,7 @@ SCENARIOS = (
     "never_told", "hinted", "what_came_first", "tally", "contradiction", "standing_order", "forget_me", "two_users",
     "mind_your_business", "who_said_it", "revised_plan", "the_third_poem",
 )  # fmt: skip
-"""Those of our own; `infinitebench` and `swim` ask as was published."""
+"""Our own scenarios; `infinitebench` and `swim` ask as published."""
 
 IN_A_RUN = 3
 """Examples of each scenario in the standard suite."""
@@ -70,7 +70,7 @@ def opening(text: str) -> str:
 
 
 def rehearsed(name: str, seed: int, examples: int) -> list[list[Step]]:
-    """Return the steps of so many examples of one run."""
+    """Return the steps of this many examples of one run."""
     return [rehearse(Example(scenario(name), i, seed, {}), counter()) for i in range(examples)]
 
 
@@ -85,7 +85,7 @@ def wanted(steps: Sequence[Step]) -> set[Hashable]:
 
 
 def twice(name: str) -> int:
-    """Return how many answers come in two of the first examples, over ten seeds."""
+    """Return how many answers occur in two of the first examples, over ten seeds."""
     found = 0
     for seed in range(10):
         run = [wanted(steps) for steps in rehearsed(name, seed, IN_A_RUN)]

@@ -1,13 +1,14 @@
-"""Runs the groups of tests that need environments of their own, and says what ran, what skipped and how long it took.
+"""Runs the groups of tests that need their own environments, and reports what ran, what was skipped, and how long.
 
     python scripts/groups.py list
     python scripts/groups.py run [GROUP…]
     python scripts/groups.py run --after check.xml    also what `scripts/check --junitxml=check.xml` has run
     python scripts/groups.py uv                       the folder of uv, which is installed if it has to be
 
-`scripts/groups.toml` has the groups. Needs Python alone: uv is taken from the PATH, else from PyPI. A group that did
-not run, ran no test, or skipped one is a failure; so is a test that skipped in every environment, and an adapter of
-which no test says what scripts/ran.py asks. A group whose version of Python is not on this machine is left out.
+`scripts/groups.toml` defines the groups. Needs only Python: uv comes from the PATH, else from PyPI. A group that did
+not run, ran no test, or skipped one is a failure; so is a test that was skipped in every environment, and an adapter
+without the test results that scripts/ran.py requires. A group whose version of Python is not on this machine is left
+out.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ FOLDER = ROOT / ".groups"
 """Environments and reports."""
 
 FIND = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
-"""Fails where there is no such module. It imports nothing: the weights are in a module that cannot be imported."""
+"""Fails if there is no such module. Imports nothing: the weights are in a module that cannot be imported."""
 
 SAID = 30
-"""Lines that are shown of a step that failed."""
+"""Lines shown of a failed step."""
 
 REASON = 300
-"""Letters of what a step said that stand in its error."""
+"""Maximum characters of a step's output in its error."""
 
 PAUSES = (5.0, 30.0)
-"""Seconds before something is fetched again: a registry may be out of breath."""
+"""Seconds before a download is retried: a registry may be overloaded."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +72,19 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is in scripts/groups.toml."""
+    """The content of scripts/groups.toml."""
 
     groups: Mapping[str, Group]
     modules: tuple[str, ...]
-    """To be found where `scripts/check` runs."""
+    """Modules that must exist where `scripts/check` runs."""
     left_out: Mapping[str, str]
-    """Extras that nothing installs, and why."""
+    """Extras that no group installs, and why."""
     skips: Mapping[str, str]
-    """Parts of reasons for which a test may skip everywhere, and why."""
+    """Parts of reasons for which a test may be skipped everywhere, and why."""
 
 
 class Wrong(Exception):
-    """A plan that cannot be read, or a step of a group that failed; said in one line."""
+    """A plan cannot be read, or a step of a group failed; the message is one line."""
 
 
 def read_plan(path: Path = PLAN) -> Plan:
@@ -109,19 +110,19 @@ def read_plan(path: Path = PLAN) -> Plan:
 
 
 class Steps:
-    """Carries out the commands of a group, all of them within its time."""
+    """Executes the commands of a group within its time."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._until = time.monotonic() + seconds
 
     def run(self, what: str, words: Sequence[object], environment: Mapping[str, str]) -> None:
-        """Run one command, and show what it prints as it comes. Raises Wrong where it fails, or is not over in time.
+        """Run one command, and show its output as it comes. Raises Wrong if it fails, or takes too long.
 
         Args:
-            what: What it is, for the error.
-            words: The command; each is turned into a text.
-            environment: Its environment.
+            what: A description of the command, for the error.
+            words: The command's words; each is converted to text.
+            environment: The environment variables.
         """
         code, _ = self._carry_out(what, words, environment, None)
         if code:
@@ -135,14 +136,14 @@ class Steps:
                 return
             print("\n".join(said.splitlines()[-SAID:]), file=sys.stderr, flush=True)
             if pause is None:
-                raise Wrong(f"its environment could not be made: {what}: {reason(said) or f'code {code}'}")
-            print(f"{what}: failed; once more in {pause:g} seconds", file=sys.stderr, flush=True)
+                raise Wrong(f"its environment could not be created: {what}: {reason(said) or f'code {code}'}")
+            print(f"{what}: failed; retrying in {pause:g} seconds", file=sys.stderr, flush=True)
             time.sleep(pause)
 
     def _carry_out(
         self, what: str, words: Sequence[object], environment: Mapping[str, str], output: int | None
     ) -> tuple[int, str]:
-        """Run a command; return its code, and what it printed if that is not shown."""
+        """Run a command; return its code, and its output if that is not shown."""
         try:
             process = subprocess.Popen(
                 [str(word) for word in words],
@@ -151,7 +152,7 @@ class Steps:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=None if output is None else subprocess.STDOUT,
-                start_new_session=True,  # with all that it starts, it can be ended
+                start_new_session=True,  # so that it can be ended with everything that it starts
             )
         except OSError as error:
             raise Wrong(f"{what}: {words[0]}: {error.strerror}") from error
@@ -159,20 +160,20 @@ class Steps:
             try:
                 said, _ = process.communicate(timeout=max(self._until - time.monotonic(), 0.1))
             except subprocess.TimeoutExpired:
-                raise Wrong(f"{what}: broken off after {self._seconds / 60:.3g} minutes") from None
+                raise Wrong(f"{what}: stopped after {self._seconds / 60:.3g} minutes") from None
             finally:
                 _end(process)
         return process.returncode, (said or b"").decode("utf-8", "replace").rstrip()
 
 
 def reason(said: str) -> str:
-    """Return what a command complained of, in one line: uv draws its errors as trees."""
+    """Return a command's error in one line: uv draws its errors as trees."""
     lines = [line.strip(" \t│╰─▶×") for line in said.splitlines()]
     return " ".join(line for line in lines if line)[-REASON:]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command and all that it has started."""
+    """End a command and everything that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -180,7 +181,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def find_python(version: str) -> str | None:
-    """Return a Python of this version, such as 3.12, on the PATH or of pyenv's; the one that runs this for ""."""
+    """Return a Python of this version, such as 3.12, from the PATH or pyenv; for "", the one that runs this."""
     if not version:
         return sys.executable
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
@@ -188,14 +189,14 @@ def find_python(version: str) -> str | None:
         shutil.which(f"python{version}"),
         *sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}")),
     ]
-    for each in found:  # on the PATH may be one of pyenv's links, which leads nowhere
+    for each in found:  # the one on the PATH may be one of pyenv's shims, which fails
         if each and subprocess.run([each, "-c", ""], capture_output=True, check=False).returncode == 0:
             return str(each)
     return None
 
 
 def make_environment(group: Group, python: str, steps: Steps, uv: str, folder: Path) -> dict[str, str]:
-    """Make the group's environments, and return the variables with which its tests run. Raises Wrong."""
+    """Create the group's environments, and return the variables with which its tests run. Raises Wrong."""
     home = folder / group.name
     shutil.rmtree(home, ignore_errors=True)
     outer = {
@@ -234,14 +235,14 @@ def _install(
 
 
 def tools() -> list[str]:
-    """Return the development tools that every group needs: pytest and its plugins, as pyproject.toml has them."""
+    """Return the development tools that every group needs: pytest and its plugins, as listed in pyproject.toml."""
     content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wanted = content["project"]["optional-dependencies"]["dev"]
     return [each for each in wanted if each.startswith(("pytest", "hypothesis"))]
 
 
 def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER, left: float = math.inf) -> Result:
-    """Make a group's environment and run its tests, within its time and the seconds that are left for all groups."""
+    """Create a group's environment and run its tests, within its time and the seconds left for all groups."""
     began = time.monotonic()
     steps, report = Steps(min(group.minutes * 60, left)), folder / f"{group.name}.xml"
     report.unlink(missing_ok=True)
@@ -281,7 +282,7 @@ def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER, left: fl
 
 
 def checked(path: Path, plan: Plan) -> Result:
-    """Return what `scripts/check` has run, and whether nothing was missing there."""
+    """Return what `scripts/check` ran, and whether anything was missing there."""
     result = Result("check", ran.read_cases(path), ran.read_seconds(path))
     if not result.ran:
         result.problems.append(f"{path}: no test ran")
@@ -290,12 +291,12 @@ def checked(path: Path, plan: Plan) -> Result:
     for module in plan.modules:
         done = subprocess.run([python, "-c", FIND, module], capture_output=True, check=False)
         if done.returncode:
-            result.problems.append(f"there is no module {module}, so the tests that need it skipped")
+            result.problems.append(f"there is no module {module}, so the tests that need it were skipped")
     return result
 
 
 def find_uv(folder: Path = FOLDER) -> str:
-    """Return uv: the one on the PATH, else one that is installed from PyPI. Raises Wrong."""
+    """Return uv: the one on the PATH, else one installed from PyPI. Raises Wrong."""
     place = folder / "uv"
     if found := shutil.which("uv") or shutil.which("uv", path=place / "bin"):
         return found
@@ -324,7 +325,7 @@ def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = m
 
 
 def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
-    """Print what all environments together say of the adapters and of skipped tests; add what is wrong with it."""
+    """Print what all environments together show about the adapters and skipped tests; add what is wrong."""
     left_out = [each.name for each in results if each.left_out]
     allowed = [*plan.skips, *(f"ltm-bench[{name}]" for name in left_out)]
     adapters = sorted(path.stem for path in (ROOT / "agents").glob("[!_.]*.py"))
@@ -338,17 +339,19 @@ def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Carry out what was typed."""
+    """Parse and execute the command line."""
     parser = argparse.ArgumentParser(prog="scripts/groups.py", description=(__doc__ or "").partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="name the groups")
-    commands.add_parser("uv", help="print the folder of uv, which is installed if it has to be")
+    commands.add_parser("uv", help="print the folder of uv, which is installed if necessary")
     runs = commands.add_parser("run", help="run groups; all of them unless some are named")
     runs.add_argument("names", nargs="*", metavar="GROUP")
     runs.add_argument(
-        "--after", type=Path, metavar="XML", help="what scripts/check has written with --junitxml"
+        "--after", type=Path, metavar="XML", help="the report that scripts/check wrote with --junitxml"
     )
-    runs.add_argument("--minutes", type=float, default=math.inf, help="for all groups; unlimited if left out")
+    runs.add_argument(
+        "--minutes", type=float, default=math.inf, help="time for all groups; unlimited by default"
+    )
     typed: Any = parser.parse_args(words)
     try:
         plan = read_plan()

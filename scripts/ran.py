@@ -1,4 +1,4 @@
-"""What has run: the cases in pytest's reports, which of them ran nowhere, and the tables at the end of CI."""
+"""What ran: the cases in pytest's reports, the ones that ran nowhere, and the tables at the end of CI."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 COLUMNS = ("conformance", "2k run", "resume after SIGKILL", "restore", "forget", "two users", "fork")
-"""What the tests of adapters say of each, as properties: `record_property("mem0", "forget: yes")`."""
+"""What the tests show about each adapter, as properties: `record_property("mem0", "forget: yes")`."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A test that ran or skipped."""
+    """A test that ran or was skipped."""
 
     file: str
     """The dotted name of its module."""
     name: str
-    """Empty where a whole file skipped."""
+    """Empty if a whole file was skipped."""
     skipped: str | None = None
-    """Why it skipped."""
+    """Why it was skipped."""
     failed: bool = False
     said: tuple[tuple[str, str], ...] = ()
     """Its properties, each a name and a value."""
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Read what pytest wrote with --junitxml; nothing where it wrote nothing."""
+    """Read what pytest wrote with --junitxml; return nothing if it wrote nothing."""
     if not path.exists():
         return []
     cases = []
@@ -36,7 +36,7 @@ def read_cases(path: Path) -> list[Case]:
         skip = case.find("skipped")
         failed = case.find("failure") is not None or case.find("error") is not None
         file, name = case.get("classname", ""), case.get("name", "")
-        if not file:  # the whole file skipped while it was read
+        if not file:  # the whole file was skipped on import
             file, name = name, ""
         why = None if skip is None else (skip.get("message") or skip.text or "no reason given")
         said = tuple((each.get("name", ""), each.get("value", "")) for each in case.iter("property"))
@@ -52,28 +52,28 @@ def read_seconds(path: Path) -> float:
 
 @dataclass
 class Result:
-    """What became of `scripts/check` or of a group."""
+    """The result of `scripts/check` or of a group."""
 
     name: str
     cases: Sequence[Case] = ()
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list)
     left_out: str = ""
-    """Why it cannot run on this machine, which is no failure."""
+    """Why it cannot run on this machine, which is not a failure."""
 
     @property
     def ran(self) -> int:
-        """Tests that were carried out."""
+        """Number of tests that ran."""
         return sum(each.skipped is None for each in self.cases)
 
     @property
     def skipped(self) -> int:
-        """Tests that skipped."""
+        """Number of skipped tests."""
         return len(self.cases) - self.ran
 
 
 def unexpected(cases: Iterable[Case], allowed: Iterable[str]) -> list[Case]:
-    """Return the tests that skipped for a reason that has none of the allowed parts."""
+    """Return the tests that were skipped for a reason without any of the allowed parts."""
     parts = list(allowed)
     return [
         each for each in cases if each.skipped is not None and not any(part in each.skipped for part in parts)
@@ -81,7 +81,7 @@ def unexpected(cases: Iterable[Case], allowed: Iterable[str]) -> list[Case]:
 
 
 def skipped_everywhere(results: Sequence[Result]) -> list[Case]:
-    """Return the tests that skipped wherever they were, each once; a file that skipped whole is one."""
+    """Return the tests that were skipped everywhere, each once; a wholly skipped file counts as one."""
     ran = {(each.file, each.name) for result in results for each in result.cases if each.skipped is None}
     files = {file for file, _ in ran}
     skipped = {
@@ -109,13 +109,13 @@ def table(results: Sequence[Result]) -> str:
 
 
 def reasons(cases: Iterable[Case]) -> str:
-    """Return how many tests skipped for which reason, a line each."""
+    """Return how many tests were skipped for each reason, one line each."""
     counted = Counter(each.skipped for each in cases)
     return "\n".join(f"{count:>5}  {why}" for why, count in counted.most_common())
 
 
 def said_of(results: Sequence[Result]) -> dict[tuple[str, str], str]:
-    """Return what tests that passed say of adapters, by the adapter and the column."""
+    """Return what passed tests show about adapters, by adapter and column."""
     found = {}
     for result in results:
         for case in result.cases:
@@ -127,9 +127,9 @@ def said_of(results: Sequence[Result]) -> dict[tuple[str, str], str]:
 
 
 def untold(adapters: Sequence[str], said: Mapping[tuple[str, str], str]) -> list[str]:
-    """Return what no test has said, a line each."""
+    """Return what no test has shown, one line each."""
     return [
-        f"no test that passed says of the adapter {adapter}: {column}"
+        f"no passed test covers, for the adapter {adapter}: {column}"
         for adapter in adapters
         for column in COLUMNS
         if (adapter, column) not in said
@@ -137,7 +137,7 @@ def untold(adapters: Sequence[str], said: Mapping[tuple[str, str], str]) -> list
 
 
 def adapters_table(adapters: Sequence[str], said: Mapping[tuple[str, str], str]) -> str:
-    """Return what tests said of the adapters, in Markdown."""
+    """Return what the tests showed about the adapters, in Markdown."""
     rows = [
         [f"`{adapter}`", *(said.get((adapter, column), "not tested") for column in COLUMNS)]
         for adapter in adapters
@@ -147,7 +147,7 @@ def adapters_table(adapters: Sequence[str], said: Mapping[tuple[str, str], str])
 
 
 def totals(results: Sequence[Result]) -> str:
-    """Return how many tests passed, failed, and skipped everywhere, each counted once."""
+    """Return how many tests passed, failed, and were skipped everywhere, each counted once."""
     ran: dict[tuple[str, str], bool] = {}
     for result in results:
         for each in result.cases:

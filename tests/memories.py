@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ltm_bench.adapters.testing import Calls
+from ltm_bench.adapters.testing.remembering import call, nearest, newest, told_before
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.plugins.agents import make_agent
@@ -90,7 +91,7 @@ def conversations(folder: Path, adapter: str, **usual: object) -> Iterator[Open]
 
 
 def model(messages: Sequence[dict[str, str]]) -> str:
-    """Do what the request is about: Mem0's extraction, LangMem's, Graphiti's, or a core's answer."""
+    """Do what the request is about: Mem0's extraction, LangMem's, Graphiti's, Cognee's, or a core's answer."""
     system, asked = messages[0]["content"], messages[-1]["content"]
     if "## New Messages" in asked:
         facts = facts_in(asked.partition("## New Messages\n")[2].partition("\n\n## Observation Date")[0])
@@ -108,6 +109,8 @@ def model(messages: Sequence[dict[str, str]]) -> str:
         )
     if system.startswith(("You are an entity extraction", "You are an expert fact extractor")):
         return graph(asked, entities="entity extraction" in system)
+    if system.startswith(("You are a top-tier algorithm", "Summarize the chunk")):
+        return cognee_graph(asked, summary=system.startswith("Summarize"))
     if "Do not escape unicode" in system:
         return json.dumps(NOTHING)
     return answer(asked)
@@ -124,7 +127,6 @@ def graph(asked: str, *, entities: bool) -> str:
     """Return what Graphiti extracts from a message: its entities, or the facts about them."""
     said = re.findall(r"<CURRENT[ _]MESSAGE>(.*?)</CURRENT[ _]MESSAGE>", asked, re.DOTALL)[-1]
     facts = facts_in(said.partition("Assistant:")[0])
-    # The longest word of each: FalkorDB Lite 0.11.0 crashes when it looks up a stop word ("these").
     things = [max(re.findall(r"\w+", fact.partition(":")[2]), key=len) for fact in facts]
     if entities:
         return json.dumps(
@@ -135,6 +137,29 @@ def graph(asked: str, *, entities: bool) -> str:
         {**edge, "target_entity_name": thing, "fact": fact} for thing, fact in zip(things, facts, strict=True)
     ]
     return json.dumps({"edges": edges})
+
+
+def cognee_graph(asked: str, *, summary: bool) -> str:
+    """Return what Cognee extracts from a passage: its summary, or the entities and the facts about them."""
+    facts = facts_in(asked.partition("User:")[2].partition("Assistant:")[0])
+    if summary:
+        return json.dumps(
+            {"summary": " ".join(facts) or "Nothing of note.", "description": "A conversation."}
+        )
+    user = {"id": "user", "name": "User", "type": "Person", "description": "Who speaks."}
+    nodes, edges = [user], []
+    for fact in facts:
+        thing = max(re.findall(r"\w+", fact.partition(":")[2]), key=len)
+        nodes.append({"id": thing, "name": thing, "type": "Thing", "description": fact})
+        edges.append(
+            {
+                "source_node_id": "user",
+                "target_node_id": thing,
+                "relationship_name": "says",
+                "description": fact,
+            }
+        )
+    return json.dumps({"nodes": nodes, "edges": edges})
 
 
 def facts_in(said: str) -> list[str]:
@@ -152,3 +177,24 @@ def answer(prompt: str) -> str:
 
 def _words(text: str) -> set[str]:
     return {word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", text).lower()) if len(word) > 4}
+
+
+def keep_graph(messages: Sequence[dict[str, str]]) -> str:
+    """Use the tools of MCP's reference memory server: keep the user's sentences as observations, or quote from them.
+
+    What the graph does not say is quoted from the conversation.
+    """
+    asked, answers = newest(messages)
+    told = facts_in(asked)
+    if not answers and (told or "?" in asked):
+        return call("open_nodes", names=["User"])
+    if "?" in asked:
+        kept = [each for entity in json.loads(answers[0])["entities"] for each in entity["observations"]]
+        return nearest(asked, [*kept, *told_before(messages)])
+    if len(answers) == 1 and told:
+        if json.loads(answers[0])["entities"]:
+            return call("add_observations", observations=[{"entityName": "User", "contents": told}])
+        return call(
+            "create_entities", entities=[{"name": "User", "entityType": "person", "observations": told}]
+        )
+    return "Noted."

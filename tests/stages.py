@@ -8,6 +8,7 @@ import contextlib
 import gc
 import inspect
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,14 +22,16 @@ import pytest
 from ltm_bench.adapters.testing import Failing, Provider, keep_files, provider, quote
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn
+from ltm_bench.plan.presets import presets
+from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import model
+    from tests.memories import keep_graph, model
     from tests.notes import keep_notes
     from tests.products import Call, Letta, Product, Zep, serving
 else:
-    from memories import model
+    from memories import keep_graph, model
     from notes import keep_notes
     from products import Call, Letta, Product, Zep, serving
 
@@ -157,6 +160,19 @@ def mcp(place: Place) -> Iterator[Stage]:
         yield Stage("mcp", settings, server)
 
 
+@stage("mcp_memory")
+def mcp_memory(place: Place) -> Iterator[Stage]:
+    """The preset, with the reference server of MCP, which the core uses as it likes."""
+    place.needs("mcp", "mcp")
+    program = os.environ.get("LTM_BENCH_MCP_MEMORY")
+    if program is None:
+        pytest.skip("no MCP memory server: set LTM_BENCH_MCP_MEMORY (CONTRIBUTING.md, Groups)")
+    with provider(keep_graph) as server:
+        own = {"core": "openai:some-model", "base_url": server.openai_url, "command": program}
+        usual = presets(config_folders())["mcp_memory"].settings
+        yield Stage("mcp", {**usual, **own, "timeout": 3.0, "max_retries": 0}, server)
+
+
 @stage("mem0")
 def mem0(place: Place) -> Iterator[Stage]:
     place.needs("mem0", "mem0")
@@ -185,6 +201,16 @@ def graphiti(place: Place) -> Iterator[Stage]:
             warnings.filterwarnings("ignore", r"coroutine '\w+_search' was never awaited", RuntimeWarning)
             yield Stage("graphiti", {**settings, **QUICK}, server)
             gc.collect()
+
+
+@stage("cognee")
+def cognee(place: Place) -> Iterator[Stage]:
+    python = os.environ.get("LTM_BENCH_COGNEE")
+    if not python:
+        pytest.skip("needs LTM_BENCH_COGNEE: a Python that has cognee==1.6.5")
+    with provider(model) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "recent": 0}
+        yield Stage("cognee", {**settings, "python": python, **QUICK}, server)
 
 
 @stage("langmem")

@@ -186,10 +186,10 @@ def test_a_group_whose_tests_ran_is_in_order(groups: ModuleType, place: Path) ->
         ({"select": "right or test_skips"}, "test_skips skipped: needs the extra: nothing"),
         (
             {"packages": ("missing==1",)},
-            "its environment could not be made: installing ltm-bench missing==1: "
+            "its environment could not be created: installing ltm-bench missing==1: "
             "No solution found: Because there is no missing==1, all is lost.",
         ),
-        ({"packages": ("hangs==1",), "minutes": 0.02}, "hangs==1: broken off after 0.02 minutes"),
+        ({"packages": ("hangs==1",), "minutes": 0.02}, "hangs==1: stopped after 0.02 minutes"),
         ({"modules": ("no_such_module",)}, "finding the module no_such_module: ended with code 1"),
     ],
 )
@@ -274,7 +274,7 @@ def test_an_adapter_of_which_a_column_is_told_by_no_test_that_passed_is_a_proble
     case = groups.ran.Case
     cases = [case("a", "one", said=said[:-1]), case("a", "two", failed=True, said=said)]
     told = groups.ran.said_of([groups.Result("check", cases)])
-    assert groups.ran.untold(["mem0"], told) == ["no test that passed says of the adapter mem0: fork"]
+    assert groups.ran.untold(["mem0"], told) == ["no passed test covers, for the adapter mem0: fork"]
     assert groups.ran.adapters_table(["mem0"], told).endswith("| yes | yes | yes | not tested |")
 
 

@@ -37,15 +37,15 @@ By module:
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
 - `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold. `compaction`:
-  `Compacted`, a reply with what a provider has put in place of everything before it.
+  `Compacted`, a reply with the provider's summary of everything before it.
 - `http`: a shared client that times its attempts, bounds answers in time and size, and can cache them;
   `retrying`.
-- `json_of` reads JSON that somebody else wrote, and raises nothing but ValueError.
+- `json_of` reads untrusted JSON, and raises only ValueError.
 - `read_key` reads a key from the environment, and `scrubbed` removes all known keys from a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
-- `embeddings`: embedders by name; `hashing` is the local one, without a model, `wordllama` one with static embeddings.
+- `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
 - `passages`, `vector_store`: turns cut into passages, and a store of them; `sqlite_store` ranks them exactly,
-  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `shelf`: everything that a memory holds about one
+  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `shelf`: everything that a memory holds for one
   user.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
@@ -53,7 +53,7 @@ By module:
 - `operations`: `operating`, which reports how long a memory writes, retrieves and answers, and its usage.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function or callable object as an agent.
-- `folder_journal`: files that a memory keeps, and how every turn changed them.
+- `folder_journal`: a memory's files, and how every turn changed them.
 - `mcp_server`: an MCP server and its tools.
 - `templates`: JSON requests to unknown tools, and their answers.
 - `subjects`: `is_about`, whether a text is about something, by its words.
@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.keys import read_key, scrubbed
     from ltm_bench.core.limits import json_of
     from ltm_bench.core.pricing import provider_at
-    from ltm_bench.core.tokens import Counter, counter
+    from ltm_bench.core.tokens import Counter, counter, keep_table
     from ltm_bench.plugins.agents import agent_class, make_agent
     from ltm_bench.plugins.functions import FunctionAgent
 else:
@@ -145,7 +145,7 @@ else:
             "ltm_bench.core.clock": "stamp",
             "ltm_bench.core.errors": "ConfigError LtmBenchError",
             "ltm_bench.core.pricing": "provider_at",
-            "ltm_bench.core.tokens": "Counter counter",
+            "ltm_bench.core.tokens": "Counter counter keep_table",
             "ltm_bench.plugins.agents": "agent_class make_agent",
             "ltm_bench.plugins.functions": "FunctionAgent",
         }.items()
@@ -233,6 +233,7 @@ __all__ = [
     "is_local",
     "items_in",
     "json_of",
+    "keep_table",
     "make_agent",
     "name_in",
     "need",

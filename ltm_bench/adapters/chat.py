@@ -73,7 +73,7 @@ class ChatModel(Agent):
             max_output: Maximum tokens of one reply, reserved in the window.
             ratio: The model's tokens per token of our counter, at worst.
             truncate: How to fit a conversation that outgrows the window (see `Window`).
-            keep: The share of the window still in use after turns were dropped.
+            keep: The share of the window that stays in use after turns are dropped.
         """
         self.endpoint = endpoint
         self.connections = endpoint.connections
@@ -194,7 +194,7 @@ class SdkChatModel(ChatModel):
     lists_models: bool = True
     """Whether the server's list of models is complete."""
     compact_at: int | None = None
-    """Tokens of a prompt from which on the provider compacts it; None: never."""
+    """Prompt tokens above which the provider compacts the conversation; None: never."""
     _compactions: Compactions | None = None
 
     async def request(self, client: Any, prompt: Prompt, use: ToolUse | None = None) -> Any:
@@ -228,7 +228,7 @@ class SdkChatModel(ChatModel):
             self._compactions = Compactions(home / "compactions.jsonl")
 
     def compact(self, at: int | None) -> None:
-        """Have the provider compact the conversation. Raises ConfigError where the window could be too small for it."""
+        """Have the provider compact the conversation. Raises ConfigError if the window could be too small for that."""
         if at is None:
             return
         least = int(at * self._ratio) + self._max_output
@@ -240,7 +240,7 @@ class SdkChatModel(ChatModel):
         self.compact_at = at
 
     async def reply(self, message: Message) -> Reply:
-        """Send the conversation with this message at its end. Where that fails, nothing of it is remembered."""
+        """Send the conversation with this message at its end. If that fails, neither is remembered."""
         reply = await super().reply(message)
         if self._compactions is None:
             return reply
@@ -248,18 +248,18 @@ class SdkChatModel(ChatModel):
         return Reply(reply.text, reply.usage, reply.finish)
 
     async def observe(self, turn: Turn) -> None:
-        """Remember a turn as if it had been answered here; as it was, if it was."""
+        """Remember a turn as if it had been answered here; if it was, exactly as it was."""
         self.take(turn.message, turn.reply if self._compactions is None else self._compactions.found(turn))
 
     def reserve(self, message: Message) -> Usage:
-        """Return the most that replying can use; the provider may have to read all of it twice to compact it."""
+        """Return the most that a reply can use; to compact the conversation, the provider may read all of it twice."""
         most = super().reserve(message)
         if self.compact_at is None or most.prompt < self.compact_at:
             return most
         return most + replace(most, output=SUMMARY)
 
     def usage_model(self) -> UsageModel | None:
-        """Return what a simulation needs; None where the provider compacts, to a length that nobody knows before."""
+        """Return what a simulation needs; None if the provider compacts, to an unpredictable length."""
         return super().usage_model() if self.compact_at is None else None
 
     def _connect(self, endpoint: Endpoint) -> Any:
@@ -332,7 +332,7 @@ class SdkChatModel(ChatModel):
                 return [Finding(False, str(endpoint.explain(error)))]
 
     async def _found_on(self, client: Any, endpoint: Endpoint) -> Finding:
-        """Look the model up in the server's list; if there is no list, ask the model for one reply."""
+        """Look up the model in the server's list; if there is no list, ask the model for one reply."""
         try:
             known = [str(each.id) async for each in client.models.list()]
         except (self.sdk_error, ValueError, AttributeError, TypeError):

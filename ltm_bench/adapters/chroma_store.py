@@ -42,7 +42,7 @@ class Indexed(Held):
     store: ChromaStore
 
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
+        """Return the passages nearest to a vector, nearest first, ties in conversation order."""
         if not self.size:
             return []
         grown = self.size < len(self.store.passages)
@@ -71,7 +71,7 @@ class ChromaStore(VectorStore):
         """Set the folder. Raises ConfigError if Chroma is not installed."""
         super().open(home)
         with extra("chroma", wanted_by="agent vector_memory, store=chroma"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it says about its own dependencies helps nobody here
+            warnings.simplefilter("ignore")  # Chroma's message about its own dependencies helps nobody here
             import chromadb  # noqa: F401  # is it there?
 
     def connect(self) -> Collection:

@@ -1,8 +1,8 @@
-"""Compaction: a provider replaces what a conversation has come to by something shorter, while it replies.
+"""Compaction: while it replies, a provider replaces the conversation so far by something shorter.
 
-What it puts there comes with the reply, in the provider's own form, and goes back with every later request: it is all
-that the model still has of what was before. The run's log has the text of a reply and no more, so it is kept in a file
-beside it.
+The replacement comes with the reply, in the provider's own form, and is sent back with every later request: it is all
+that the model still has of the older conversation. The run's log holds only the text of a reply, so the replacement is
+kept in a separate file.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Message, Reply, Turn
 
 SUMMARY = 20_000
-"""The most tokens that what a provider writes in place of a conversation is taken to have; none of them says."""
+"""Assumed maximum tokens of a replacement; no provider states one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted(Reply):
-    """A reply for which the provider has put something shorter in place of all that was before it."""
+    """A reply with which the provider replaced everything before it by something shorter."""
 
     said: tuple[Mapping[str, Any], ...] = ()
-    """The reply as it is sent back: messages in the provider's form, what stands for everything older among them."""
+    """The reply as it is sent back: messages in the provider's form, including the replacement for everything older."""
     tokens: int = 0
-    """About how many these are, as our counter has them."""
+    """Their approximate length, by our counter."""
 
 
 class Compactions:
-    """What was put in place of a conversation, and by which turns; in a file, so that a run can be resumed."""
+    """The replacements and the turns that they came with; in a file, so that a run can be resumed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -45,7 +45,7 @@ class Compactions:
                 continue
 
     def note(self, message: Message, reply: Reply) -> None:
-        """Write down what came with a reply, if anything did."""
+        """Record the replacement that came with a reply, if any."""
         if isinstance(reply, Compacted):
             turn = fingerprint(Turn(message, reply))
             self._kept[turn] = (reply.said, reply.tokens)
@@ -53,7 +53,7 @@ class Compactions:
                 file.write(json.dumps([turn, reply.said, reply.tokens]) + "\n")
 
     def found(self, turn: Turn) -> Reply:
-        """Return a turn's reply with what came with it, if that is known."""
+        """Return a turn's reply with its replacement, if there was one."""
         kept = self._kept.get(fingerprint(turn)) if turn.answered == "agent" and self._kept else None
         if kept is None:
             return turn.reply

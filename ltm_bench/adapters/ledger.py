@@ -77,7 +77,7 @@ class Ledger:
     def finish(self, turn: Turn, data: Any = None, *, with_it: Sequence[Turn] = ()) -> None:
         """Record that the memory has heard this turn, and those before it that it heard in the same call.
 
-        For those the ledger has no data: what the adapter wants to know stands with the last one.
+        For the earlier ones the ledger has no data: the adapter's data goes with the last one.
         """
         together = [Heard(each.message.turn, fingerprint(each)) for each in with_it]
         together.append(Heard(turn.message.turn, fingerprint(turn), data))

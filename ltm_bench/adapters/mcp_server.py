@@ -38,10 +38,10 @@ class Address:
         return scrubbed(self.url or self.command)
 
     async def transport(self, home: Path, stack: AsyncExitStack) -> Any:
-        """Return the client's transport; {home} in a command stands for the folder where its process keeps files.
+        """Return the client's transport; {home} in a command is replaced by the folder where its process keeps files.
 
         Args:
-            home: That folder; a log of the process's other output stands beside it.
+            home: That folder; a log of the process's other output is kept beside it.
             stack: Closes what is opened here.
         """
         if self.url:
@@ -82,7 +82,7 @@ class McpServer:
         try:
             async with asyncio.timeout(_STARTING):
                 await asyncio.shield(ready)
-        except Exception as error:  # whatever its library, its process or its network raises
+        except Exception as error:  # its library, process or network can raise anything
             await self.stop()
             raise self._failed("cannot be reached", error) from error
         except BaseException:  # interrupted: leave nothing running
@@ -160,6 +160,6 @@ class McpTools(Toolbox):
         return self._server.tools
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Have the server carry out a call."""
+        """Have the server execute a call."""
         answer, _ = await self._server.call(name, arguments)
         return answer

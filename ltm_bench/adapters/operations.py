@@ -4,8 +4,8 @@
         found = await self.search(message.text)
         done.used(usage)
 
-Operations do not overlap. An adapter that marks none counts as doing one thing: `write` when it observes, `answer` when
-it replies. Waiting for indexers (`Agent.settle`) is timed by the benchmark.
+Operations do not overlap. For an adapter that reports none, observing a turn counts as one `write` and replying as one
+`answer`. Waiting for indexers (`Agent.settle`) is timed by the benchmark.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class MemoryProduct(Agent):
         return replace(reply, usage=self.billed(reply.usage))
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Look up what the product finds now, and freeze the core's prompt; the product hears of nothing."""
+        """Look up what the product finds now, and freeze the core's prompt; the product is told nothing."""
         await self._ready()
         prompt = await self._looked_up(message)
         billed = self.billed_apart()

@@ -32,7 +32,7 @@ class Scanned(Held):
     """One row per passage."""
 
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
+        """Return the passages nearest to a vector, nearest first, ties in conversation order."""
         import numpy as np
 
         count = self.size
@@ -66,7 +66,7 @@ class SqliteStore(VectorStore):
         """Return the open file."""
         if self._connection is None:
             connection = sqlite3.connect(self.path)
-            connection.execute("PRAGMA synchronous = OFF")  # after a power failure the log has it all
+            connection.execute("PRAGMA synchronous = OFF")  # after a power failure, the log restores it
             connection.executescript(_SCHEMA)
             known = [row[0] for row in connection.execute("SELECT embedder FROM about")]
             if known != [_bytes(self.embedder)]:

@@ -58,10 +58,10 @@ class Toolbox(ABC):
 
     @abstractmethod
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Carry out a call. The model's mistakes become failed answers; anything else raises AgentError."""
+        """Execute a call. The model's mistakes become failed answers; anything else raises AgentError."""
 
     async def use(self, call: ToolCall) -> ToolAnswer:
-        """Carry out a model's call, which may name any tool."""
+        """Execute a model's call, which may name any tool."""
         if call.arguments is None:
             return ToolAnswer("The arguments are not a JSON object.", failed=True)
         if call.name not in (known := [tool.name for tool in self.tools]):

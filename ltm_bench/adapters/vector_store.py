@@ -50,7 +50,7 @@ class Held(ABC):
 
     @abstractmethod
     def nearest(self, query: Any, limit: int) -> list[Found]:
-        """Return the passages nearest to a vector, the nearest first, ties in conversation order."""
+        """Return the passages nearest to a vector, nearest first, ties in conversation order."""
 
     def around(self, at: datetime, limit: int) -> list[Passage]:
         """Return the passages that were stored next to a time, in order."""
@@ -72,7 +72,7 @@ class VectorStore(ABC):
         self.embedder = embedder
         self._unwritten: list[tuple[Passage, Any]] = []
         self.passages: list[Passage] = []
-        """In the order in which they were said."""
+        """In conversation order."""
 
     def open(self, home: Path) -> None:
         """Set the location; it is opened or created on first use."""

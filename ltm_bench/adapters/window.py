@@ -32,7 +32,7 @@ MESSAGE_OVERHEAD = 4
 """Tokens that chat formats put around each message (role, separators)."""
 
 KEPT = 0.75
-"""Default share of the budget in use after turns were dropped."""
+"""Default share of the budget that stays in use after turns are dropped."""
 
 Truncate = Literal["step", "middle", "none"]
 """How a conversation that outgrows the window is truncated."""
@@ -47,7 +47,7 @@ class Exchange:
     tokens: int
     """Both texts with their overhead, in the counter's tokens."""
     said: Sequence[Mapping[str, object]] = ()
-    """What is sent in place of the reply's text, where the provider wants it back as it came."""
+    """What is sent instead of the reply's text, if the provider wants it back unchanged."""
 
     @cached_property
     def json(self) -> bytes:
@@ -162,10 +162,12 @@ class Window:
         if truncate not in get_args(Truncate):
             known = get_args(Truncate)
             raise ConfigError(
-                f"truncate = {truncate!r}: there is no such way{nearest(truncate, known)} (known: {', '.join(known)})"
+                f"truncate = {truncate!r}: no such way{nearest(truncate, known)} (known: {', '.join(known)})"
             )
         if not 0.05 <= keep <= 1.0:
-            raise ConfigError(f"keep = {keep}: it is the part of the window that stays, from 0.05 to 1")
+            raise ConfigError(
+                f"keep = {keep}: the share of the window that stays in use must be from 0.05 to 1"
+            )
         self._truncate = truncate
         self._keep = keep
         self._system = system = sendable(system)
@@ -189,7 +191,7 @@ class Window:
 
     @property
     def budget(self) -> int:
-        """The most tokens that a prompt may have, in the counter's tokens."""
+        """Maximum tokens of a prompt, in the counter's tokens."""
         return self._budget
 
     def prompt(self, message: str) -> Prompt | None:

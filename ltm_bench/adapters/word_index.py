@@ -22,7 +22,7 @@ _SATURATION, _LENGTH = 1.2, 0.75
 """The usual k1 and b."""
 
 _GRAIN = 2**20
-"""Scores are rounded to multiples of it, so that a logarithm's last bit does not decide a ranking."""
+"""Scores are rounded to multiples of this, so that a logarithm's last bit does not decide a ranking."""
 
 _FUSED = 60
 """The usual constant of reciprocal rank fusion: larger values flatten the ranking."""
@@ -52,7 +52,7 @@ class WordIndex:
             self._sums.append(self._sums[-1] + length)
 
     def nearest(self, query: str, limit: int, size: int) -> list[tuple[int, float]]:
-        """Return numbers and scores of those of the first `size` texts that share a word with the query, best first."""
+        """Return number and score of each of the first `size` texts that shares a word with the query, best first."""
         import numpy as np
 
         if not size or not self._sums[size]:

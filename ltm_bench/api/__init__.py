@@ -72,7 +72,7 @@ P = ParamSpec("P")
 
 
 def _blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
-    """Return the blocking form of a function: it runs in this thread, or in another where an event loop runs here."""
+    """Return the blocking form of a function: it runs in this thread, or in another one if an event loop runs here."""
 
     @wraps(main)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -129,7 +129,7 @@ async def arun(
         examples: Examples per scenario, instead of the suite's; for a public set, the total number of questions.
         seed: The same seed gives the same conversation.
         isolated: Run every example in its own conversation, without filler.
-        filler: `scripted` (the agent observes it, or is asked it if it cannot), `live` (it is asked), `triviaqa:PATH`,
+        filler: `scripted` (the agent observes it; if it cannot, it is asked), `live` (it is asked), `triviaqa:PATH`,
             or `live,triviaqa:PATH`.
         questions: `in-line` (part of the conversation), or `forked` (asked beside it, concurrently).
         acknowledge: Who replies to needles: `live` (the agent), or `scripted` (a script, while the agent observes).
@@ -211,7 +211,7 @@ async def aresume(
         max_retries: Retries of a failed request, instead of the agent's own setting.
         reports: The folder in which runs land.
         max_cost: Limit in US dollars, including what the run has cost so far; never exceeded.
-        judges: Agents that decide where text alone cannot tell.
+        judges: Agents that decide when text alone cannot tell.
         cache: Keep providers' answers in `reports`, and answer the same requests from there.
         progress: Called with a `Progress` after every turn.
 
@@ -281,8 +281,8 @@ def plot(
         runs: Runs, their names, or their folders.
         kind: The chart; `ltm-bench plot --help` lists them.
         path: The file to write, in the format of its suffix: `.svg`, `.png` or `.pdf`.
-        scenarios: Only these scenarios, of the runs that asked any of them; costs and latencies are still of whole
-            runs.
+        scenarios: Only these scenarios, and only runs that asked any of them; costs and latencies are still those of
+            whole runs.
         labels: Labels to use instead of agents' names, by name of the run.
         width: Width of the plot in pixels, without labels and legend.
         reports: The folder in which names are looked up.
@@ -299,12 +299,12 @@ def plot(
     known = [each.results.run for each in scored]
     for wanted in names:
         if wanted not in known:
-            raise ConfigError(f"--label {wanted}: no such run is drawn{nearest(wanted, known)}")
+            raise ConfigError(f"--label {wanted}: no drawn run has this name{nearest(wanted, known)}")
     asked = list(dict.fromkeys(s.name for each in scored for s in each.results.scenarios))
     for wanted in scenarios:
         if wanted not in asked:
             raise ConfigError(
-                f"--scenario {wanted}: no run has asked it{nearest(wanted, asked)} ({', '.join(asked)})"
+                f"--scenario {wanted}: no run asked it{nearest(wanted, asked)} ({', '.join(asked)})"
             )
     for each in scored:
         if scenarios and not any(s.name in scenarios for s in each.results.scenarios):

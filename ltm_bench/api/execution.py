@@ -136,7 +136,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     results = await published(folder, plan, held.verdicts)
     if held.already:
         options.budget.spent += Decimal(str(results.costs.dollars or 0))
-        options.notify(f"{folder} is finished already; --fresh starts beside it.")
+        options.notify(f"{folder} is finished already; --fresh starts a new run beside it.")
     return await _judged(Run(folder, plan.manifest, results), plan, judges, options)
 
 
@@ -200,7 +200,9 @@ async def published(
         manifest = manifest or read_manifest(folder)
         about, examples = abouts(manifest), reference_examples(manifest)
     if besides and not examples:
-        raise ConfigError(f"{folder}: its scenarios have changed since, so nobody else can be asked the same")
+        raise ConfigError(
+            f"{folder}: its scenarios have changed since, so no other agent can be asked the same"
+        )
     references = {
         name: total(await play_alone(examples, agent_class(name), manifest.suite.start))
         for name in (REFERENCES if examples else ())

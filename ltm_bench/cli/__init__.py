@@ -28,7 +28,7 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 
 def _misused(error: Any) -> None:
-    """Print a usage error in one line; if a command is missing, list the commands."""
+    """Print a usage error in one line; if the command is missing, list the commands."""
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(f"{error.format_message()}\n")
         return
@@ -68,8 +68,8 @@ def _caught(error: BaseException) -> int:
     where = f" ({path} was read last)" if path is not None else ""
     said = f"{error!s:.300}" if not isinstance(error, RecursionError | MemoryError) else ""
     complain(
-        f"{type(error).__name__}{f': {said}' if said else ''}{where}; this is a fault of ltm-bench: please report it, "
-        "with what LTM_BENCH_TRACEBACK=1 shows"
+        f"{type(error).__name__}{f': {said}' if said else ''}{where}; this is a bug in ltm-bench: please report "
+        "it, with the traceback that LTM_BENCH_TRACEBACK=1 shows"
     )
     return 1
 
@@ -79,8 +79,8 @@ def main() -> None:
     warnings.showwarning = _warn
     show_everything()
     gc.set_threshold(_ALLOCATED, 20, 20)
-    # Sent by a supervisor, or when the terminal closes. asyncio handles the keyboard's: the first Ctrl-C waits for an
-    # agent that blocks, the second does not.
+    # Sent by a supervisor, or when the terminal closes. asyncio handles those from the keyboard: the first Ctrl-C waits
+    # for an agent that blocks, the second does not.
     for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
         if sent is not None and signal.getsignal(sent) is not signal.SIG_IGN:
             signal.signal(sent, _interrupt)

@@ -17,7 +17,7 @@ from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.report.words import cost, figure, p_value, seconds, signed
+from ltm_bench.report.words import cost, p_value, seconds, signed, would_show
 from ltm_bench.score.cells import Cell
 from ltm_bench.score.comparison import Comparison
 from ltm_bench.score.pairs import Pair
@@ -31,7 +31,7 @@ def load_runs(names: Sequence[str]) -> list[Run]:
     """Return runs by name or folder, by default all in reports/. Raises ConfigError for none, or duplicates."""
     folders = [find_run(name) for name in names] or all_runs()
     if not folders:
-        raise ConfigError("there is no run in reports/ to compare; start some with `ltm-bench run`")
+        raise ConfigError("reports/ has no run to compare; start some with `ltm-bench run`")
     doubled = {f.name for f in folders if sum(f.name == other.name for other in folders) > 1}
     if doubled:
         raise ConfigError(f"two runs are called {min(doubled)}: rename one of the folders, or name it once")
@@ -49,7 +49,7 @@ def write_comparison(comparison: Comparison, folders: Sequence[Path], page: Path
 
 
 def print_cells(comparison: Comparison, span: int) -> None:
-    """Print who scored what at one span."""
+    """Print the scores at one span."""
     table = Table(box=box.SIMPLE_HEAD, title=f"span {spell_span(span)}", title_justify="left")
     table.add_column("rank", no_wrap=True)
     table.add_column("agent", overflow="fold")
@@ -84,8 +84,8 @@ def print_spread(cell: Cell) -> None:
     line = f"{safe(cell.entrant)}: from run to run, the score has a standard deviation of {found.total:.2f}"
     if found.agent is None:
         line += (
-            " (another seed each time); to learn how much of it is test-retest, run one of the seeds again "
-            "with --fresh, and compare"
+            " (a different seed each time); to learn how much of it is test-retest variation, run one of the seeds "
+            "again with --fresh, and compare"
         )
     else:
         line += f"; test-retest, the same seed again: {found.agent:.2f}"
@@ -109,8 +109,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
                 f"only the second: {len(pair.only_second)}"
             )
         if pair.detectable is not None:
-            least = figure(pair.detectable, top=0.0, digits=2)
-            line += f"; it would probably show a difference of {least} points or more"
+            line += f"; {would_show(pair.detectable)}"
         out().print(f"{line}; {pair.needed}" if pair.needed else line)
     if len(pairs) > MOST_PAIRS:
-        out().print(f"… and {len(pairs) - MOST_PAIRS} pairs more: see --json, or the page of -o")
+        out().print(f"… and {len(pairs) - MOST_PAIRS} more pairs: see --json, or the page that -o writes")

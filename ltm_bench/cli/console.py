@@ -48,7 +48,7 @@ _WIDE = 500
 
 
 def print_table(table: RenderableType) -> None:
-    """Print a table; off a terminal, no row is folded."""
+    """Print a table; off a terminal, fold no row."""
     from rich.console import Console
 
     wide = Console(highlight=False, emoji=False, markup=False, width=_WIDE)

@@ -216,7 +216,7 @@ class SweepDisplay:
 
     def done(self, job: Job, problem: LtmBenchError | None) -> None:
         """Count a run that ended; name one that failed."""
-        self._running.discard(job.folder)  # one that another process has locked never began
+        self._running.discard(job.folder)  # a run locked by another process never began
         self._done += problem is None
         self._failed += problem is not None
         if problem is not None:

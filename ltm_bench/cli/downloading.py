@@ -9,7 +9,7 @@ from ltm_bench.core.download import OnProgress
 
 @contextmanager
 def downloads() -> Iterator[OnProgress]:
-    """Show a bar for each file that is downloaded; nothing if standard error is no terminal."""
+    """Show a bar for each file that is downloaded; nothing if standard error is not a terminal."""
     from rich.progress import Progress, TaskID
 
     bars: dict[str, TaskID] = {}

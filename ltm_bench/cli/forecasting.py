@@ -23,13 +23,13 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
     if found is None:
         rounds = max(example.index for example in plan.examples) + 1
         least = int(rounds * USABLE * manifest.span)
-        yield f"at least {least:,} tokens of conversation; `ltm-bench estimate` says what that takes"
+        yield f"at least {least:,} tokens of conversation; `ltm-bench estimate` shows what that takes"
         return
     yield foretold(plan, found)
     if found.overruns > found.examples / 2:
         yield (
-            f"{found.overruns} of {found.examples} examples will probably overrun: so many do not fit into a span of "
-            f"{spell_span(manifest.span)}, and what is asked will lie further back; take a larger --span, or fewer "
+            f"{found.overruns} of {found.examples} examples will probably overrun: not all of them fit into a span "
+            f"of {spell_span(manifest.span)}, so their questions will come later; choose a larger --span, or fewer "
             "--scenario or --examples"
         )
 

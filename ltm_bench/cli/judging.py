@@ -1,4 +1,4 @@
-"""Has a judge answer a published scorer's questions about a prediction file."""
+"""Has a judge answer a published scorer's prompts about a prediction file."""
 
 from __future__ import annotations
 

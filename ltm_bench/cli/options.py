@@ -1,18 +1,17 @@
-"""Options shared by several commands: parsing of values, and the layout of help texts."""
+"""Options shared by several commands, and the layout of help texts."""
 
-import json
 import logging
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ltm_bench.cli.config_file import take_values
 from ltm_bench.cli.console import err
-from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.plan.tables import read_toml
+from ltm_bench.cli.parsing import dollars, number, seconds, whole
+from ltm_bench.core.errors import ConfigError
 
 
 def group(about: str) -> typer.Typer:
@@ -30,56 +29,6 @@ def kinds(known: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {line.rstrip('.')}" for name, line in known.items()) + "."
 
 
-def whole(option: str, least: int | None = None) -> Callable[[str], int]:
-    """Return a parser of whole numbers; its ConfigErrors name the option."""
-
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise ConfigError(f"{option} {text}: write a whole number") from None
-        if least is not None and value < least:
-            raise ConfigError(f"{option} {text}: write a whole number, {least} or more")
-        return value
-
-    return read
-
-
-def number(option: str, wanted: str, fits: Callable[[float], bool] = math.isfinite) -> Callable[[str], float]:
-    """Return a parser of the numbers that fit; its ConfigErrors name the option, and what to write."""
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not fits(value):
-            raise ConfigError(f"{option} {text}: write {wanted}")
-        return value
-
-    return read
-
-
-def positive(value: float) -> bool:
-    """Whether a number is finite and above 0."""
-    return math.isfinite(value) and value > 0
-
-
-def seconds(option: str) -> Callable[[str], float]:
-    """Return a parser of seconds; its ConfigErrors name the option."""
-    return number(option, "a number of seconds, such as 30", positive)
-
-
-def _dollars(text: str) -> Decimal:
-    try:
-        limit = Decimal(text.removeprefix("$"))
-    except InvalidOperation:
-        limit = Decimal("NaN")
-    if not limit.is_finite() or limit < 0:
-        raise ConfigError(f"--max-cost {text}: write US dollars, such as 2.50")
-    return limit
-
-
 def _hush(quiet: bool) -> bool:
     err().quiet = quiet
     return quiet
@@ -92,60 +41,10 @@ def _log(level: str | None) -> str | None:
     if level is None:
         return None
     if level.lower() not in _LEVELS:
-        raise ConfigError(f"--log-level {level}: it is {', '.join(_LEVELS[:-1])} or {_LEVELS[-1]}")
+        raise ConfigError(f"--log-level {level}: must be {', '.join(_LEVELS[:-1])} or {_LEVELS[-1]}")
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
     logging.getLogger("ltm_bench").setLevel(level.upper())
     return level
-
-
-def _configured(ctx: typer.Context, path: Path | None) -> Path | None:
-    """Take a file's values for options that are not typed."""
-    if path is not None:
-        known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "help")}
-        ctx.default_map = dict(_values(path, known))
-    return path
-
-
-def _values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in read_toml(path).items():
-        name = key.replace("-", "_")
-        if name == "settings" and isinstance(value, dict):
-            yield "setting", [f"{each}={json.dumps(item)}" for each, item in value.items()]
-        elif name == "parameters" and isinstance(value, dict):
-            tables = [(each, table) for each, table in value.items() if isinstance(table, dict)]
-            yield (
-                "parameter",
-                [f"{row}.{each}={json.dumps(item)}" for row, table in tables for each, item in table.items()],
-            )
-        elif name not in known:
-            names = [*known, "settings", "parameters"]
-            raise ConfigError(
-                f"{path}: unknown key {key!r}{nearest(name, names)} (known: {', '.join(names)})"
-            )
-        elif isinstance(value, dict):
-            raise ConfigError(f"{path}: {key} is a table; write a value, as for --{key}")
-        elif isinstance(value, list) and not known[name].multiple:
-            raise ConfigError(f"{path}: {key} = {value!r:.60}: write a single value, as for --{key}")
-        elif isinstance(value, list):
-            yield name, list(map(str, value))
-        else:
-            yield name, value if isinstance(value, bool) else str(value)
-
-
-def parse_tags(given: list[str]) -> dict[str, str]:
-    """Parse tags, `KEY=VALUE` each. Raises ConfigError."""
-    return parse_pairs("--tag", "key=value", given)
-
-
-def parse_pairs(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
-    """Parse an option's pairs, such as `KEY=VALUE`. Raises ConfigError."""
-    found = {}
-    for each in given:
-        key, equals, value = each.partition("=")
-        if not equals or not key.strip():
-            raise ConfigError(f"{option} {each}: write it as {form}")
-        found[key.strip()] = value.strip()
-    return found
 
 
 Config = Annotated[
@@ -155,9 +54,9 @@ Config = Annotated[
         metavar="FILE",
         envvar="LTM_BENCH_CONFIG",
         is_eager=True,
-        callback=_configured,
+        callback=take_values,
         help="A TOML file with values for these options, by their names; tables [settings] and [parameters.SCENARIO] "
-        "for -A and -P. What is typed, or stands in a variable, comes first.",
+        "for -A and -P. The command line and environment variables override it.",
     ),
 ]
 Quiet = Annotated[
@@ -167,7 +66,7 @@ Quiet = Annotated[
         "-q",
         envvar="LTM_BENCH_QUIET",
         callback=_hush,
-        help="Print the result alone: no progress and no notes. Warnings and errors stay.",
+        help="Print only the result: no progress and no notes. Warnings and errors stay.",
     ),
 ]
 LogLevel = Annotated[
@@ -176,7 +75,8 @@ LogLevel = Annotated[
         metavar="LEVEL",
         envvar="LTM_BENCH_LOG_LEVEL",
         callback=_log,
-        help="Log to standard error what happens: debug (every request to a provider), info, warning or error.",
+        help="Level of the messages logged to standard error: debug (every request to a provider), info, warning "
+        "or error.",
     ),
 ]
 Tags = Annotated[
@@ -185,13 +85,13 @@ Tags = Annotated[
         "--tag",
         metavar="KEY=VALUE",
         envvar="LTM_BENCH_TAG",
-        help="A word of your own about the run, kept beside its log; can be repeated.",
+        help="A note of your own about the run, kept beside its log; can be repeated.",
     ),
 ]
 Suite = Annotated[
     str,
     typer.Option(
-        metavar="NAME", envvar="LTM_BENCH_SUITE", help="What is asked (see list suites), or goodai:FOLDER."
+        metavar="NAME", envvar="LTM_BENCH_SUITE", help="The suite (see list suites), or goodai:FOLDER."
     ),
 ]
 Data = Annotated[
@@ -217,7 +117,7 @@ Examples = Annotated[
         metavar="N",
         parser=whole("--examples", 1),
         envvar="LTM_BENCH_EXAMPLES",
-        help="Examples per scenario, instead of the suite's; of a public set, so many questions in all.",
+        help="Examples per scenario, instead of the suite's; for a public set, the total number of questions.",
     ),
 ]
 Seed = Annotated[
@@ -235,8 +135,8 @@ FillerKind = Annotated[
         "--filler",
         metavar="KIND",
         envvar="LTM_BENCH_FILLER",
-        help="scripted (the agent observes filler, or is asked it if it cannot) or live (it is asked); triviaqa:FILE "
-        "takes the trivia from a file, and live,triviaqa:FILE is both.",
+        help="scripted (the agent observes filler; if it cannot, it is asked) or live (it is asked); triviaqa:FILE "
+        "takes the trivia from a file, and live,triviaqa:FILE does both.",
     ),
 ]
 Questions = Annotated[
@@ -277,7 +177,7 @@ AgentName = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="LTM_BENCH_AGENT",
-        help="Who is asked: a preset or an adapter (see list agents), or PROVIDER:MODEL, such as openai:gpt-6-luna.",
+        help="The agent: a preset or an adapter (see list agents), or PROVIDER:MODEL, such as openai:gpt-6-luna.",
     ),
 ]
 Tokenizer = Annotated[
@@ -316,9 +216,9 @@ MaxCost = Annotated[
     Decimal | None,
     typer.Option(
         metavar="USD",
-        parser=_dollars,
+        parser=dollars,
         envvar="LTM_BENCH_MAX_COST",
-        help="Stop before spending more in all; the run can be resumed.",
+        help="Stop before spending more than this in total; the run can be resumed.",
     ),
 ]
 Timeout = Annotated[
@@ -336,7 +236,7 @@ MaxRetries = Annotated[
         metavar="N",
         parser=whole("--max-retries", 0),
         envvar="LTM_BENCH_MAX_RETRIES",
-        help="How often a failed request is sent again, instead of the agent's own setting.",
+        help="Number of retries of a failed request, instead of the agent's own setting.",
     ),
 ]
 Connections = Annotated[
@@ -346,7 +246,7 @@ Connections = Annotated[
         metavar="N",
         parser=whole("--max-connections", 1),
         envvar="LTM_BENCH_MAX_CONNECTIONS",
-        help="Calls at a time to one provider: of runs, of isolated examples, of forked questions.",
+        help="Maximum concurrent calls to one provider: of runs, isolated examples and forked questions.",
     ),
 ]
 Cache = Annotated[
@@ -370,8 +270,8 @@ Name = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="LTM_BENCH_NAME",
-        help="Name of the folder in reports/; named after what the run is if left out. Of several runs: what each "
-        "name begins with.",
+        help="Name of the folder in reports/; by default, made from the settings. For several runs, a prefix of "
+        "their names.",
     ),
 ]
 Repeats = Annotated[
@@ -380,11 +280,12 @@ Repeats = Annotated[
         metavar="R",
         parser=whole("--repeats", 1),
         envvar="LTM_BENCH_REPEATS",
-        help="So many runs, with this seed and the following ones; --max-cost is for all of them.",
+        help="Number of runs, with this seed and the ones after it; --max-cost covers them all.",
     ),
 ]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start beside a run of the same name.")
+    bool,
+    typer.Option("--fresh", envvar="LTM_BENCH_FRESH", help="Start a new run beside one of the same name."),
 ]
 FailUnder = Annotated[
     float | None,
@@ -392,7 +293,7 @@ FailUnder = Annotated[
         metavar="SCORE",
         parser=number("--fail-under", "a score such as 3.5; every scenario adds at most 1"),
         envvar="LTM_BENCH_FAIL_UNDER",
-        help="Exit with 2 if the score is lower. Every scenario adds at most 1.",
+        help="Exit with code 2 if the score is lower. Every scenario adds at most 1.",
     ),
 ]
 Judges = Annotated[
@@ -401,7 +302,7 @@ Judges = Annotated[
         "--judge",
         metavar="NAME",
         envvar="LTM_BENCH_JUDGE",
-        help="An agent that decides where text alone cannot tell; can be repeated: the majority counts.",
+        help="An agent that decides when text alone cannot tell; can be repeated: the majority counts.",
     ),
 ]
 Baseline = Annotated[
@@ -409,7 +310,7 @@ Baseline = Annotated[
     typer.Option(
         metavar="RUN",
         envvar="LTM_BENCH_BASELINE",
-        help="Exit with 2 if the score is further below this run's than --max-drop allows.",
+        help="Exit with code 2 if the score is further below this run's than --max-drop allows.",
     ),
 ]
 MaxDrop = Annotated[
@@ -418,7 +319,7 @@ MaxDrop = Annotated[
         metavar="SHARE",
         parser=number("--max-drop", "a share from 0 to 1, such as 0.05", lambda share: 0 <= share <= 1),
         envvar="LTM_BENCH_MAX_DROP",
-        help="How far below the baseline the score may lie, as a share of the highest one.",
+        help="Largest drop below the baseline, as a share of the highest possible score.",
     ),
 ]
 Runs = Annotated[

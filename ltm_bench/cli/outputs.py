@@ -19,5 +19,5 @@ def check_output(path: Path) -> None:
     in_isolated = real.parent.name == "isolated" and (real.parent.parent / "events.jsonl").exists()
     if real.exists() and (real.name in RECORDS or (in_isolated and real.suffix == ".jsonl")):
         raise ConfigError(
-            f"-o {path}: that is the record of a run, which nothing replaces; name another file"
+            f"-o {path}: this is a run's own record, which must not be replaced; name another file"
         )

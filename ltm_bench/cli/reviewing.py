@@ -30,7 +30,7 @@ def review_tasks(
 
 def _show(task: Task, documents: Mapping[str, Document]) -> None:
     lines = [
-        (f"in {name}", documents[name].text[:_SHOWN] if name in documents else "(there is no such document)")
+        (f"in {name}", documents[name].text[:_SHOWN] if name in documents else "(no such document)")
         for name in task.answer_docs
     ]
     lines += [("question", task.question), ("answer", task.answer)]

@@ -65,7 +65,7 @@ def _trust(passed: FalseAccepts | None) -> str:
     if passed is not None:
         return f"judge: of {passed.n} answers {passed.of} it passes {passed.rate:.4f}"
     return (
-        "judge: how often it passes a wrong answer is not known; of vague wrong answers to LoCoMo the usual judge "
+        "judge: how often it passes a wrong answer is unknown; of vague wrong answers to LoCoMo, the usual judge "
         "passes 0.627 (name such a file with --wrong, or a judge with --judge)"
     )
 
@@ -75,7 +75,7 @@ def print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> Non
 
     Args:
         files: Their figures.
-        types: What types are called, where their names do not say.
+        types: Descriptions of types whose names do not explain themselves.
     """
     if not files:
         return
@@ -128,9 +128,9 @@ def _remarks(file: FileFigures) -> Iterable[str]:
     if file.missing:
         rest = len(file.missing) - _NAMED
         named = ", ".join(file.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-        yield f"{name}: {len(file.missing)} questions are not answered, and count in no figure: {named}"
+        yield f"{name}: {len(file.missing)} questions are not answered, and are left out of every figure: {named}"
     if file.wrong_keys:
-        yield f"{name}: {file.wrong_keys} of its questions have a key that is known to be wrong"
+        yield f"{name}: {file.wrong_keys} of its questions have a key known to be wrong"
 
 
 def _unmatched(files: Sequence[FileFigures], compared: Sequence[Compared]) -> Iterable[str]:

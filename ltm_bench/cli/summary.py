@@ -28,7 +28,7 @@ def print_run(run: Run) -> None:
         known = [f"baseline (goldfish) {baseline:.2f}", f"oracle (perfect) {oracle:.2f}", *besides]
         out().print(f"{', '.join(known)}, chance {results.chance:.2f}")
     if results.mode != IN_LINE:
-        out().print(f"mode: {results.mode}; compare this score with those of the same mode")
+        out().print(f"mode: {results.mode}; compare this score only with scores in the same mode")
     out().print(f"heard: {results.hearing}")
     if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark covers most of them
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
@@ -53,8 +53,8 @@ def print_run(run: Run) -> None:
         if note.published:
             out().print(
                 safe(
-                    f"judge {note.name} was asked the set's own questions, which judge check does not calibrate: "
-                    "that rate is its measure"
+                    f"judge {note.name} used the set's own prompts, which judge check does not calibrate: "
+                    "judge it by that rate"
                 )
             )
         elif not note.believed:
@@ -82,12 +82,12 @@ def print_raters(results: Results) -> None:
 def _false_accepts(note: JudgeNote) -> str:
     """Return how a judge scores vague wrong answers, in words."""
     if note.false_accepts is None:
-        return f"judge {note.name}: how much it gives for vague wrong answers is not known"
+        return f"judge {note.name}: how many vague wrong answers it passes is unknown"
     return f"judge {note.name} passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
 
 
 def _ingestion(results: Results) -> Iterator[str]:
-    """Return the total time of taking in histories, in words."""
+    """Return the total time of ingesting histories, in words."""
     taken = [
         each.ingestion for each in results.examples if each.ingestion is not None and each.ingestion.sessions
     ]
@@ -103,7 +103,7 @@ def _ingestion(results: Results) -> Iterator[str]:
 def _verdict(results: Results) -> str:
     """Print what the score shows, on its own line."""
     if not results.complete:
-        return "incomplete: this is no result yet"
+        return "incomplete: this is not a result yet"
     interval = results.interval
     between = "" if interval is None else f" ({interval.low:.2f} – {interval.high:.2f})"
     return f"{results.score_so_far:.2f} of {results.out_of}{between}: {results.verdict}"

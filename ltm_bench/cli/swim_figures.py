@@ -45,7 +45,7 @@ def show_figures(folder: Path, embedding: str, base_url: str | None, *, as_json:
         for figure in figures_of(entry.name, entry.parameters, _answers(results, entry.name), embed)
     ]
     if not lines:
-        raise ConfigError(f"{folder}: nobody was asked about documents in that run")
+        raise ConfigError(f"{folder}: that run has no question about documents")
     if as_json:
         out().print_json(json.dumps([line._asdict() for line in lines]))
     else:

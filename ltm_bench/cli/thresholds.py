@@ -44,23 +44,24 @@ class Thresholds:
         run = load_run(self.baseline)
         if not run.complete:
             raise ConfigError(
-                f"--baseline {self.baseline}: that run is incomplete; resume it, or take another"
+                f"--baseline {self.baseline}: that run is incomplete; resume it, or choose another"
             )
         there, here = run.manifest, manifest
         if there.span != here.span:
             raise ConfigError(
                 f"--baseline {self.baseline}: that run has a span of {spell_span(there.span)}, this one of "
-                f"{spell_span(here.span)}; scores of different spans cannot be compared, so take a baseline of this one"
+                f"{spell_span(here.span)}; scores at different spans cannot be compared, so choose a baseline with "
+                "the same span"
             )
         if not {entry.name for entry in there.suite.scenarios} & {
             entry.name for entry in here.suite.scenarios
         }:
             raise ConfigError(f"--baseline {self.baseline}: that run has no scenario in common with this one")
         for warning in made_otherwise({run.name: there, "this run": here}):
-            complain(f"warning: not made alike: {warning}")
+            complain(f"warning: settings differ: {warning}")
         if there.seed not in (seeds or (here.seed,)):
             complain(
-                f"warning: not made alike: {run.name} has the seed {there.seed}, so its examples are others"
+                f"warning: settings differ: {run.name} has the seed {there.seed}, so its examples are different"
             )
         return run
 
@@ -83,7 +84,7 @@ class Thresholds:
         from ltm_bench.score.pairs import pair
 
         for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
-            complain(f"warning: not scored alike: {warning}")
+            complain(f"warning: scored differently: {warning}")
         here = [Scored(each.manifest, each.results) for each in runs]
         there = [Scored(baseline.manifest, baseline.results)]
         name = runs[0].name if len(runs) == 1 else "this run"

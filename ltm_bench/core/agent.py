@@ -32,7 +32,7 @@ class Memory:
     at: datetime | None = None
     """The benchmark's time at which it was stored."""
     turn: int | None = None
-    """The turn that it came from; the last one, where it came from several at once."""
+    """The turn that it came from; the last one, if it came from several at once."""
     relevance: float | None = None
     """Higher is nearer; the scale is the agent's own."""
     id: str | None = None
@@ -40,7 +40,7 @@ class Memory:
     user: str | None = None
     """The user it belongs to, for agents that keep users apart."""
     since: int | None = None
-    """The first of the turns that it came from, where it came from a whole session at once."""
+    """The first of the turns that it came from, if it came from a whole session at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class UsageModel:
     window: int
     """The model's context window, in its own tokens."""
     max_output: int
-    """The most tokens of one reply, in the model's own tokens."""
+    """Maximum tokens of one reply, in the model's own tokens."""
     writes_cost: bool = False
     """Whether writing to the prompt cache has a price of its own (Anthropic)."""
     ratio: float = 1.0
@@ -101,7 +101,7 @@ class Agent:
     """True for `perfect` alone: its messages carry the ideal reply."""
 
     observes: bool = False
-    """Whether turns that the agent is not asked to answer reach it. True for classes that override `observe` or
+    """Whether the agent receives turns that it is not asked to answer. True for classes that override `observe` or
     `observe_session`.
 
     Observing costs no call; an agent that does not observe is asked everything, filler included. An adapter may
@@ -198,9 +198,10 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} cannot list its memories")
 
     async def forget(self, query: str) -> int:
-        """Delete what the store holds about `query`, and return the number of memories deleted.
+        """Delete what the store holds about `query`, for every user, and return the number of memories deleted.
 
-        Raises NotImplementedError if the agent cannot delete.
+        A resumed run must not have them again, although its log does. Raises NotImplementedError if the agent cannot
+        delete.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 
@@ -221,7 +222,7 @@ class Agent:
         return None
 
     def usage_model(self) -> UsageModel | None:
-        """Return what a simulation of its use needs, for `ltm-bench estimate`; None if there is none is possible."""
+        """Return what a simulation of its use needs, for `ltm-bench estimate`; None if it cannot be simulated."""
         return None
 
     async def examine(self) -> Sequence[Finding]:

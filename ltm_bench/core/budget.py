@@ -24,14 +24,14 @@ from ltm_bench.core.pricing import dollars
 NOTHING = Decimal()
 
 Mark = Literal["sending", "refused", "failed", "lost"]
-"""What is noted about an attempt while a call is in flight; see `Payment`."""
+"""A mark made about an attempt while a call is in flight; see `Payment`."""
 
 Note = Callable[[Mark, Decimal], None]
 """Receives each mark with the amount charged; for `sending`, the amount reserved."""
 
 
 class Halted(BaseException):
-    """There is no money for another attempt. Libraries do not see a transient error in it, so they do not retry."""
+    """There is no money for another attempt. Libraries do not take it for a transient error, so they do not retry."""
 
 
 def _nowhere(mark: Mark, charged: Decimal) -> None:
@@ -174,7 +174,7 @@ class Payment:
             raise Halted(str(self.stopped)) from None
 
     def calling(self) -> None:
-        """Note that the agent is called now; if its attempts cannot be seen, the call counts as one."""
+        """Note that the agent is called now; if its attempts are not visible, the call counts as one."""
         if not self._agent.metered:
             self.sending()
 

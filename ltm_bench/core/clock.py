@@ -49,5 +49,5 @@ _MONTHS = (
 
 
 def stamp(at: datetime) -> str:
-    """Return a time as people write it, the same in every locale: `Monday, 5 January 2026, 09:00`."""
+    """Return a time as people write it, in the same form in every locale: `Monday, 5 January 2026, 09:00`."""
     return f"{_WEEKDAYS[at.weekday()]}, {at.day} {_MONTHS[at.month - 1]} {at.year}, {at:%H:%M}"

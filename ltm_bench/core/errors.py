@@ -73,7 +73,7 @@ class RunIncomplete(LtmBenchError):
 
 
 class AgentError(RunIncomplete):
-    """The agent could not reply: network, provider, or a fault of its own. Never a wrong answer."""
+    """The agent could not reply: because of the network, the provider, or an error of its own. Never a wrong answer."""
 
 
 class CannotResume(RunIncomplete):

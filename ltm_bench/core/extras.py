@@ -30,7 +30,7 @@ def extra(name: str, *, wanted_by: str) -> Iterator[None]:
 def need(name: str, module: str) -> ModuleType:
     """Import a module for the agent of the extra's name. Raises ConfigError if its package is not installed."""
     with extra(name, wanted_by=f"agent {name}"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a package says about its own dependencies helps nobody here
+        warnings.simplefilter("ignore")  # the package's message about its own dependencies helps nobody here
         return importlib.import_module(module)
 
 

@@ -61,7 +61,7 @@ _BITS = 3.2
 """Bits per character from which letters and digits count as random; English words have fewer, and no digits."""
 
 _NO_WORDS = re.compile(r"\d.*\d|[a-z][A-Z]", re.DOTALL)
-"""What hyphenated words do not have."""
+"""Two digits, or a capital inside a word: hyphenated words have neither."""
 
 _read: dict[str, str] = {}
 """Keys that were read from the environment, and their variables."""
@@ -187,7 +187,7 @@ def _forms(value: str) -> set[str]:
 
 def _parts(text: str, secret: str) -> Iterator[tuple[int, int]]:
     """Iterate over the places of a secret in a text, or of a part that is long enough and not an ordinary word."""
-    if len(secret) < 3:  # of one letter or two, nothing would be left of the text
+    if len(secret) < 3:  # removing one or two letters would leave nothing of the text
         return
     size = SHORTEST
     grams = {secret[at : at + size] for at in range(len(secret) - size + 1)}

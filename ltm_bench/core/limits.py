@@ -160,7 +160,7 @@ def opened(path: Path) -> BufferedReader:
     if path.is_dir():
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
     if not is_ordinary(path):
-        raise ValueError("it is no ordinary file")
+        raise ValueError("it is not an ordinary file")
     return path.open("rb")
 
 

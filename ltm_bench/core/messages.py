@@ -42,7 +42,7 @@ class Usage:
     output: int = 0
     """Completion tokens, reasoning included."""
     reasoning: int = 0
-    """The part of `output` that nobody sees."""
+    """The hidden part of `output`."""
     model: str | None = None
     """The model that was used, as the provider calls it."""
     provider: str | None = None
@@ -94,7 +94,7 @@ class Message:
     ideal: str | None = None
     """The ideal reply. Filled in for agents that declare `told_ideal` (`perfect`), None for all others."""
     user: str | None = None
-    """Who speaks, where there are several users; None if there is only one."""
+    """Who speaks, if there are several users; None if there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Turn:
 
 
 class Outcome(StrEnum):
-    """What became of a question (DESIGN: outcomes and statistics)."""
+    """The outcome of a question."""
 
     CORRECT = "correct"
     PARTIAL = "partial"
@@ -143,13 +143,11 @@ class Outcome(StrEnum):
     ABSTAINED = "abstained"
     """The agent said that it does not know, or declined."""
     LEAKED = "leaked"
-    """It reveals what must not be said here: a secret, something to be forgotten, something another user
-    told."""
+    """It reveals what must not be said here: a secret, something to forget, something that another user told."""
     MALFORMED = "malformed"
     """The right content in an unreadable form, or nothing readable at all."""
     UNDECIDED = "undecided"
-    """Text alone cannot tell, and no judge was asked. Counts 0 until one is; every figure says how many there
-    are."""
+    """Text alone cannot tell, and no judge was asked. Counts 0 until one is; every figure states how many there are."""
     OVERFLOW = "overflow"
     """The conversation did not fit into the agent's window."""
     AGENT_ERROR = "agent_error"
@@ -240,20 +238,20 @@ class Tell:
     at: float | None = None
     """Position in the usable span, 0 to 1. None: right after its predecessor, with nothing in between."""
     after: timedelta | None = None
-    """Least benchmark time since the script's previous message."""
+    """Minimum benchmark time since the script's previous message."""
     ideal: str | None = None
     """The best reply, where that is more than an acknowledgement."""
     buried: tuple[Buried, ...] = ()
     """The needles in it, if the message itself is not one."""
     user: str | None = None
-    """Who says it, where several users talk to the agent."""
+    """Who says it, if several users talk to the agent."""
     session: str | None = None
     """The session of a record that it belongs to, for agents that take whole sessions
     (`Agent.observe_session`)."""
     facts: tuple[Fact, ...] = ()
-    """The facts it states, if the agent's store is to be examined for them."""
+    """The facts that it states, if the agent's store is examined for them."""
     deletes: tuple[str, ...] = ()
-    """What the agent is to delete: what those facts are about."""
+    """What the agent should delete: the subject of those facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,17 +265,17 @@ class Ask:
     after: timedelta | None = None
     """As in `Tell`."""
     ideal: str | None = None
-    """The best reply, where no matcher can know it."""
+    """The best reply, if no matcher can know it."""
     buried: tuple[Buried, ...] = ()
     """The needles in it, if the message contains the material for its own question."""
     inline: bool = False
-    """Whether it is part of the conversation even where questions are forked: because the script reads the reply, or
-    because later messages build on the question.
+    """Whether it is part of the conversation even if questions are forked: because the script reads the reply, or later
+    messages build on the question.
     """
     user: str | None = None
     """As in `Tell`."""
     shows: str | None = None
-    """What a right reply proves to be remembered: a name that other questions of the example may need."""
+    """The name of what a right reply proves to be remembered; other questions of the example may need it."""
     needs: str | None = None
     """What the example must have proved for this question to count, so that silence alone never earns anything.
 

@@ -50,15 +50,15 @@ class Answer(NamedTuple):
     """Empty if the file holds null."""
     id: str | None
     history: str | None
-    """The name of what it stands under: a user, a sample, a subset."""
+    """The name of the group it is in: a user, a sample, a subset."""
     question: str | None
     type: str | None
     gold: Any
-    """As it stands in the file; None if it does not."""
+    """As in the file; None if it is missing there."""
     votes: tuple[bool, ...]
-    """What a judge said, as often as it was asked; empty if it was not."""
+    """A judge's answers, one for each time it was asked; empty if it was not."""
     judge: str | None
-    """The judge's name, where the file has it."""
+    """The judge's name, if the file has it."""
     place: int
     """Place among the rows of its history, from 0."""
     row: Mapping[str, Any]
@@ -73,7 +73,7 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
         said = _said(row)
         if said is None:
             skipped += 1
-            on_bad(f"{path}: {where}: skipped: there is no answer in it ({', '.join(map(str, row))[:120]})")
+            on_bad(f"{path}: {where}: skipped: it has no answer ({', '.join(map(str, row))[:120]})")
             continue
         history = _text(_first(row, _HISTORY)) or above
         place = places.get(history, 0)
@@ -94,9 +94,7 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
             )
         )
     if not found:
-        raise ConfigError(
-            f"{path}: there is no answer in it" + (f" ({skipped} rows without)" if skipped else "")
-        )
+        raise ConfigError(f"{path}: it has no answer" + (f" ({skipped} rows without)" if skipped else ""))
     return found
 
 

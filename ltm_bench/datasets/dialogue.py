@@ -34,11 +34,11 @@ class Utterance:
     """In a set about two people, the one who speaks first is the user."""
     text: str
     speaker: str | None = None
-    """The speaker's name, where speakers have names."""
+    """The speaker's name, if speakers have names."""
     id: str = ""
-    """As the set's evidence names it; empty if it has no name."""
+    """Its name in the set's evidence; empty if it has none."""
     evidence: bool = False
-    """Whether a question's answer stands here, where the set says so."""
+    """Whether it contains the answer to a question, if the set says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Question:
     at: datetime | None = None
     """When it is asked; None if the set does not say."""
     rubric: tuple[str, ...] = ()
-    """What a judge asks of an answer, item by item; empty if the gold is all there is."""
+    """The requirements that a judge checks, item by item; empty if the set has only gold answers."""
     evidence: tuple[str, ...] = ()
     """Utterances or sessions that hold the answer, by their ids."""
     unanswerable: bool = False

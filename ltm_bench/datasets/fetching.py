@@ -6,11 +6,13 @@ from ltm_bench.core.download import Fetched, OnProgress, download
 from ltm_bench.core.errors import ConfigError
 
 SUMS = "SHA256SUMS"
-"""Beside the files: the checksum of each when it was first fetched. Authors have replaced files silently."""
+"""A file beside the downloads, with the checksum of each when it was first fetched: authors have replaced files
+silently.
+"""
 
 
 def fetch_file(url: str, path: Path, on_progress: OnProgress, *, sha256: str = "") -> Fetched:
-    """Download a file, unless it is there already.
+    """Download a file, unless it already exists.
 
     If no checksum is published, that of the first download is kept, and a different file is refused later.
 
@@ -21,7 +23,7 @@ def fetch_file(url: str, path: Path, on_progress: OnProgress, *, sha256: str = "
         sha256: Its published checksum, in hex.
 
     Raises:
-        ConfigError: For a failed download, and a file with another checksum; nothing is kept then.
+        ConfigError: The download failed, or the file has another checksum; nothing is kept.
     """
     if path.exists():
         return Fetched(path, False)
@@ -34,7 +36,7 @@ def fetch_file(url: str, path: Path, on_progress: OnProgress, *, sha256: str = "
         found = download(url, part, name=path.stem, on_progress=on_progress)
         if sha256 and found != sha256:
             raise ConfigError(
-                f"{url}: its SHA-256 is {found}, but the published one is {sha256}: it is another file"
+                f"{url}: its SHA-256 is {found}, but the published one is {sha256}: it is a different file"
             )
         if known.setdefault(path.name, found) != found:
             raise ConfigError(

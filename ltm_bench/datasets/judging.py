@@ -1,4 +1,4 @@
-"""What the judged sets share: a judge that answers questions, and a published scorer's questions about one reply."""
+"""What the judged sets share: a judge that answers prompts, and a published scorer's prompts about one reply."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
@@ -7,13 +7,13 @@ from typing import NamedTuple, TypeVar
 from ltm_bench.core.messages import Outcome
 
 Ask = Callable[[str], Awaitable[str | None]]
-"""Puts a question to a judge; None if it fails."""
+"""Asks a judge; None if it fails."""
 
 T = TypeVar("T")
 
 
 class Judged(NamedTuple):
-    """The verdict on a reply that follows from a judge's answers."""
+    """The verdict on a reply, derived from a judge's answers."""
 
     outcome: Outcome
     score: float
@@ -24,14 +24,14 @@ class Judged(NamedTuple):
 
 
 Inquiry = Generator[str, str, Judged | None]
-"""Yields what a judge is asked about a reply, takes its answers, and returns what they make of it.
+"""Yields prompts to a judge about a reply, receives its answers, and returns the resulting verdict.
 
 None if an answer could not be read.
 """
 
 
 async def conduct(inquiry: Inquiry, ask: Ask) -> Judged | None:
-    """Ask a judge an inquiry's questions, one after the other. Returns None if it fails, or cannot be understood."""
+    """Ask a judge an inquiry's prompts, one after the other. Returns None if it fails, or cannot be understood."""
     try:
         text = next(inquiry)
         while True:

@@ -12,11 +12,11 @@ class Mark(NamedTuple):
     """The question's id, the same in all files of a set."""
     type: str
     history: str
-    """What it asks about: answers about one history resemble each other."""
+    """The history that it asks about: answers about one history resemble each other."""
     scores: Mapping[str, float]
-    """From 0 to 1, by column; columns that say nothing of this answer are missing."""
+    """From 0 to 1, by column; columns that do not apply to this answer are missing."""
     unanswerable: bool = False
-    """Whether the right answer is an abstention, where the type does not say so."""
+    """Whether the right answer is an abstention, if the type does not say so."""
     wrong_key: bool = False
     """Whether the published key is known to be wrong."""
 
@@ -26,14 +26,14 @@ class Sheet(NamedTuple):
 
     path: Path
     columns: tuple[str, ...]
-    """The published scorer first."""
+    """The columns, the published scorer's first."""
     marks: tuple[Mark, ...]
     missing: tuple[str, ...] = ()
     """Questions of the data that the file does not answer."""
     apart: frozenset[str] = frozenset()
     """Types that the published overall figure leaves out."""
     judge: str | None = None
-    """Who gave the column `judge`, if known."""
+    """The judge behind the column `judge`, if known."""
 
     @property
     def overall(self) -> tuple[Mark, ...]:

@@ -1,4 +1,4 @@
-"""What the matchers of public sets share: they know to which question of which set they belong."""
+"""What the matchers of public sets share: they know which question of which set they belong to."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ class SetMatcher(Matcher):
     dataset: ClassVar[str]
     """The set's folder."""
     columns: ClassVar[tuple[str, ...]]
-    """What can be said of a reply, the published scorer first."""
+    """The columns of scores, the published scorer's first."""
     kinds: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What types are called, where their names do not say."""
+    """Descriptions of types whose names do not explain themselves."""
     apart: ClassVar[frozenset[str]] = frozenset()
     """Types that the published overall figure leaves out."""
 
     id: str
-    """The question's, as in prediction files; empty if it has none."""
+    """The question's id, as in prediction files; empty if it has none."""
 
     @property
     @abstractmethod
@@ -44,5 +44,5 @@ class SetMatcher(Matcher):
         return {}
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
-        """Return the published scorer's questions to a judge about a reply; None if it needs no judge."""
+        """Return the published scorer's prompts to a judge about a reply; None if it needs no judge."""
         return None

@@ -15,7 +15,7 @@ _GZIP = b"\x1f\x8b"
 
 
 CUT = object()
-"""Stands for a last line that is not JSON: a prediction that was cut short while it was written."""
+"""Represents a last line that is not JSON: a prediction cut short while being written."""
 
 
 class Entry(NamedTuple):
@@ -34,7 +34,7 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
         keep_cut: Yield `CUT` for a bad last line, which published figures count as a wrong prediction.
 
     Raises:
-        ConfigError: If the file cannot be read.
+        ConfigError: The file cannot be read.
     """
     try:
         content = content_of(path)

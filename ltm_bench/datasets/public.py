@@ -31,23 +31,23 @@ class PublicSet:
     url: str
     """Where its authors publish it: a file, if `fetched`, otherwise a page."""
     file: str
-    """What the file, or the folder, is usually called."""
+    """The usual name of the file or folder."""
     sha256: str = ""
-    """Of the file, if known."""
+    """The file's SHA-256, if known."""
     fetched: bool = False
     """Whether `datasets fetch` can download it."""
     instruction: str = ""
-    """How questions are to be answered; said once, before the first session."""
+    """How to answer questions; said once, before the first session."""
     histories: Callable[[Path, OnBad], Histories]
     keeps: Callable[[History], bool] = lambda history: True
-    """Which histories of the file belong to it."""
+    """Whether a history of the file belongs to it."""
     expect: Callable[[Question, str], Matcher]
     """The matcher of a question, for one of `scorers`."""
     scorers: tuple[str, ...] = ("official", "strict")
     """Modes of scoring."""
 
     suspect: Callable[[Question], bool] = lambda question: False
-    """Whether a key contradicts itself, beside those that are known to be wrong."""
+    """Whether a key contradicts itself, besides those known to be wrong."""
 
     @property
     def place(self) -> Path:
@@ -102,11 +102,11 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnB
         path: Its file.
         most: Number of questions; None for all. At least one unanswerable question is chosen, and one of each type, if
             there are enough.
-        seed: Of the run.
+        seed: The run's seed.
         on_bad: Called with each bad record.
 
     Raises:
-        ConfigError: If the file cannot be read, or holds no question of the set.
+        ConfigError: The file cannot be read, or holds no question of the set.
     """
     strata: dict[str, list[str]] = {}
     unanswerable: list[str] = []
@@ -117,7 +117,7 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnB
             pool.append(question.id)
             home[question.id] = history.id
     if not home:
-        raise ConfigError(f"{path}: there is no question of {each.name} in it")
+        raise ConfigError(f"{path}: it has no question of {each.name}")
     if most is None or most >= len(home):
         return Chosen((), len(set(home.values())))
     dice = Dice(f"{seed}/{each.name}/questions")
@@ -222,24 +222,22 @@ def _cursor(name: str, path: Path, digest: str, chosen: frozenset[str]) -> _Curs
     return _Cursor(public_set(name), path, chosen)
 
 
-atexit.register(_cursor.cache_clear)  # a file that is half read is closed before the interpreter goes
+atexit.register(_cursor.cache_clear)  # close a half-read file before the interpreter exits
 
 
 def nth_history(name: str, path: Path, digest: str, chosen: Collection[str], index: int) -> History:
     """Return a history with its chosen questions. Raises ValueError if there are not so many histories.
 
     Args:
-        name: The set's.
+        name: The set's name.
         path: Its file.
-        digest: Of the file, so that a changed file is read again.
+        digest: The file's hash, so that a changed file is read again.
         chosen: Ids of questions; empty for all.
         index: From 0, among the histories that a chosen question is about.
     """
     wanted = frozenset(chosen)
     history = _cursor(name, path, digest, wanted).history(index)
     if history is None:
-        raise ValueError(
-            f"data = {str(path)!r}: there is no history number {index} in it; ask fewer examples"
-        )
+        raise ValueError(f"data = {str(path)!r}: it has no history number {index}; ask for fewer examples")
     kept = tuple(q for q in history.questions if not wanted or q.id in wanted)
     return History(history.id, history.sessions, kept)

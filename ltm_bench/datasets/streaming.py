@@ -16,12 +16,12 @@ _BLOCK = 1 << 20
 """Characters read at a time."""
 
 _SLACK = 32
-"""How close to the end of what has been read an error must be to come from what has not been read yet."""
+"""Maximum distance of an error from the end of the buffer for which more input may resolve it."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[str]]:
-    """Open a text file, gzipped or not. Raises ConfigError if it cannot be read, also later while reading."""
+    """Open a text file, gzipped or not. Raises ConfigError if it cannot be read, then or later."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
@@ -48,7 +48,7 @@ def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
     A bad line is reported and skipped. A list with a broken element ends there.
 
     Raises:
-        ConfigError: If the file cannot be read, or a list is broken.
+        ConfigError: The file cannot be read, or a list is broken.
     """
     with opened(path) as file:
         start = file.read(_BLOCK)

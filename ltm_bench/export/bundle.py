@@ -61,13 +61,13 @@ def unpack(bundle: Path, into: Path) -> Path:
             entries = archive.infolist()
             paths = [PurePosixPath(entry.filename) for entry in entries]
             if any(path.is_absolute() or ".." in path.parts or "\\" in str(path) for path in paths):
-                raise NotVerified(f"{bundle}: has a file outside its folder; this is not a bundle")
+                raise NotVerified(f"{bundle}: it has a file outside its folder; this is not a bundle")
             if not all(entry.filename.isprintable() for entry in entries):
-                raise NotVerified(f"{bundle}: has a file whose name cannot be shown; this is not a bundle")
+                raise NotVerified(f"{bundle}: it has a file whose name cannot be shown; this is not a bundle")
             check_zip(archive, bundle.stat().st_size)
             if len({path.parts[0] for path in paths}) != 1:
                 raise NotVerified(
-                    f"{bundle}: has no run, or several; bundle the run again with `ltm-bench bundle`"
+                    f"{bundle}: it has no run, or several; bundle the run again with `ltm-bench bundle`"
                 )
             archive.extractall(into)
     except (NotVerified, OSError):
@@ -83,7 +83,7 @@ def unpack(bundle: Path, into: Path) -> Path:
 
 def _check_sums(bundle: Path, run: Path) -> None:
     if not (run / SUMS).is_file():
-        raise NotVerified(f"{bundle}: has no {SUMS}; bundle the run again with `ltm-bench bundle`")
+        raise NotVerified(f"{bundle}: it has no {SUMS}; bundle the run again with `ltm-bench bundle`")
     lines = (run / SUMS).read_bytes().decode("utf-8", "replace").splitlines()
     stated = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     found = {p.relative_to(run).as_posix(): p for p in run.rglob("*") if p.is_file() and p.name != SUMS}

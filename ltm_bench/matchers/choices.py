@@ -29,10 +29,10 @@ _DECIDES = re.compile(
     r"correct|right|true|best|likely|doubt|sure|fits|matches|so|only)\b|选|答案"
 )
 _BRIEF = 4
-"""Maximum number of words, apart from figures, in a sentence that is little more than a number."""
+"""Maximum words, besides figures, in a sentence that is little more than a number."""
 _FEW = 3
 _MOST = 400
-"""Characters of a sentence that are read for what decides."""
+"""Maximum characters of a sentence searched for the deciding words."""
 
 _OPTION = re.compile(rf"\b(?:{'|'.join(_NOUNS)})\s*\W{{0,4}}(\d{{1,3}}|{'|'.join(_NUMBERS)})\b")
 
@@ -92,7 +92,7 @@ class Picks(Matcher):
         return Verdict(Outcome.MALFORMED, 0.0, "no option is picked")
 
     def _picked(self, reply: str) -> tuple[list[int], bool]:
-        """Return the options that the reply settles on, and whether it is sure that it does."""
+        """Return the options that the reply settles on, and whether that is certain."""
         for value in json_values(reply):
             held = list(value.values())[-1:] if isinstance(value, Mapping) else [value]
             found = _whole(held[0]) if held else None

@@ -1,4 +1,4 @@
-"""`both_said`: two statements cannot both hold, and the reply says both instead of picking one."""
+"""`both_said`: two statements contradict each other, and the reply names both instead of picking one."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -12,8 +12,6 @@ from ltm_bench.matchers.reading import (
     Mention,
     Reading,
     Time,
-    abstains,
-    is_foreign,
     mentions,
     notices_conflict,
     read,
@@ -21,9 +19,10 @@ from ltm_bench.matchers.reading import (
 )
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
-"""What stands between two things that are named side by side."""
+"""The words between two things that are named side by side."""
 
 
 @lru_cache(maxsize=64)
@@ -32,10 +31,10 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
 
 
 def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
-    """Return the values that the reply concludes with, or says to hold now, unless the other one stands beside them.
+    """Return the values that the reply concludes with, or says hold now, unless the other one is beside them.
 
-    What only comes next (`Ghent, then Porto`) tells the order in which it was said, unless the reply speaks of a
-    change.
+    A value that merely comes next (`Ghent, then Porto`) tells the order in which both were said, unless the reply
+    speaks of a change.
     """
     beside = {
         each
@@ -50,7 +49,7 @@ def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class BothSaid(Matcher):
-    """Right if the reply says both values and settles on neither; half where it names both, and decides by itself."""
+    """Right if the reply says both values and settles on neither; half right if it names both and settles on one."""
 
     one: str
     other: str
@@ -75,11 +74,7 @@ class BothSaid(Matcher):
                 Outcome.WRONG, 0.0, f"the reply says {named[0]}, as though nothing else had been said"
             )
         if not named:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.WRONG, 0.0, "neither of the two is named")
+            return unanswered(reply, Outcome.WRONG, "neither of the two is named")
         settled = set[str]() if notices_conflict(reply) else _settled(reading, found)
         given_up = {m.value for m in found if m.denied}
         if len(settled) == 1 or len(given_up) == 1:

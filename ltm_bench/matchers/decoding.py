@@ -25,7 +25,7 @@ from ltm_bench.matchers.thesaurus import OTHER_THINGS, ways
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
 _MANY = 4
-"""Meanings of a group from which on naming them is listing them."""
+"""Minimum number of meanings of a group for naming them to count as listing them."""
 
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
 _NIGHT = r"(?:at night|in the night|am|midnight|uhr nachts)"
@@ -39,11 +39,11 @@ _TWELVE = (
         " noon ",
     ),
 )
-"""The hours that have a name."""
+"""The hours that have names."""
 
 
 def _named_hours(reply: str) -> str:
-    """Return a reply with the two hours that have a name called by it, however the clock is written."""
+    """Return a reply in which the two hours with names are called by them, however the clock is written."""
     text = _HALF_OF_DAY.sub(r"\1m", reply.replace("’", "'"))
     for written, name in _TWELVE:
         text = written.sub(name, text) if any(map(str.isdigit, text)) or "twelve" in text else text
@@ -59,7 +59,7 @@ def _lexicon(groups: Groups, group: str) -> Lexicon:
 
 
 def _another(mention: Mention, reading: Reading) -> bool:
-    """Whether the word is a part of the name of another thing: a police station, a rope ladder."""
+    """Whether the word is part of another thing's name: a police station, a rope ladder."""
     text = reading.pieces[mention.piece].text
     if mention.start < 0:
         return False

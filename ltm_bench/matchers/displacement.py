@@ -8,11 +8,12 @@ from decimal import Decimal
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Form, Reading, abstains, gives_up, is_foreign, read, words
+from ltm_bench.matchers.reading import Form, Reading, gives_up, read, words
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.quantities import Distance, distances
 from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.reading.text import sentences
+from ltm_bench.matchers.unanswered import unanswered
 
 _BACK = re.compile(r"\b(?:back|return(?:ing)?|reverse[ds]?|opposite|the other way)\b")
 _TOTAL = re.compile(
@@ -37,7 +38,7 @@ class _Statement:
 
 
 def _statements(reading: Reading) -> Iterator[_Statement]:
-    """Yield what each sentence says, the way back left out. Lines that give one axis each are said together."""
+    """Yield what each sentence says, without the way back. Lines that give one axis each count as one sentence."""
     waiting: _Statement | None = None
     in_json: defaultdict[int, list[Distance]] = defaultdict(list)
     for piece in reading.pieces:
@@ -96,11 +97,7 @@ class Displaced(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         said = list(_statements(read(reply)))
         if not said:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply gives no distance with a direction")
+            return unanswered(reply, Outcome.MALFORMED, "the reply gives no distance with a direction")
         if recites(reply, turns, [span for each in said for span in each.spans]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         if gives_up(reply) and not any(len(each.axes) == 2 for each in said):

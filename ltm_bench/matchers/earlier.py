@@ -1,4 +1,4 @@
-"""`formerly`: the reply says what held before; there the words that elsewhere set a value aside give the answer."""
+"""`formerly`: the reply says what held before. Here the words that usually set a value aside point to the answer."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,15 @@ from ltm_bench.matchers.reading import (
     Lexicon,
     Mention,
     Time,
-    abstains,
     gives_up,
-    is_foreign,
     mentions,
     read,
 )
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _FEW = 3
-"""Values up to which a reply may mean one of them; more recite what there is."""
+"""Maximum number of values among which a reply may mean one; more is a recital."""
 
 
 @lru_cache(maxsize=64)
@@ -28,9 +27,10 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
 
 
 def _before(found: Sequence[Mention]) -> list[str]:
-    """Return what a reply says to have held before: not what it says to hold now, or to have come next.
+    """Return what a reply says held before, not what it says holds now or came next.
 
-    Where nothing came later, what was replaced is what something else preceded: `before the lido, it was the hall`.
+    If nothing came later, the replaced value is the one that something else preceded: `before the lido, it was the
+    hall`.
     """
     named = list(dict.fromkeys(m.value for m in found))
     if len(named) == 1:
@@ -42,23 +42,19 @@ def _before(found: Sequence[Mention]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Formerly(Matcher):
-    """Right if the reply gives `value` as its answer, or says of it, and of no other, that it held before."""
+    """Right if the reply gives `value` as its answer, or says that it, and no other, held before."""
 
     value: str
     among: tuple[str, ...]
     """Every value that could have been the answer, including this one."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge what the reply says to have held before; the words of the question are cues here like any others."""
+        """Judge what the reply says held before; the question's words are cues here like any others."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         found = mentions(read(reply), _lexicon(self.among))
         if not found:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
+            return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if recites(reply, turns, [(m.start, m.end) for m in found]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         if gives_up(reply) and not any(m.force is Force.FLAT and not m.denied for m in found):
@@ -76,7 +72,7 @@ class Formerly(Matcher):
         return f"It was {self.value} before. A good reply says so, whatever it says of what came later."
 
     def right(self) -> Sequence[str]:
-        """Return the value alone, as what it was, and with what followed."""
+        """Return the value alone, as a former value, and with its successor."""
         other = next((value for value in self.among if value != self.value), "")
         return (
             f"{self.value}.",
@@ -85,7 +81,7 @@ class Formerly(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Return another value, alone and as what it was, all of them, none, and an abstention."""
+        """Return another value, alone and as a former value, all of them, none, and an abstention."""
         others = [value for value in self.among if value != self.value][:1]
         return (
             *(f"{value}." for value in others),
@@ -110,4 +106,4 @@ def formerly(value: str, *, among: Collection[str]) -> Formerly:
 EXAMPLES: tuple[Matcher, ...] = (
     formerly("town hall", among=("town hall", "boathouse", "lido", "old dairy")),
 )
-"""What the tests that guard every matcher are run with."""
+"""Examples for the tests that guard every matcher."""

@@ -39,7 +39,7 @@ _UNITS = frozenset(
 def read_items(value: Any) -> Found | None:
     """Read a list of items from JSON of any usual shape; None if it is not such a list.
 
-    Understood: `[{"item": …, "quantity": …}]` under any of the usual keys, a mapping from names to numbers, lists
+    It understands `[{"item": …, "quantity": …}]` under any of the usual keys, a mapping from names to numbers, lists
     of strings such as "2 apples", lists of pairs, and any of these inside a wrapping object.
     """
     if isinstance(value, Mapping):
@@ -106,7 +106,7 @@ def _is_amount(cell: str) -> bool:
 
 
 def _read_lines(reading: Reading) -> Found:
-    """Read bulleted lines such as `- 2 x apples`, or `apples (2)`; what is struck out is not on the list."""
+    """Read bulleted lines such as `- 2 x apples`, or `apples (2)`; struck-out entries are not on the list."""
     return [
         (piece.text.strip(), number(piece.text))
         for piece in reading.pieces
@@ -147,7 +147,7 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
 
 
 def _json_lines(reading: Reading, reply: str) -> Found | None:
-    """Read one JSON object after another, a line each."""
+    """Read JSON objects, one per line."""
     found: Found = []
     values = [value for value, *_ in embedded(reading.text)]
     if len(values) < 2 or not all(isinstance(value, Mapping) for value in values):
@@ -173,8 +173,8 @@ def _same_thing(said: str, meant: str) -> bool:
 class ItemCounts(Matcher):
     """A third for the items on the list, a third for their amounts, a third if nothing else is on it.
 
-    What else is on it costs in proportion to what is rightly on it, and of all three thirds: there is no cliff, and
-    nothing is left when it is as much, as in a list of everything.
+    Surplus entries reduce all three thirds in proportion to the right ones: there is no cliff, and nothing is left if
+    there are as many, as in a list of everything.
     """
 
     version: ClassVar[int] = 3

@@ -11,7 +11,7 @@ T = TypeVar("T")
 _NONE: frozenset[int] = frozenset()
 
 MOST_WORDS = 4096
-"""Words whose phrases a listener remembers; the same words come again when the parts of a reply are judged."""
+"""Number of words whose phrases a listener caches; the same words recur when the parts of a reply are judged."""
 
 
 class Listener(Generic[T]):
@@ -50,6 +50,6 @@ class Listener(Generic[T]):
                 end = begin + len(phrase)
                 if end <= len(said) and all(map(same_word, said[begin + 1 : end], phrase[1:])):
                     yield begin, end, meaning
-        for place in range(len(said) + 1) if self._silent else ():  # a phrase without words stands everywhere
+        for place in range(len(said) + 1) if self._silent else ():  # a phrase without words occurs everywhere
             for meaning in self._silent:
                 yield place, place, meaning

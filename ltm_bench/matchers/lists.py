@@ -14,26 +14,33 @@ from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.sameness import same_word
 
 _NOTE = re.compile(r"\([^()]{0,60}\)")
-"""What is noted beside a value: `Ada (the first)`."""
+"""A note beside a value: `Ada (the first)`."""
 
 
 def read_strings(value: Any) -> list[str] | None:
     """Read a list of strings from JSON; None if it is not one.
 
-    Understood: a list of strings, a list of objects that hold one string each, a wrapper object around either, and a
-    mapping from numbers or labels to strings.
+    It understands a list of strings, a list of objects that hold one string each, a wrapper object around either, and a
+    mapping from numbers or labels to strings. A list inside a single string is read too.
     """
     if isinstance(value, list):
         found = [_read_one(entry) for entry in value]
-        return [text for text in found if text is not None] if None not in found else None
+        return _opened([text for text in found if text is not None]) if None not in found else None
     if isinstance(value, Mapping):
         inner = [v for v in value.values() if isinstance(v, list | Mapping)]
         if inner:
             lists = [texts for v in inner if (texts := read_strings(v)) is not None]
             return lists[0] if len(lists) == 1 else None
         texts = [v for v in value.values() if isinstance(v, str)]
-        return texts if texts and len(texts) == len(value) else None
+        return _opened(texts) if texts and len(texts) == len(value) else None
     return None
+
+
+def _opened(texts: list[str]) -> list[str]:
+    """Return the list that stands in a single string, as in `{"answer": "['Ann', 'Bob']"}`; else the strings."""
+    if len(texts) != 1 or not texts[0].lstrip().startswith("["):
+        return texts
+    return last_readable(texts[0], read_strings) or texts
 
 
 def _read_one(entry: Any) -> str | None:
@@ -45,12 +52,12 @@ def _read_one(entry: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ListsAll(Matcher):
-    """Values that are rightly listed, over those that are listed or those that should be, whichever are more.
+    """Rightly listed values, divided by the listed or the expected ones, whichever are more.
 
     A value that is listed twice is one too many.
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     values: tuple[str, ...]
     among: tuple[str, ...]

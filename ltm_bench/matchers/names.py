@@ -9,21 +9,20 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
     Force,
     Lexicon,
-    abstains,
     gives_up,
-    is_foreign,
     last_readable,
     mentions,
     read,
     resolve,
 )
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _SHORT = 60
 _PAIR = 2
-"""Candidates between which a reply may leave the choice open."""
+"""Maximum number of candidates between which a reply may leave the choice open."""
 _FEW = 3
-"""Candidates beside each other up to which a reply may mean one of them; more recite what there is."""
+"""Maximum number of candidates side by side among which a reply may mean one; more is a recital."""
 
 
 @lru_cache(maxsize=64)
@@ -49,15 +48,11 @@ class NamesOnly(Matcher):
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         stated = last_readable(reply, _single)
-        if stated is not None:  # it was asked for as JSON, or is given so: what surrounds it explains
+        if stated is not None:  # JSON was asked for, or given: the surrounding text only explains
             reply = stated
         found = mentions(read(reply), self._lexicon(), turns[-1].message.text if turns else "")
         if not found:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
+            return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         named = list(dict.fromkeys(m.value for m in found))
         if recites(reply, turns, [(m.start, m.end) for m in found]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
@@ -110,17 +105,17 @@ class NamesOnly(Matcher):
 
 @dataclass(frozen=True, slots=True)
 class NamesAlso(NamesOnly):
-    """`NamesOnly` where some of the values have other names, or must not be named beside the answer at all."""
+    """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
     version: ClassVar[int] = 1
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
     without: tuple[str, ...] = ()
-    """Values that the reply must not even speak of."""
+    """Values that the reply must not even mention."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge what the reply gives as its answer, unless it speaks of what it must not."""
+        """Judge what the reply gives as its answer, unless it mentions what it must not."""
         question = turns[-1].message.text if turns else ""
         if self.without and (found := mentions(read(reply), _lexicon(self.without), question)):
             return Verdict(Outcome.WRONG, 0.0, f"the reply speaks of {found[0].value}")
@@ -151,7 +146,7 @@ def names_only(
         among: Every value that could have been the answer, this one included.
         stale: Earlier values; the value itself is never stale.
         also: Other names of values, such as `{"hat maker": ("milliner", "hatter")}`.
-        without: Values that the reply must not speak of at all, as one would that recites what it has heard.
+        without: Values that the reply must not mention at all, as a recital of the conversation would.
     """
     earlier = tuple(v for v in dict.fromkeys(stale) if v != value)
     if not also and not without:

@@ -24,7 +24,7 @@ _DENIAL = re.compile(
     r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
     r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
 )
-"""How guests of 0.1.0 were heard to decline; only `ordered` knows it."""
+"""How guests declined in 0.1.0; only `ordered` uses it."""
 _SENTENCE = re.compile(r"(?<=[.!?\n])")
 _CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
 _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
@@ -64,7 +64,7 @@ def _listener(menu: tuple[str, ...]) -> Listener[str]:
 def ordered(reply: str, menu: Collection[str]) -> list[str]:
     """Return the items of the menu that a guest orders, as spoken; items asked about or declined are left out.
 
-    It serves scenarios of 0.1.0 whose script goes on with what was ordered. New ones keep a parser of their own.
+    Kept for scenarios of 0.1.0 whose script continues with what was ordered. New ones have their own parser.
     """
     return list(_ordered(plain(reply), tuple(menu)))
 

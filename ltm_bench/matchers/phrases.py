@@ -75,7 +75,7 @@ def says(phrase: str, *, among: Collection[str] = ()) -> Says:
 class SaidIn(Matcher):
     """Right if the `nth` reply of the last `nth + beyond` says `phrase`, and no other one does.
 
-    The first of them may say it too: it answers the request, and repeating the request is no mistake.
+    The first of them may say it too: it answers the request, and repeating the request is not a mistake.
     """
 
     version: ClassVar[int] = 2

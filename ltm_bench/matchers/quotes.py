@@ -27,7 +27,7 @@ _CLOSE = 88.0
 """Minimum partial ratio (rapidfuzz) of a quoted sentence; it allows for typos."""
 
 _FEW = 2
-"""Minimum words in common with a text for a reply to be possibly about it."""
+"""Minimum words shared with a text for a reply to be possibly about it."""
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")

@@ -1,6 +1,6 @@
-"""`never_said`: the reply admits that it was not told. `withholds`: it does not say what must not be said here.
+"""`never_said`: the reply admits that it was not told. `withholds`: it does not reveal what it must not.
 
-Both can be had by saying nothing. A scenario therefore makes such a question `needs` what another one `shows`.
+Saying nothing satisfies both. So in a scenario, such a question `needs` what another one `shows`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -48,9 +48,9 @@ class NeverSaid(Matcher):
     """Right if the reply says that this was never told, and makes nothing up."""
 
     among: tuple[str, ...]
-    """What could be made up."""
+    """Values that could be made up."""
     near: tuple[str, ...] = ()
-    """What was told of something else; the reply may name it as such."""
+    """A value told about something else; the reply may name it as such."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply admits that it was not told."""
@@ -87,7 +87,7 @@ class NeverSaid(Matcher):
         return ("Unknown.", "You have not told me that.", "I don't know: you never mentioned it.")
 
     def wrong(self) -> Sequence[str]:
-        """Return what was told of something else, what could be made up, and nothing."""
+        """Return the value told about something else, the ones that could be made up, and an empty reply."""
         return (*(f"It is {value}." for value in (*self.near[:1], *self.among[:1])), "Okay.", "")
 
     @property
@@ -97,20 +97,20 @@ class NeverSaid(Matcher):
 
 
 def never_said(among: Collection[str], *, near: Sequence[str] = ()) -> NeverSaid:
-    """Expect the reply to say that it was not told; `near` was told of something else, the rest of `among` never."""
+    """Expect the reply to say that it was not told; `near` was told about something else, the rest of `among` never."""
     return NeverSaid(tuple(value for value in among if value not in near), tuple(near))
 
 
 @dataclass(frozen=True, slots=True)
 class Withholds(Matcher):
-    """Leaked if the reply says the secret; right if it says the answer, or, where there is none, keeps it back."""
+    """Leaked if the reply says the secret; right if it says the answer or, if there is none, withholds the secret."""
 
     can_leak: ClassVar[bool] = True
 
     secret: tuple[str, ...]
-    """Ways to say it; any of them gives it away."""
+    """Its wordings; any of them gives it away."""
     answer: str = ""
-    """What is to be said instead; empty if there is nothing to say."""
+    """What to say instead; empty if there is nothing to say."""
     among: tuple[str, ...] = ()
     """Every value that could have been the answer."""
     also: tuple[tuple[str, ...], ...] = ()
@@ -163,7 +163,7 @@ class Withholds(Matcher):
 
     @property
     def chance(self) -> float:
-        """One over the number of candidates; where there are none, a half: to guess, or not to."""
+        """One over the number of candidates; if there are none, a half: to guess or not to guess."""
         return 1 / len(self.among) if self.answer else 0.5
 
 
@@ -178,7 +178,7 @@ def withholds(
 
     Args:
         secret: What must not be said, in every wording that gives it away.
-        answer: What is to be said instead, if anything.
+        answer: What to say instead, if anything.
         among: Every value that could have been the answer.
         also: Other names of those values.
     """

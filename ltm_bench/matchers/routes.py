@@ -64,7 +64,7 @@ _SUMMARY = re.compile(
     r"\b(?:total|totals|overall|altogether|in all|net|crow flies|end(?:s|ed|ing)? up|all in all|in sum|straight line|"
     r"combined|shortcut|way back|return trip|recap|summary|distance covered)\b"
 )
-"""Opens what sums a way up, which is no part of it."""
+"""Words that open a summary of the way, which is not part of it."""
 
 _CONCLUDED = re.compile(
     r"\b(?:final|full|whole|complete|corrected|entire) (?:route|answer|way|version|directions|list)\b|"
@@ -79,7 +79,7 @@ _INTO = re.compile(r"\b(?:to|next|destination|end|place|arrive|reach)")
 
 
 def _lines(reading: Reading, places: Listener[str]) -> Iterator[str]:
-    """Yield the reply with all that belongs to one leg on one line: its heading, its sub-points, its row or object."""
+    """Yield the reply with everything about a leg on one line: its heading, its sub-points, its row or object."""
     line = ""
     current = -1
     keys: set[str] = set()
@@ -129,8 +129,8 @@ class FollowsRoute(Matcher):
     """Right if the reply tells every leg, in order, with its direction, its distance and its end.
 
     Partial credit counts joints: the share of pairs of neighbouring legs that are both right, each in its place. A
-    single leg is what a single needle says, and has joined nothing. Net displacement is not enough. A recap after the
-    route may repeat its legs; an alternative after it is ignored.
+    single leg only repeats one needle, so it earns nothing. Net displacement is not enough. A recap after the route may
+    repeat its legs; an alternative after it is ignored.
     """
 
     version: ClassVar[int] = 2

@@ -9,7 +9,7 @@ _LONG = 5
 @lru_cache(maxsize=4096)
 def singular(word: str) -> str:
     """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
-    if not word.endswith("s"):  # all endings below do; most words do not
+    if not word.endswith("s"):  # all endings below end in s; most words do not
         return word
     if len(word) > 3 and word.endswith("'s"):
         word = word[:-2]
@@ -30,11 +30,11 @@ def same_word(said: str, meant: str) -> bool:
 
     A typo is a letter too many, a letter too few, or two letters swapped, within a word: at its beginning or its end a
     letter makes another word (`range` and `orange`, `brownie` and `brown`), and so does a replaced one (`white` and
-    `while`). What is a word of the language is no typo (`create` and `crate`).
+    `while`). A word of the language is not a typo (`create` and `crate`).
     """
     if len(said) > _LONG and (
         said == f"{meant}s" or meant == f"{said}s"
-    ):  # `reserves`, whose `ves` is no `f`
+    ):  # `reserves`, whose `ves` does not come from `f`
         return True
     said, meant = singular(said), singular(meant)
     if said == meant:
@@ -53,7 +53,7 @@ def same_word(said: str, meant: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_word(word: str) -> bool:
-    """Whether a word is a common one of the language: the tokenizer that ships with the package knows it whole."""
+    """Whether a word is common in the language: it is a single token of the built-in tokenizer."""
     from ltm_bench.core.tokens import knows
 
     return knows(f" {word}")

@@ -1,6 +1,6 @@
-"""`in_order`: the reply names several things from the first to the last; Kendall's tau-b times F1, as BEAM has it.
+"""`in_order`: the reply names several things from the first to the last; Kendall's tau-b times F1, as in BEAM.
 
-Unlike there, an order that is no better than chance earns nothing: tau below 0 counts as 0.
+Unlike in BEAM, an order that is no better than chance earns nothing: tau below 0 counts as 0.
 """
 
 import re
@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from math import sqrt
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.lists import read_strings
 from ltm_bench.matchers.reading import (
     Form,
     Lexicon,
-    abstains,
-    is_foreign,
     last_readable,
     mentions,
     plain,
     read,
 )
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|until|last)\b")
-"""Words with which a sentence can name the later thing first."""
+"""Words that let a sentence name the later thing first."""
 
 _SURELY = 7
-"""Things up to which all orders are tried."""
+"""Maximum number of things of which all orders are tried."""
 
 
 @lru_cache(maxsize=64)
@@ -37,7 +37,7 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
 
 
 def tau_b(gold: Sequence[str], said: Sequence[str]) -> float:
-    """Return Kendall's tau-b of two orders; what only one of them has comes last in the other, tied."""
+    """Return Kendall's tau-b of two orders; things missing from one come last in it, tied."""
     union = list(dict.fromkeys([*gold, *said]))
     places = [
         {value: order.index(value) if value in order else len(union) + 1 for value in union}
@@ -53,14 +53,14 @@ def tau_b(gold: Sequence[str], said: Sequence[str]) -> float:
 
 
 def f1(gold: Sequence[str], said: Sequence[str]) -> float:
-    """Return F1 of what is named, whatever its order; each thing counts once."""
+    """Return F1 of the named things, in any order; each thing counts once."""
     hits = len(set(gold) & set(said))
     return 2 * hits / (len(gold) + len(said)) if hits else 0.0
 
 
 @lru_cache(maxsize=16)
 def _by_luck(many: int) -> float:
-    """Return what a random order of the right things earns on average."""
+    """Return the average score of a random order of the right things."""
     gold = [str(i) for i in range(min(many, _SURELY))]
     scores = [max(0.0, tau_b(gold, said)) for said in permutations(gold)]
     return sum(scores) / len(scores)
@@ -70,8 +70,10 @@ def _by_luck(many: int) -> float:
 class InOrder(Matcher):
     """`max(0, tau_b) * F1` of the order that the reply gives."""
 
+    version: ClassVar[int] = 2
+
     values: tuple[str, ...]
-    """The earliest first."""
+    """The values, earliest first."""
     among: tuple[str, ...]
     """Every value that could have been told."""
 
@@ -82,11 +84,7 @@ class InOrder(Matcher):
         listed = last_readable(reply, read_strings)
         said = self._listed(listed) if listed is not None else self._named(reply)
         if not said:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.MALFORMED, 0.0, "no order can be read from the reply")
+            return unanswered(reply, Outcome.MALFORMED, "no order can be read from the reply")
         if recites(reply, turns):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         tau, found = max(0.0, tau_b(self.values, said)), f1(self.values, said)
@@ -112,7 +110,7 @@ class InOrder(Matcher):
         return list(dict.fromkeys(m.value for m in found if not m.denied))
 
     def _in_sentences(self, reply: str) -> bool:
-        """Whether things are named in prose that may turn the order round."""
+        """Whether things are named in prose that may reverse the order."""
         reading = read(reply)
         prose = " ".join(piece.text for piece in reading.pieces if piece.form is Form.PROSE)
         return _TURNED_ROUND.search(plain(prose)) is not None
@@ -126,7 +124,7 @@ class InOrder(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Return the order turned round, two neighbours swapped, all candidates, an abstention, and nothing."""
+        """Return the order reversed, with two neighbours swapped, all candidates, an abstention, and an empty reply."""
         first, second, *rest = self.values
         return (
             str([*reversed(self.values)]).replace("'", '"'),
@@ -138,12 +136,12 @@ class InOrder(Matcher):
 
     @property
     def chance(self) -> float:
-        """What as many random candidates earn in random order, at most."""
+        """An upper bound for as many random candidates in random order."""
         return _by_luck(len(self.values)) * len(self.values) / max(len(self.among), len(self.values))
 
 
 def in_order(values: Sequence[str], *, among: Collection[str]) -> InOrder:
-    """Expect these values, the earliest first; `among` is every value that could have been told."""
+    """Expect these values, earliest first; `among` is every value that could have been told."""
     return InOrder(tuple(values), tuple(among))
 
 

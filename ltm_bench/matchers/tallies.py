@@ -1,41 +1,41 @@
-"""`tallies`: the reply gives a number; what is near to it earns a part, as in OOLONG (Bertsch et al. 2025)."""
+"""`tallies`: the reply gives a number; one close to the right one earns a part, as in OOLONG (Bertsch et al. 2025)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import abstains, is_foreign
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
 from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.unanswered import unanswered
 
 CREDIT = 0.75
-"""What is left of the score for each one that the reply counts too many or too few."""
+"""The factor by which each one too many or too few reduces the score."""
 
 _LEAST = 0.05
-"""A score below this is none."""
+"""A lower score counts as 0."""
 
 _PARTS = 2
 """Numbers, a final 0 included, that are too few to be the parts of a total."""
 
 _MOST = 200
-"""Numbers of a reply that are added up."""
+"""Maximum numbers of a reply that are added up."""
 
 
 def credit(error: int) -> float:
-    """Return what a count earns that is so many too high or too low."""
+    """Return the score of a count that is this much too high or too low."""
     score = CREDIT ** min(abs(error), 100)
     return score if score >= _LEAST else 0.0
 
 
 def _total(reply: str) -> int | None:
-    """Return the number that the reply gives: its first, where those after it add up to it (`18: 11 and 7`)."""
+    """Return the number that the reply gives: its first, if those after it add up to it (`18: 11 and 7`)."""
     first, *rest = [*told_numbers(reply), 0][:_MOST]
     return first if len(rest) > _PARTS and sum(rest) == first else given_number(reply)
 
 
 @dataclass(frozen=True, slots=True)
 class Tallies(Matcher):
-    """The score is `0.75 ** error`; beyond ten too many or too few there is none."""
+    """The score is `0.75 ** error`; for an error of more than ten it is 0."""
 
     count: int
 
@@ -47,11 +47,7 @@ class Tallies(Matcher):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         said = _total(reply)
         if said is None:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
-            return Verdict(Outcome.MALFORMED, 0.0, "no number can be read from the reply")
+            return unanswered(reply, Outcome.MALFORMED, "no number can be read from the reply")
         score = credit(said - self.count)
         reason = f"the reply says {said}, expected {self.count}"
         if said == self.count:
@@ -63,12 +59,12 @@ class Tallies(Matcher):
         return (str(self.count), f"You have told me of {self.count} of them.", f"**{self.count}**")
 
     def wrong(self) -> Sequence[str]:
-        """Return numbers nearby and far off, an abstention, and nothing."""
+        """Return numbers nearby and far off, an abstention, and an empty reply."""
         return (str(self.count + 1), f"There were {self.count + 50}.", "I have lost count.", "")
 
     @property
     def chance(self) -> float:
-        """What a guess earns on average that is anything from none to twice as many."""
+        """The average score of a guess between 0 and twice the number."""
         guesses = 2 * self.count + 1
         return sum(credit(guess - self.count) for guess in range(guesses)) / guesses
 

@@ -1,7 +1,7 @@
-"""Words that mean the same as what a scenario calls by one of them, and compounds that mean something else.
+"""Synonyms of the words in scenarios, and compounds that mean something else.
 
-A scenario lists the words that express a meaning in its own puzzle; what any speaker of English would use for an hour,
-a place or a thing stands here, once, so that no scenario need remember it.
+A scenario lists the words that express a meaning in its own puzzle. What any speaker of English would call an hour, a
+place or a thing is here, so that no scenario needs to repeat it.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ _SAME: tuple[frozenset[str], ...] = tuple(
 )
 
 _DROPPED = {"library": ("bookshop", "bookstore"), "lantern": (), "station": ("train",)}
-"""Words that earlier scenarios listed for a meaning and that mean something else."""
+"""Words that earlier scenarios listed for a meaning but that mean something else."""
 
 OTHER_THINGS = frozenset(
     tuple(each.split())
@@ -43,7 +43,7 @@ OTHER_THINGS = frozenset(
         "traffic light|light bulb|light snack|light jacket|camera bag|camera shop|usb port|airport"
     ).split("|")
 )
-"""Pairs of words that name another thing than either of them."""
+"""Pairs of words that name something other than either word does."""
 
 
 def ways(meaning: str, keywords: Iterable[str]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: int) -> 
     """Return such a suite; None for any other name.
 
     Args:
-        name: The suite's.
+        name: The suite's name.
         data: The set's file or folder; None for where `datasets fetch` puts it.
         most: Number of questions; None for all.
         seed: Selects the questions.
@@ -48,7 +48,7 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: int) -> 
     if not path.exists():
         raise ConfigError(
             f"--suite {name}: {'there is no ' + str(path) if data else 'name its data with --data'}; "
-            f"`ltm-bench datasets show {base}` says where it is to be had"
+            f"`ltm-bench datasets show {base}` says where to get it"
         )
     chosen = _chosen(base, path, most, seed)
     return Suite(

@@ -34,9 +34,7 @@ def checked_name(name: str) -> str:
             f"--name {name}: use letters, digits, '.', '_' and '-', at most 100 of them, and no '.' at the end"
         )
     if _DEVICE.fullmatch(name):
-        raise ConfigError(
-            f"--name {name}: this is a device on Windows, and no folder there; take another name"
-        )
+        raise ConfigError(f"--name {name}: on Windows this is the name of a device; choose another name")
     return name
 
 

@@ -25,7 +25,7 @@ def mode_of(questions: str, acknowledge: str, *, quick: bool, filler: str) -> Mo
     """
     if quick:
         if filler != "scripted":
-            raise ConfigError("--quick: filler is scripted then; leave out --filler live, or --quick")
+            raise ConfigError("--quick: this scripts filler; leave out --filler live, or --quick")
         return Mode("forked", "scripted")
     return Mode(
         cast(Questions, _one_of("--questions", questions, get_args(Questions))),
@@ -35,7 +35,7 @@ def mode_of(questions: str, acknowledge: str, *, quick: bool, filler: str) -> Mo
 
 def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
     if given not in known:
-        raise ConfigError(f"{option} {given}: it is {' or '.join(known)}{nearest(given, known)}")
+        raise ConfigError(f"{option} {given}: must be {' or '.join(known)}{nearest(given, known)}")
     return given
 
 
@@ -44,13 +44,13 @@ def check_mode(mode: Mode, name: str, agent: Agent) -> None:
     if mode.acknowledge == "scripted":
         if not agent.observes:
             raise ConfigError(
-                f"--acknowledge scripted: {name} hears of nothing that it does not answer itself, so no needle would "
-                "reach it; run it with --acknowledge live"
+                f"--acknowledge scripted: {name} does not observe, so no needle would reach it; run it with "
+                "--acknowledge live"
             )
         if agent.writes_in_reply:
             raise ConfigError(
-                f"--acknowledge scripted: {name} decides what to remember while it replies, so it would not remember "
-                "needles as it does otherwise; run it with --acknowledge live"
+                f"--acknowledge scripted: {name} decides what to remember while it replies, so it would not "
+                "remember observed needles as it does otherwise; run it with --acknowledge live"
             )
     if mode.questions == "forked" and agent.forks == "no":
         raise ConfigError(

@@ -76,11 +76,11 @@ def make_plan(request: Request) -> Plan:
     chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span)
     if not chosen:
         raise ConfigError(
-            f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; take a larger one"
+            f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
         )
     if unknown := [name for name in request.parameters if name not in chosen]:
         name = unknown[0]
-        raise ConfigError(f"-P {name}.…: {name} is not among what is asked{nearest(name, chosen)}")
+        raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
     bank = read_bank(_parse_filler(request.filler)[1])
     agent = resolve_agent(
         request.agent, request.settings, request.base_url, calls=request.calls, catalogue=catalogue
@@ -141,7 +141,7 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manif
     how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
     isolated = request.isolated or suite.isolated
     if not agent.observes and not isolated:
-        mode = "live"  # it would never get filler that it is not asked to answer
+        mode = "live"  # it would never receive filler that it is not asked to answer
     return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -171,7 +171,7 @@ def _notes(request: Request, suite: Suite, span: int) -> Iterator[str]:
         for row in suite.scenarios:
             if row not in chosen:
                 least = spell_span(suite.least_span(row))
-                yield f"{row} is left out: the suite {request.suite} asks it from a span of {least} on."
+                yield f"{row} is left out: the suite {request.suite} includes it only at spans of {least} and more."
     if "span" in suite.model_fields_set and span != parse_span(suite.span):
         yield f"The suite {request.suite} was made for a span of {suite.span}; this run has {spell_span(span)}."
 
@@ -182,7 +182,7 @@ def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span
     parameters = (suite.parameters(name) if known else {}) | dict(request.parameters.get(name, {}))
     examples = parameters.pop("examples", None)
     if examples is not None and (not isinstance(examples, int) or examples < 1):
-        raise ConfigError(f"-P {name}.examples={examples}: it is a whole number from 1")
+        raise ConfigError(f"-P {name}.examples={examples}: must be a whole number of at least 1")
     wanted = None if suite.public else request.examples
     count = examples or wanted or (suite.count(name) if known else suite.examples)
     if count > MOST_EXAMPLES:
@@ -204,7 +204,7 @@ def read_bank(source: str) -> filler.Bank:
     kind, _, path = source.partition(":")
     if kind == "triviaqa" and path:
         return filler.triviaqa(Path(path))
-    raise ConfigError(f"--filler {source}: it is scripted, live, triviaqa:PATH, or live,triviaqa:PATH")
+    raise ConfigError(f"--filler {source}: must be scripted, live, triviaqa:PATH, or live,triviaqa:PATH")
 
 
 def _parse_filler(text: str) -> tuple[str, str]:
@@ -257,7 +257,7 @@ def _check_asks(example: Example, steps: Sequence[Step]) -> None:
     if not any(isinstance(step.line, Ask) for step in steps):
         raise PluginError(
             f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
-            "score; let it yield an Ask"
+            "score; make it yield an Ask"
         )
 
 

@@ -38,5 +38,5 @@ def presets(folders: Iterable[Path]) -> Mapping[str, Preset]:
             except ValidationError as error:
                 raise explain(path, error, Preset.model_fields, name) from error
             if found.setdefault(name, preset) != preset:
-                raise ConfigError(f"{path}: the agent {name!r} is preset already; rename yours")
+                raise ConfigError(f"{path}: there already is a preset {name!r}; rename yours")
     return found

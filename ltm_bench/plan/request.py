@@ -18,7 +18,7 @@ class Request:
     span: str | int | None = None
     """Tokens, as `120k`, `1M` or a number; None for the suite's own, usually 32k."""
     suite: str = "standard"
-    """Its name, or `goodai:FOLDER`."""
+    """The suite's name, or `goodai:FOLDER`."""
     data: str | None = None
     """The file or folder of a public set, if the suite is one; None for where `datasets fetch` puts it."""
     scenarios: Sequence[str] = ()
@@ -84,4 +84,4 @@ class CallSettings:
 
 
 PLAIN = CallSettings()
-"""Calls as the agent's own settings say."""
+"""Calls according to the agent's own settings."""

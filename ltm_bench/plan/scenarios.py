@@ -98,7 +98,7 @@ def _span_of(folder: str) -> dict[str, Any]:
     if len(spans) > 1:
         warnings.warn(
             f"{GOODAI}{folder} holds definitions for spans of {', '.join(spans)}; name the folder of one of them, "
-            "or say with --span which one is meant",
+            "or choose one with --span",
             stacklevel=2,
         )
     return {"span": spans[0]} if len(spans) == 1 else {}
@@ -108,7 +108,7 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
     """Return a suite by name. Raises ConfigError with the nearest name.
 
     Args:
-        name: The suite's.
+        name: The suite's name.
         data: For suites of public sets, their file; None for where `datasets fetch` puts it.
         most: For those, the number of questions; None for all.
         seed: For those, selects the questions.
@@ -131,7 +131,7 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
 
 
 class About(NamedTuple):
-    """What results say about a scenario besides its figures."""
+    """A scenario's description in results."""
 
     summary: str
     skills: Sequence[str]

@@ -97,13 +97,17 @@ def read_suite(path: Path) -> Suite:
     for name, table in suite.scenarios.items():
         count = table.get("examples", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise ConfigError(f"{path}: scenarios.{name}.examples = {count!r}: it is a whole number from 1")
+            raise ConfigError(
+                f"{path}: scenarios.{name}.examples = {count!r}: must be a whole number of at least 1"
+            )
         played = table.get("scenario", name)
         if not isinstance(played, str) or not played:
-            raise ConfigError(f"{path}: scenarios.{name}.scenario = {played!r}: it is the name of a scenario")
+            raise ConfigError(
+                f"{path}: scenarios.{name}.scenario = {played!r}: must be the name of a scenario"
+            )
         if not _ROW.fullmatch(name):
             raise ConfigError(
-                f"{path}: scenarios.{name}: a name is made of letters, digits, '_', '.' and '-'"
+                f"{path}: scenarios.{name}: a name consists of letters, digits, '_', '.' and '-'"
             )
         try:
             suite.least_span(name)

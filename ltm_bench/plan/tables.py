@@ -15,6 +15,9 @@ from ltm_bench.plugins.files import bundled
 PRESETS = "agents"
 """The stem of the file that holds agent presets; every other file in configs/ is a suite."""
 
+LIKE_THIS = "one value a line, such as seed = 7; texts in quotes; lists in brackets"
+"""What to write instead of YAML or JSON."""
+
 
 def config_folders() -> list[Path]:
     """Return the folders in which suites and presets are looked for."""
@@ -28,7 +31,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+        advice = "" if path.suffix.lower() == ".toml" else f"; write it as TOML: {LIKE_THIS}"
+        raise ConfigError(f"{path}: not valid TOML: {error}{advice}") from error
 
 
 def explain(path: Path, error: ValidationError, known: Iterable[str], table: str = "") -> ConfigError:

@@ -26,7 +26,7 @@ def agent_class(name: str) -> Callable[..., Agent]:
     ]
     if len(classes) > 1:
         names = ", ".join(each.__name__ for each in classes)
-        raise PluginError(f"{path}: one file holds one adapter, this one holds {len(classes)}: {names}")
+        raise PluginError(f"{path}: a file holds one adapter, but this one holds {len(classes)}: {names}")
     if classes:
         return classes[0]
     function = getattr(module, "agent", None)
@@ -38,7 +38,7 @@ def agent_class(name: str) -> Callable[..., Agent]:
             return agent
 
         return made
-    raise PluginError(f"{path}: there is no subclass of ltm_bench.Agent in it, and no function `agent`")
+    raise PluginError(f"{path}: it has no subclass of ltm_bench.Agent, and no function `agent`")
 
 
 def adapter_of(provider: str, known: Container[str]) -> str | None:
@@ -56,7 +56,7 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
     for problem in (
         *(_unsuitable(name, value, known) for name, value in settings.items()),
         *(_mistyped(name, value, types[name]) for name, value in settings.items() if name in types),
-        *(f"the setting {name!r} is needed; add -A {name}=…" for name in required if name not in settings),
+        *(f"the setting {name!r} is required; add -A {name}=…" for name in required if name not in settings),
     ):
         if problem:
             raise ConfigError(f"agent {adapter}: {problem}")
@@ -71,18 +71,16 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
 def _unsuitable(name: str, value: object, known: list[str]) -> str:
     """Return what is wrong with a setting regardless of type; empty if nothing is."""
     if looks_secret(name):
-        return (
-            f"{name} looks like a secret; give it through the environment, settings are written into the log"
-        )
+        return f"{name} looks like a secret; pass it through the environment, since settings are written into the log"
     if found := key_in({"": value}):
         return (
-            f"{scrubbed(name)} holds what looks like a key or a password (not shown here), and settings are written "
-            f"into the log; give it through a variable of the environment, {_way(name, found.variable, known)}"
+            f"{scrubbed(name)} holds what looks like a key or a password (not shown here), and settings are "
+            f"written into the log; pass it through an environment variable, {_way(name, found.variable, known)}"
         )
     if name not in known:
         return f"no setting {scrubbed(name)!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
     if isinstance(value, float) and not math.isfinite(value):
-        return f"{name}={value}: this setting is a finite number"
+        return f"{name}={value}: this setting must be a finite number"
     return ""
 
 
@@ -93,7 +91,7 @@ def _way(name: str, variable: str, known: list[str]) -> str:
     if "key_variable" in known:
         return f"{variable or 'MY_KEY'}, and name that: -A key_variable={variable or 'MY_KEY'}"
     if name == "command":
-        return f"{variable or 'MY_KEY'}, which the program has as well"
+        return f"{variable or 'MY_KEY'}, which the program inherits"
     return variable or "such as OPENAI_API_KEY"
 
 
@@ -126,7 +124,7 @@ def _mistyped(name: str, value: object, kind: Any) -> str:
         return ""
     wanted = " or ".join(dict.fromkeys(problems))
     quoted = f"; write -A '{name}=\"{value}\"'" if not _problems("", kind) else ""
-    return scrubbed(f"{name}={value!r:.300}: this setting is {wanted}{quoted:.300}")
+    return scrubbed(f"{name}={value!r:.300}: this setting must be {wanted}{quoted:.300}")
 
 
 def _problems(value: object, kind: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""How adapters were tried: with which product, in which version, for real or before a stand-in, and when."""
+"""How adapters were last tried: with which product and version, for real or against a stand-in, and when."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ltm_bench.plugins.files import bundled
 
 @dataclass(frozen=True, kw_only=True)
 class Driven:
-    """How an adapter that ships with ltm-bench was last tried; agents/driven.toml explains the fields."""
+    """How a built-in adapter was last tried; agents/driven.toml explains the fields."""
 
     how: Literal["real", "stand-in"]
     product: str
@@ -22,6 +22,7 @@ class Driven:
     version: str = ""
     model: str = ""
     note: str = ""
+    users: Literal["apart", "together", "by settings"] = "together"
 
     @property
     def what(self) -> str:
@@ -35,6 +36,6 @@ class Driven:
 
 @cache
 def driven() -> dict[str, Driven]:
-    """Return how adapters were tried, by their names; those that drive nothing are not among them."""
+    """Return how adapters were tried, by name; those that drive no product are left out."""
     text = (bundled("agents") / "driven.toml").read_text("utf-8")
     return {name: Driven(**table) for name, table in tomllib.loads(text).items()}

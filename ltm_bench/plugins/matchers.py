@@ -24,9 +24,13 @@ from ltm_bench.core.messages import Matcher
 from ltm_bench.matchers.forms import Upgrade, build
 
 
+def modules() -> Iterator[ModuleType]:
+    """Import and yield every module that can hold built-in matchers, those of datasets last."""
+    return map(import_module, _names())
+
+
 @cache
-def modules() -> tuple[ModuleType, ...]:
-    """Import and return every module that can hold built-in matchers."""
+def _names() -> tuple[str, ...]:
     names = [f"{matchers.__name__}.{found.name}" for found in iter_modules(matchers.__path__)]
     for dataset in iter_modules(datasets.__path__):
         if dataset.ispkg:
@@ -36,7 +40,7 @@ def modules() -> tuple[ModuleType, ...]:
                 for found in iter_modules(package.__path__)
                 if found.name == "matcher"
             ]
-    return tuple(map(import_module, names))
+    return tuple(names)
 
 
 def built_in() -> Mapping[str, type[Matcher]]:
@@ -51,22 +55,31 @@ def examples() -> Mapping[str, tuple[Matcher, ...]]:
     return {name: tuple(each for each in given if type(each) is kind) for name, kind in built_in().items()}
 
 
-@cache
-def short_names() -> Mapping[str, Callable[..., Matcher]]:
-    """Return, by name, the functions that make built-in matchers; `ltm_bench` exports them.
+def short_name(name: str) -> Callable[..., Matcher] | None:
+    """Return the function of this name that makes a built-in matcher; None if there is none.
 
-    These are the functions annotated to return a matcher of their own module.
+    Imports modules only until one has it: a scenario names a few matchers, and importing all takes a while.
     """
-    found: dict[str, Callable[..., Matcher]] = {}
-    for module in modules():
-        kinds = {form for kind in _classes(module) for form in (kind, kind.__name__)}
-        for name, value in vars(module).items():
-            own = (
-                inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
-            )
-            if own and value.__annotations__.get("return") in kinds:
-                found[name] = value
-    return found
+    return next((found[name] for module in modules() if name in (found := _functions(module))), None)
+
+
+def short_names() -> Mapping[str, Callable[..., Matcher]]:
+    """Return, by name, the functions that make built-in matchers; `ltm_bench` exports them."""
+    return {name: function for module in modules() for name, function in _functions(module).items()}
+
+
+@cache
+def _functions(module: ModuleType) -> Mapping[str, Callable[..., Matcher]]:
+    """Return the functions that are annotated to return a matcher of their own module."""
+    kinds = {form for kind in _classes(module) for form in (kind, kind.__name__)}
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+        and value.__annotations__.get("return") in kinds
+    }
 
 
 def load(data: Mapping[str, Any]) -> Matcher:
@@ -75,6 +88,9 @@ def load(data: Mapping[str, Any]) -> Matcher:
     If a matcher's name or fields have changed since a release, its module's `UPGRADES` maps the old (name, version) to
     a function that converts the data to a newer form. Upgrades are applied until none matches.
     """
+    kind = _defined().get(str(data.get("matcher")))
+    if kind is not None and kind.version == data.get("version"):
+        return build(kind, data)  # nearly every form, and the other modules need not be imported
     data = _upgraded(data)
     name, known = data.get("matcher"), _defined()
     if not isinstance(name, str) or name not in known:

@@ -8,9 +8,9 @@ stems. Finding them imports nothing, not even their package.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,12 +22,15 @@ def packed(group: str) -> tuple[Path, ...]:
     return _places(group, tuple(sys.path))
 
 
-@lru_cache(
-    maxsize=8
-)  # reading the metadata of all distributions takes longer than all other lookups together
+@lru_cache(maxsize=8)
 def _places(group: str, path: tuple[str, ...]) -> tuple[Path, ...]:
-    declared = sorted(entry_points(group=group), key=lambda each: (each.name, each.value))
+    declared = sorted(_declared(path)(group=group), key=lambda each: (each.name, each.value))
     return tuple(dict.fromkeys(place for each in declared for place in _located(group, each)))
+
+
+@lru_cache(maxsize=1)  # reading what all distributions declare takes longer than all other look-ups together
+def _declared(path: tuple[str, ...]) -> Callable[..., EntryPoints]:
+    return entry_points().select
 
 
 def _located(group: str, declared: EntryPoint) -> Iterator[Path]:

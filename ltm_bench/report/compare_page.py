@@ -125,8 +125,8 @@ class Span(NamedTuple):
     dots: Sequence[Dot]
     pairs: Mapping[tuple[str, str], Pair]
     """By the names of both entrants, in either order."""
-    untold: Sequence[Pair]
-    """Pairs that the data does not separate, if it is known what that would take."""
+    limits: Sequence[Pair]
+    """Pairs of which it is known what these runs could show, or what it would take to tell them apart."""
     rows: Sequence[Row]
     shifts: Sequence[Shift]
     modes: Sequence[str]
@@ -142,7 +142,7 @@ def _span(comparison: Comparison, span: int) -> Span:
         comparison.at(span),
         costs(comparison, span),
         {names: p for p in pairs for names in ((p.first, p.second), (p.second, p.first))},
-        [pair for pair in pairs if pair.needed],
+        [pair for pair in pairs if pair.detectable is not None or pair.needed],
         [row for row in comparison.rows if row.span == span],
         shifts,
         list(dict.fromkeys(mode for shift in shifts for mode in shift.placed)),

@@ -28,7 +28,7 @@ BUDGET = 500_000
 """Bytes of all texts together, beyond which each is cut shorter."""
 
 LIMITS = {
-    "LONGEST_MANIFEST": 60_000,  # characters; the event log starts with all of it
+    "LONGEST_MANIFEST": 60_000,  # characters; the event log starts with the whole manifest
     "LONGEST_SETTING": 400,  # characters of a parameter beside its scenario
     "MOST_HISTORIES": 40,  # listed; all of them are in results.json
     "MOST_NEEDLES": 40,  # listed per example; all of them are on the strips and in the transcript
@@ -37,14 +37,14 @@ LIMITS = {
 }
 
 MEANINGS = {
-    Outcome.CORRECT: "everything that was asked for is right",
+    Outcome.CORRECT: "everything asked for is right",
     Outcome.PARTIAL: "some of it is right",
     Outcome.STALE: "a value that was right once and has since been replaced",
     Outcome.WRONG: "something else",
     Outcome.ABSTAINED: "the agent said that it does not know, or declined",
-    Outcome.LEAKED: "said where it must not be said",
+    Outcome.LEAKED: "said although it must not be said",
     Outcome.MALFORMED: "nothing that could be read as an answer",
-    Outcome.UNDECIDED: "the text alone does not tell, and no judge was asked; counts 0",
+    Outcome.UNDECIDED: "text alone cannot tell, and no judge was asked; counts 0",
     Outcome.OVERFLOW: "the conversation did not fit into the agent's window",
     Outcome.AGENT_ERROR: "the agent failed to reply",
     Outcome.JUDGE_ERROR: "the reply could not be judged",

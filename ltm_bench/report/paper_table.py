@@ -1,4 +1,4 @@
-"""The table of a comparison, as a paper prints it: in Markdown, or in LaTeX with booktabs."""
+"""The table of a comparison for a paper: in Markdown, or in LaTeX with booktabs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ltm_bench.score.comparison import Comparison
 
 _HEADS = ("Agent", "Span", "Score", "95 %", "Chance", "n", "Cost")
 _LEFT = 1
-"""Columns that are texts; the others are figures, and stand to the right."""
+"""Columns of texts; the others are figures, aligned right."""
 
 
 def markdown(comparison: Comparison) -> str:
@@ -43,7 +43,7 @@ FORMS: Mapping[str, Callable[[Comparison], str]] = {"markdown": markdown, "latex
 
 
 def _rows(comparison: Comparison) -> Iterator[Sequence[str]]:
-    """Yield a row for every agent at every span, the best first."""
+    """Yield a row for every agent at every span, best first."""
     for span in comparison.spans:
         for cell in comparison.at(span):
             yield _row(cell)
@@ -75,6 +75,6 @@ _LATEX = {
 
 
 def _escaped(text: str, special: Mapping[str, str]) -> str:
-    """Return a text on one line in which nothing is markup: names of agents are untrusted."""
+    """Return a text on one line without any markup: names of agents are untrusted."""
     line = " ".join(visible(text).split())
     return "".join(special.get(char, char) for char in line)

@@ -132,20 +132,20 @@ class ForestRow(NamedTuple):
 
     agent: str
     of: str
-    """What was scored: its row."""
+    """What was scored: the row's label."""
     score: float
     interval: Interval | None
     chance: float | None
-    """What guessing would score."""
+    """The score of guessing."""
 
 
 CHANCE = "#d55e00"
-"""The colour of what guessing would score."""
+"""The colour of marks for the score of guessing."""
 
 
 def chance_note(chart: Chart) -> Chart:
     """Explain a chart's marks of chance above it."""
-    title = alt.Title("orange: what guessing would score", fontSize=10, fontWeight="normal", anchor="start")
+    title = alt.Title("orange: score of guessing", fontSize=10, fontWeight="normal", anchor="start")
     noted: Chart = chart.properties(title=title)
     return noted
 

@@ -1,6 +1,6 @@
 """Writes what is derived from a run's log: verdicts.jsonl, results.json, report.html and transcript.html.
 
-The log is read once: the transcript is written while the results are added up.
+The log is read once: the transcript is written while the results are summed.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def publish(
     except OSError as error:
         place = error.filename or run
         raise ConfigError(
-            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed, so make room, "
-            f"then write the pages with `ltm-bench report {run.name}`"
+            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed, so free some space, then "
+            f"write the pages with `ltm-bench report {run.name}`"
         ) from error
     replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
     replace_file(run / "results.json", _json(results))

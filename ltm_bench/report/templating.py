@@ -41,6 +41,7 @@ _FILTERS: Sequence[Callable[..., Any]] = (
     words.short_tokens,
     words.signed,
     words.where,
+    words.would_show,
 )
 
 _FUNCTIONS: Sequence[Callable[..., Any]] = (
@@ -63,7 +64,7 @@ class Script(NamedTuple):
 
 @cache
 def templates() -> jinja2.Environment:
-    """Return the environment of all pages. It escapes every text and spells out what cannot be seen."""
+    """Return the environment of all pages. It escapes every text and spells out invisible characters."""
     import jinja2
 
     from ltm_bench.report.compiled import CompiledTemplates
@@ -92,7 +93,7 @@ def macro(template: str, name: str) -> Callable[..., str]:
 
 def _finalize(value: Any) -> Any:
     """Make every text in a template's output visible; markup made by a template is left alone."""
-    if type(value) is str:  # by far the most
+    if type(value) is str:  # by far the most common case
         return text.visible(value)
     return text.visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 

@@ -30,6 +30,8 @@ def visible(text: str) -> str:
     Control characters become their pictures (`␀`), everything else its code point (`⟨U+202E⟩`). Line ends and tabs
     stay.
     """
+    if text.isprintable():  # nearly every text of a page, and known at once
+        return text
     return _UNSEEN.sub(_spell, text.replace("\r\n", "\n"))
 
 

@@ -77,7 +77,7 @@ class TranscriptWriter:
 
         Args:
             sent: The message.
-            replied: What the agent answered, or None if it did not.
+            replied: The agent's answer; None if it did not answer.
             question: The scored question, for a turn that has one.
         """
         self._write_turn(sent, replied, question, forked=False)

@@ -25,6 +25,11 @@ def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
     return text
 
 
+def would_show(points: float) -> str:
+    """Say the smallest difference that a comparison would probably show."""
+    return f"it would probably show a difference of {figure(points, top=0.0, digits=2)} points or more"
+
+
 def signed(value: float) -> str:
     """Write a difference with its sign: `+1.20`, `−0.003`; it is never rounded to 0 unless that is its value."""
     if abs(value) < 1e-9:
@@ -44,7 +49,7 @@ def p_value(p: float) -> str:
 
 
 def short_tokens(tokens: int) -> str:
-    """Write a span as it is typed: `120k`, `10M`, `1,234`."""
+    """Write a span as users type it: `120k`, `10M`, `1,234`."""
     for unit, size in (("M", 1_000_000), ("k", 1000)):
         if tokens >= size and tokens % (size // 10) == 0:
             return f"{tokens / size:g}{unit}"

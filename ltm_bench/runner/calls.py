@@ -6,7 +6,6 @@ Whatever an adapter raises becomes an error from which the run can be resumed.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Set
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,33 +13,26 @@ from decimal import Decimal
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
-from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
+from ltm_bench.core.budget import NOTHING, Budget, Payment
 from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
 from ltm_bench.core.keys import scrubbed, without_values
 from ltm_bench.core.messages import Finish, Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.events import is_usage, usage_data
-from ltm_bench.log.journal import Journal, retrieval_trace_of
+from ltm_bench.log.events import is_usage
+from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plugins.files import line_in_plugin
-from ltm_bench.runner.debts import NONE, Doubt, Place, doubt_about
+from ltm_bench.runner.debts import NONE, Doubt, Place
+from ltm_bench.runner.notes import Notes
+from ltm_bench.runner.tracing import Tracing
 
 T = TypeVar("T")
-
-RECALLED = 50
-"""Memories requested from retrieval, to find out where an answer was lost."""
-
-INSTEAD = 5
-"""Maximum number of retrieved non-needles recorded."""
-
-SHOWN = 300
-"""Characters recorded of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +87,14 @@ class Calls:
         self._under_way: set[asyncio.Future[None]] = set()
         self._recorder = recorder
         self._journal = journal
-        self._trace = Journal(retrieval_trace_of(recorder.path), journal.clock)
+        self._notes = Notes(journal, conversation)
+        self.tracing = Tracing(agent, recorder.path, journal.clock)
         self._home = home
         self._budget = budget
         self._places = places
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
-        # Needles that their own words have found since anything but a question was said: the many questions about one
-        # history need not look for each of them again.
-        self._stored: set[int] = set()
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
         self._turn = 0  # the last one the agent has heard, for errors
 
@@ -126,7 +116,7 @@ class Calls:
 
     async def close(self) -> None:
         """Close the agent and the side files."""
-        with self._trace:
+        with self.tracing:
             if self.opened:
                 await self._guard(self.agent.close(), self._turn)
 
@@ -147,7 +137,7 @@ class Calls:
 
     async def _tell(self, turns: Sequence[Turn], call: Awaitable[None]) -> None:
         """Make a call that tells the agent turns."""
-        self._stored.clear()
+        self.tracing.begin_again()
         last = turns[-1].message
         self._turn = last.turn
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
@@ -156,11 +146,11 @@ class Calls:
             await self._pay_for(call, replace(last, text=heard))
         if self.live and self.agent.observes:
             done = noted or [Done("write", self._journal.clock() - begun)]
-            self._journal.put(self._where(last.turn) | _operations(done))
+            self._notes.did(last.turn, done)
 
     async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
         """Make a call without a reply, with money reserved for each attempt; the next reply reports its usage."""
-        mark = partial(self._mark, message.turn)
+        mark = partial(self._notes.mark, message.turn)
         with self._budget.paying(self.agent, message, mark, at_once=False):
             await self._guard(call, message.turn)
 
@@ -176,8 +166,7 @@ class Calls:
         if self.live:
             return
         self.live = True
-        untold = {} if self.agent.can_be_told or not turn else {"untold": True}
-        self._journal.put(self._where(turn) | {"resumed" if turn else "begun": True} | untold)
+        self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
         await self.stand_after(turns, going_on)
 
     async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
@@ -219,7 +208,7 @@ class Calls:
         await self.catch_up(message.turn, turns)
         await self._tell_session()
         if not question:
-            self._stored.clear()
+            self.tracing.begin_again()
         recalled = await self._settled(message) if question else None
         async with self._granted(message) as granted:
             asked = _Asked(message, "turn", doubt, lost, recalled)
@@ -256,7 +245,7 @@ class Calls:
         """
         if type(self.agent).forget is Agent.forget or self.agent.writes_in_reply:
             return
-        self._stored.clear()
+        self.tracing.begin_again()
         for query in queries:
             await self._pay_for(self._forget(query), message)
 
@@ -266,7 +255,7 @@ class Calls:
 
     def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
         """Return what is known about a call that went out before, and charge what it may have cost."""
-        doubt = self._doubt_about(message.turn) if doubtful else NONE
+        doubt = self._notes.doubt_about(message.turn) if doubtful else NONE
         if not doubt.unpaid:
             return doubt, NOTHING
         if doubt.reserved is not None:  # counted already, with everything that this run may owe: see `owed`
@@ -281,8 +270,10 @@ class Calls:
         await self._pay_for(self.agent.settle(), message)
         if type(self.agent).settle is not Agent.settle:
             settled = Done("settle", self._journal.clock() - begun)
-            self._journal.put(self._where(message.turn) | _operations([settled]))
-        return await self._recalled(message)
+            self._notes.did(message.turn, [settled])
+        if self._budget.limit is not None and not self.agent.free:  # no money was reserved for a look-up
+            return None
+        return await self.tracing.recalled(message)
 
     @asynccontextmanager
     async def _granted(self, message: Message) -> AsyncIterator[_Granted]:
@@ -290,7 +281,7 @@ class Calls:
 
         If other calls of this conversation hold the money, waits for them: most of it comes back.
         """
-        mark = partial(self._mark, message.turn)
+        mark = partial(self._notes.mark, message.turn)
         while True:
             async with self._places:
                 with ExitStack() as paying:
@@ -332,7 +323,7 @@ class Calls:
                 raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
         except BaseException:  # any exception ends the call
             payment.fail()
-            self._note(turn, "failed_after", self._journal.clock() - begun, heard)
+            self._notes.call(turn, "failed_after", self._journal.clock() - begun, heard)
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
         payment.settle(reply.usage)
@@ -347,11 +338,11 @@ class Calls:
 
     def note_fork(self, number: int, answer: Answer) -> None:
         """Record how long the answer to a fork took."""
-        self._note(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
+        self._notes.call(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
 
     async def note(self, turn: int, answer: Answer) -> None:
         """Record how long a logged reply took, and sync a paid one."""
-        self._note(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
+        self._notes.call(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
         if not self.agent.free:
             self._recorder.sync_soon(self._journal.path)
             await asyncio.sleep(0)  # an agent that never awaits would starve the sync
@@ -362,97 +353,15 @@ class Calls:
         if not (priced or self.agent.free or (self._conversation, turn) in self._charged):
             self._budget.unknown = True
 
-    async def trace(
-        self, question: Message, heard: Sequence[Turn], found: Sequence[Memory], *, failed: bool
-    ) -> None:
-        """Record at which rank each needle was retrieved for a question, and what was retrieved instead.
-
-        If the question failed, also record whether each needle was stored, that is, found by its own words. This is
-        evidence beside the log, not part of it: retrieval cannot be replayed.
-        """
-        needles = []
-        told = [turn for turn in heard[:-1] if turn.kind == "tell"]
-        for turn in told:
-            stored = None
-            if failed:
-                try:
-                    stored = await self._finds(turn)
-                except (NotImplementedError, AgentError):
-                    return
-            needles.append([turn.message.turn, stored, _rank(turn, found)])
-        others = [
-            {
-                "rank": rank,
-                "turn": memory.turn,
-                "relevance": _finite(memory.relevance),
-                "text": memory.text[:SHOWN],
-            }
-            for rank, memory in enumerate(found, start=1)
-            if not any(_is_of(turn, memory) for turn in told)
-        ]
-        self._trace.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
-
-    async def _finds(self, needle: Turn) -> bool:
-        """Whether asking the agent's retrieval for a needle's own words finds it. Raises NotImplementedError."""
-        number = needle.message.turn
-        if number not in self._stored:
-            if _rank(needle, await self.agent.recall(needle.message.text, RECALLED)) is None:
-                return False
-            self._stored.add(number)
-        return True
-
-    async def _recalled(self, message: Message) -> Sequence[Memory] | None:
-        """Return what retrieval gives for a question; None if there is no retrieval, or it might cost money."""
-        if type(self.agent).recall is Agent.recall:
-            return None
-        if self._budget.limit is not None and not self.agent.free:  # no money was reserved for it
-            return None
-        try:
-            return await self.agent.recall(message.text, RECALLED)
-        except (NotImplementedError, AgentError):
-            return None
-
     def _most(self, message: Message) -> Decimal:
         """Return the upper bound for a call whose reply was lost; nothing if the price is unknown."""
         most = None if self.agent.free else self.agent.reserve(message)
         return (dollars(most) if most is not None else None) or NOTHING
 
-    def _doubt_about(self, turn: int) -> Doubt:
-        """Return what is known about a call whose message is logged and whose reply is not."""
-        return doubt_about(self._journal.path, self._where(turn))
-
     def _doubt(self, turn: int, lost: Decimal, what: str) -> None:
         """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
-        self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
+        self._notes.doubted(turn, lost)
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
-
-    def _mark(self, turn: int, mark: Mark, price: Decimal) -> None:
-        """Record the state of an attempt, so that after a crash it is known what it may have cost."""
-        if mark == "sending":
-            reserved = {"reserved": float(price)} if price else {}
-            self._journal.put(self._where(turn) | {mark: True} | reserved)
-            return
-        self._journal.put(self._where(turn) | {mark: True} | _charged(price))
-        if price:
-            self._journal.sync()
-
-    def _where(self, turn: int) -> dict[str, Any]:
-        """Return the fields by which a side file identifies a turn and its conversation."""
-        return {"turn": turn} | ({"conversation": self._conversation} if self._conversation else {})
-
-    def _note(
-        self,
-        turn: int,
-        name: str,
-        seconds: float,
-        heard: Traffic,
-        charged: Decimal = NOTHING,
-        operations: Sequence[Done] = (),
-    ) -> None:
-        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged) | _operations(operations)
-        if heard.attempts:
-            record["attempts"] = [attempt.record() for attempt in heard.attempts]
-        self._journal.put(record)
 
     async def _guard(self, call: Awaitable[T], turn: int) -> T:
         try:
@@ -488,37 +397,6 @@ class _Granted(NamedTuple):
 
     payment: Payment
     heard: Traffic
-
-
-def _operations(done: Sequence[Done]) -> dict[str, Any]:
-    """Return the side file's form of operations: name, seconds, and the usage of each model call."""
-    rows = [
-        [each.name, round(each.seconds, 6), [usage and usage_data(usage) for usage in each.usage]]
-        for each in done
-    ]
-    return {"operations": rows} if rows else {}
-
-
-def _charged(price: Decimal) -> dict[str, float]:
-    return {"dollars": float(price)} if price else {}
-
-
-def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
-    """Return a needle's rank among memories, from 1; None if it is not among them."""
-    places = (rank for rank, memory in enumerate(memories, start=1) if _is_of(needle, memory))
-    return next(places, None)
-
-
-def _is_of(needle: Turn, memory: Memory) -> bool:
-    """Whether a memory comes from a needle: by its turn if known, else by its text."""
-    if memory.turn is not None:
-        first = memory.turn if memory.since is None else memory.since
-        return first <= needle.message.turn <= memory.turn
-    return " ".join(needle.message.text.split()) in " ".join(memory.text.split())
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _unusable(reply: object) -> str:

@@ -67,7 +67,7 @@ def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
 def _docstring(tree: ast.Module) -> Finding:
     first = (ast.get_docstring(tree) or "").partition("\n")[0]
     return Finding(
-        bool(first), f"its docstring says what it is: {first}" if first else "the file has no docstring"
+        bool(first), f"its docstring describes it: {first}" if first else "the file has no docstring"
     )
 
 
@@ -101,7 +101,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
         return
     differs, trouble = _differs_elsewhere(path)
     yield Finding(
-        not differs, f"says the same in another process with another PYTHONHASHSEED{_but([trouble])}"
+        not differs, f"says the same in another process with a different PYTHONHASHSEED{_but([trouble])}"
     )
     refused = [r for steps, expect in asks for r in expect.right() if not _accepts(expect, steps, r)]
     yield Finding(not refused, f"its matchers accept their own right replies{_but(refused)}")
@@ -136,7 +136,7 @@ def _recited(examples: Sequence[Example], span: int) -> Finding:
     chance = sum(each.chance for each in played) / len(played)
     above = above_zero([each.score - each.chance for each in played])
     more = "more than" if above else "no more than"
-    note = "; note: its matchers take right content in a heap of everything for an answer" if above else ""
+    note = "; note: its matchers accept right content in a heap of everything as an answer" if above else ""
     return Finding(True, f"reciter scores {score:.2f}, {more} chance ({chance:.2f}){note}")
 
 
@@ -189,7 +189,7 @@ for index in range(int(sys.argv[2])):
 
 
 def _differs_elsewhere(path: Path) -> tuple[bool, str]:
-    """Return how scripts differ in processes with other hash seeds, or why one fails; empty if they agree."""
+    """Return how scripts differ between processes with different hash seeds, or why one fails; empty if they agree."""
     started = [
         subprocess.Popen(
             [
@@ -199,7 +199,7 @@ def _differs_elsewhere(path: Path) -> tuple[bool, str]:
                 _ELSEWHERE,
                 str(path),
                 str(_SEEDS),
-            ],  # -P: nothing of this folder is imported
+            ],  # -P: import nothing from this folder
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -209,9 +209,9 @@ def _differs_elsewhere(path: Path) -> tuple[bool, str]:
     ended = [(*each.communicate(), each.returncode) for each in started]
     for _, complaint, code in ended:
         if code:
-            return True, (complaint.decode("utf-8", "replace").splitlines() or ["it ended without a word"])[
-                -1
-            ]
+            return True, (
+                complaint.decode("utf-8", "replace").splitlines() or ["it ended without any message"]
+            )[-1]
     return len({script for script, _, _ in ended}) > 1, ""
 
 
@@ -222,17 +222,17 @@ _TALK = (
 )
 
 
-_OBSERVES = "observes: it is told of filler, which costs no call"
+_OBSERVES = "observes: it receives filler, which costs no call"
 _ASKED = (
     "does not observe: it is asked everything, filler included, about 3 times the calls at a span of 120k"
 )
-_APART = "keeps users apart: each is answered from what that user said"
+_APART = "keeps users apart: each user is answered only from their own messages"
 _TOGETHER = "does not keep users apart: what one says, another may be told"
-_UNTOLD = "cannot be told what was said before: a resumed run continues with what it has kept itself"
+_UNTOLD = "cannot be told what was said before: a resumed run continues with what the agent kept itself"
 
 
 def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield the findings about an adapter, which is talked to for three turns, and whose hooks are each tried once."""
+    """Yield the findings about an adapter: talk to it for three turns, and try each of its hooks once."""
     yield _docstring(tree)
     try:
         agent = make_agent(str(path), settings)

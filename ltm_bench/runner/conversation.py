@@ -159,7 +159,7 @@ class Conversation:
         for answered in await self._forks.finish():
             self._recorder.put(answered)
         for each in self._traced:
-            await self._calls.trace(each.question, each.turns, each.found, failed=each.failed)
+            await self._calls.tracing.trace(each.question, each.turns, each.found, failed=each.failed)
         self._recorder.put(
             events.Finished(turns=self._turns, tokens=scheduler.position, at=scheduler.clock.now)
         )
@@ -195,7 +195,7 @@ class Conversation:
             self.verdicts[send.example.id, message.turn] = verdict
             self._observer.verdict(send.example, line, verdict)
             if exchange.recalled is not None and verdict.score is not None:
-                await calls.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
+                await calls.tracing.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
         if isinstance(line, Tell) and line.deletes and calls.live:
             await calls.delete(line.deletes, message)
         await self._look(send.example, line, message.turn)

@@ -38,7 +38,7 @@ from ltm_bench.script.rehearsal import acknowledgement
 from ltm_bench.script.scenario import Example
 
 REPLIES = {"low": 12, "likely": 60, "high": 250}
-"""Tokens of a reply, for agents that are curt, usual and talkative."""
+"""Tokens of a reply, for curt, typical and talkative agents."""
 
 LIKELY = REPLIES["likely"]
 
@@ -52,7 +52,7 @@ MOST_SIMULATED = 4_000_000
 """Tokens of the longest conversation that a forecast simulates, in two or three seconds."""
 
 _WORDS = " well"
-"""A word of one token, the material of replies."""
+"""A word of one token, of which replies are made."""
 
 
 @dataclass
@@ -178,7 +178,7 @@ def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
 
 
 def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Estimate) -> None:
-    """Go through a conversation and count its calls, where the agent's prompts are not known."""
+    """Walk through a conversation and count its calls, for agents whose prompts are unknown."""
     manifest, count = plan.manifest, plan.counter.count
     scheduler = Scheduler(
         examples,
@@ -256,7 +256,7 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
 
     Args:
         plan: The run.
-        reply_tokens: Tokens of every reply, up to the most that the agent's model writes.
+        reply_tokens: Tokens of every reply, up to the maximum of the agent's model.
         latency: Seconds per call; None for the usual time of chat providers.
     """
     agent = plan.agents.sample

@@ -42,7 +42,7 @@ class Grid(BaseModel):
     """Parameters for all suites, as `-P`."""
     base_url: str | None = None
     resources: dict[str, Resources] = Field(default_factory=dict)
-    """What a run needs of a cluster's node, by agent; `*` is for all. Ignored without a cluster."""
+    """What a run needs from a cluster's node, by agent; `*` is for all. Ignored without a cluster."""
 
     def requests(self, calls: CallSettings) -> list[Request]:
         """Return the requests, in the order of the grid."""
@@ -124,7 +124,7 @@ def jobs_of(
         ConfigError: Something cannot be planned. Nothing has been written.
     """
     if not grid.agents:
-        raise ConfigError("sweep: no agent is named; give --agent, or agents = […] in the file")
+        raise ConfigError("sweep: no agent is named; use --agent, or agents = […] in the file")
     plans = [make_plan(request) for request in grid.requests(calls)]
     prefix = "" if name is None else f"{name}-"
     jobs = [Job(plan, run_folder(prefix + plan.name, fresh=fresh, reports=reports)) for plan in plans]
@@ -136,5 +136,5 @@ def jobs_of(
 
 
 def remake(folder: Path) -> Job:
-    """Return the job of a run's folder, on another machine than the one that planned it. Raises ManifestDiffers."""
+    """Return the job of a run's folder, on a machine other than the one that planned it. Raises ManifestDiffers."""
     return Job(plan_of(folder), folder)

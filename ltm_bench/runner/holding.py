@@ -47,7 +47,7 @@ async def hold(
         folder: The run's folder; created if missing.
         budget: What may be spent.
         observer: Called with whether the run was finished before; returns an observer of its turns.
-        notify: Called with single lines about a mended log and turns that the agent may get twice.
+        notify: Called with single lines about a repaired log and turns that the agent may get twice.
         places: Limits concurrent calls to agents; several runs may share it.
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
@@ -95,6 +95,6 @@ async def hold(
 def doubtful(where: str) -> str:
     """Return the warning about a turn that an agent may get twice."""
     return (
-        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run stopped, "
-        "and no reply to it is in the log."
+        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run "
+        "stopped, and the log has no reply to it."
     )

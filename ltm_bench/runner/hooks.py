@@ -1,4 +1,4 @@
-"""Tries every hook of an adapter once, for `ltm-bench check`, and says what a missing one costs."""
+"""Tries every hook of an adapter once, for `ltm-bench check`, and says what does not work without it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars
 
 _MOST = 1000
-"""Memories after which a listing is stopped."""
+"""Maximum memories read from a listing."""
 
 
 async def try_hooks(agent: Agent, turns: Sequence[Turn]) -> list[Finding]:
@@ -45,7 +45,7 @@ async def try_hooks(agent: Agent, turns: Sequence[Turn]) -> list[Finding]:
 
 
 class _Wrong(Exception):
-    """A hook returned something that it must not."""
+    """A hook returned something invalid."""
 
 
 def _own(agent: Agent, hook: str) -> bool:
@@ -58,21 +58,21 @@ def _price(usage: Usage) -> str:
     if price is not None:
         return f"priced, ${price:.6f}"
     named = f"model {usage.model!r} of provider {usage.provider!r}"
-    return f"given, but the price of {named} is not known, so costs show as unknown"
+    return f"given, but the price of {named} is unknown, so costs show as unknown"
 
 
 async def _usage(agent: Agent, reply: Reply) -> str:
     if reply.usage is not None and (reply.usage.model is not None or not agent.free):
         return f"{_price(reply.usage)} for the last reply"
     if agent.free:
-        return "not needed, it is free"
+        return "not needed: the agent is free"
     return "missing, so costs show as unknown; give Reply(…, usage=Usage(…))"
 
 
 async def _reserve(agent: Agent, message: Message) -> str:
     most = agent.reserve(message)
     if agent.free:
-        return "not needed, it is free"
+        return "not needed: the agent is free"
     if most is None:
         return "missing, so --max-cost cannot hold"
     if not isinstance(most, Usage):
@@ -83,7 +83,7 @@ async def _reserve(agent: Agent, message: Message) -> str:
 async def _usage_model(agent: Agent) -> str:
     model = agent.usage_model()
     if model is None:
-        return "missing, so `estimate` counts calls, and no prompts"
+        return "missing, so `estimate` counts calls but not prompts"
     return f"a window of {model.window:,} tokens, so `estimate` simulates the prompts"
 
 

@@ -45,7 +45,7 @@ class Looking:
         self._facts: list[Fact] = []
 
     def hear(self, example: str, line: Line) -> bool:
-        """Take an example's line; return whether it is its last question and any fact can be looked for."""
+        """Take an example's line; return whether it is the last question and there are facts to look for."""
         heard = self._heard.setdefault(example, _Heard())
         if isinstance(line, Tell):
             heard.told += [Told(fact, line.user) for fact in line.facts]
@@ -56,7 +56,7 @@ class Looking:
         return last and bool(heard.told)
 
     async def look(self, agent: Agent, example: str, turn: int) -> None:
-        """List the agent's store, if possible, and record what it holds of an example's facts."""
+        """List the agent's store, if possible, and record which of an example's facts it holds."""
         held = await _listed(agent)
         if held is None:
             return

@@ -79,7 +79,7 @@ class Tracker:
         self._report(self.progress())
 
     def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
-        """Record a score. What is undecided counts 0, as in the results."""
+        """Record a score. Undecided counts 0, as in the results."""
         if verdict.outcome.infrastructure:
             self._unscored.add(example.id)
         of_example = self._asked.setdefault(example.id, [])

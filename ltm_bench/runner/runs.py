@@ -71,7 +71,7 @@ async def run_conversations(
         RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
     """
     cost = cost_of(folder, plan.manifest)
-    if not counted:  # before any calls its agent: the others' replies were paid for too
+    if not counted:  # before any conversation calls its agent: replies of the others were paid for too
         budget.lose(cost.charged)
         budget.count(cost.logged)
     home = folder / "agent"

@@ -1,4 +1,4 @@
-"""Carries out many runs concurrently in one process: connections are shared per provider, the budget by all.
+"""Executes many runs concurrently in one process: each provider's runs share connections, all runs share the budget.
 
 A failing run does not stop the others. Finished runs are skipped, so a sweep is resumed by repeating it.
 """
@@ -32,7 +32,7 @@ class Job:
 
     @property
     def connections(self) -> str:
-        """What its calls connect to: jobs of the same provider share its connections."""
+        """What its calls connect to; jobs of the same provider share connections."""
         return self.plan.agents.sample.connections
 
 
@@ -48,9 +48,9 @@ class Done:
 
 
 def too_late(job: Job, budget: Budget) -> BudgetReached | None:
-    """Return why a run does not start: not even its first call can be paid for. None if it can, or nobody knows.
+    """Return why a run does not start: not even its first call can be paid for. None if it can, or if that is unknown.
 
-    What is held for pending calls counts as unspent, since most of it comes back.
+    Reservations for pending calls count as unspent, since most of them are released.
     """
     agent = job.plan.agents.sample
     if budget.limit is None or agent.free:
@@ -84,7 +84,7 @@ class SweepObserver(Protocol):
 async def sweep(
     jobs: Sequence[Job], budget: Budget, observer: SweepObserver, *, connections: int
 ) -> list[Done]:
-    """Carry out all runs.
+    """Execute all runs.
 
     Args:
         jobs: The runs.
@@ -122,7 +122,7 @@ async def sweep(
     try:
         return list(await asyncio.gather(*runs))
     except KeyboardInterrupt:
-        # A signal in the middle of a turn has stopped the loop, and arrives here while the loop ends.
+        # A signal in the middle of a turn stopped the loop, and arrives here while the loop ends.
         ended = [each.exception() for each in runs if each.done() and not each.cancelled()]
         if any(isinstance(each, KeyboardInterrupt) for each in ended):
             raise asyncio.CancelledError from None

@@ -1,7 +1,7 @@
 """Audits of a run: records of somebody else's readings of its replies, and their results.
 
-`audit.jsonl` stands beside the log and is append-only. A line either commissions an audit (who reads, how many, drawn
-with which seed, and how often this judge errs) or holds what was read of one reply.
+`audit.jsonl` is an append-only file beside the log. A line either commissions an audit (who reads, how many verdicts,
+drawn with which seed, and how often this judge errs) or holds the reading of one reply.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Audit(BaseModel):
         if total.contradicted or total.interval is None:
             return ""
         n = "1 verdict" if total.read == 1 else f"{total.read} verdicts"
-        return f"{n} without a fault still allow an error of {100 * total.interval.high:.1f} %"
+        return f"{n} without an error still allow an error of {100 * total.interval.high:.1f} %"
 
 
 _LINE: TypeAdapter[Commission | Reading] = TypeAdapter(
@@ -162,7 +162,7 @@ class Records(BaseModel):
     """By the auditor's name and key, example and turn."""
 
     def reading(self, by: Commission, example: str, turn: int, reply: str) -> Reading | None:
-        """Return what an auditor said of a reply, given by its hash; None if it has not read this one."""
+        """Return an auditor's opinion on a reply, given by its hash; None if it has not read this one."""
         found = self.readings.get((by.auditor, by.key, example, turn))
         return found if found is not None and found.reply == reply else None
 

@@ -62,7 +62,7 @@ def _other_questions(runs: Mapping[str, Manifest]) -> Iterator[str]:
 
 
 def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
-    """Yield the remarks on each run, and a line for each difference in what it heard or who judged."""
+    """Yield the remarks on each run, and a line for each difference in what reached the agent or who judged."""
     for remark in dict.fromkeys(remark for each in runs for remark in each.remarks):
         of = [each.run for each in runs if remark in each.remarks]
         yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"

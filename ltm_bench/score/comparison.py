@@ -55,7 +55,7 @@ class Comparison(BaseModel):
 
 
 def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
-    """Compare runs, in any number, with each other.
+    """Compare any number of runs with each other.
 
     Args:
         runs: The runs.

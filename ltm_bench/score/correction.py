@@ -1,8 +1,8 @@
-"""The scorer's error, estimated from a sample that somebody else has read. Pure, and knows no files.
+"""The scorer's error, estimated from a sample read by an auditor. Pure; knows no files.
 
 An auditor reads replies without seeing the scorer's verdicts. Where the two disagree, the scorer erred, or the auditor
 did. How often a judge errs was measured when it was calibrated; a person is taken at their word.
-`docs/design/audit.md` derives the formulas, and shows how often the intervals hold the truth.
+`docs/design/audit.md` derives the formulas, and shows the coverage of the intervals.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from ltm_bench.score.statistics import CONFIDENCE, Interval
 
 _SURPRISE = 1 / 3
-"""Cases of either kind that are added to each count before its variance is taken, so that no variance is 0."""
+"""Cases of either kind added to each count before its variance is computed, so that no variance is 0."""
 
 _STEPS = 8
-"""Rounds in which the rates that fit a supposed error best are found; they settle after four or five."""
+"""Rounds of the search for the rates that fit a supposed error best; it settles after four or five."""
 
 _STEP = 1 / 100
-"""How far apart the supposed errors are that are tried first; an end of the interval is then found between two."""
+"""Distance between the supposed errors that are tried first; each end of the interval is then found between two."""
 
 
 class Measured(BaseModel):
@@ -51,7 +51,7 @@ class Measured(BaseModel):
 
     @property
     def informative(self) -> float:
-        """How much its word is worth: 1 if it never errs, 0 if it answers without looking (Youden's index)."""
+        """How informative it is: 1 if it never errs, 0 if it answers without looking (Youden's index)."""
         return self.sensitivity + self.specificity - 1
 
 
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
     share: float
     """The share of verdicts that the auditor contradicts, from 0 to 1, weighted as in the run."""
     n: float
-    """Number of verdicts that were read; an effective number where they have weights."""
+    """Number of verdicts that were read; an effective number if they have weights."""
     accepted: float
     """The share of all verdicts that call the reply right, weighted alike."""
 
@@ -77,7 +77,7 @@ def scorer_error(seen: Seen, judge: Measured | None, confidence: float = CONFIDE
     """Return the share of wrong verdicts among all that the sample was drawn from; None if nothing was read.
 
     The estimate is Rogan & Gladen's (1978): the disagreements that a judge of this sensitivity and specificity causes
-    by itself are taken off, and the rest is scaled up for what it misses. The interval holds every error that the
+    by itself are subtracted, and the rest is scaled up for what it misses. The interval holds every error that the
     counts (of the sample and of the calibration) do not contradict. Without a judge's errors they are tested with the
     binomial distribution, and with them by a score test; results are ranked by their likelihood ratio (Feldman &
     Cousins 1998), which keeps the level where the error is close to 0.
@@ -88,7 +88,7 @@ def scorer_error(seen: Seen, judge: Measured | None, confidence: float = CONFIDE
         confidence: Nominal coverage.
 
     Raises:
-        ValueError: The judge's word is worth nothing: its sensitivity and specificity do not add up to more than 1.
+        ValueError: The judge is uninformative: its sensitivity and specificity do not add up to more than 1.
     """
     if seen.n <= 0:
         return None
@@ -102,7 +102,7 @@ def scorer_error(seen: Seen, judge: Measured | None, confidence: float = CONFIDE
 
 
 def _held(holds: Callable[[float], bool], estimate: float) -> Interval:
-    """Return the interval of errors around the estimate that hold."""
+    """Return the interval of errors around the estimate that pass the test."""
     ends = []
     for step in (-_STEP, _STEP):
         inside, outside = estimate, estimate + step
@@ -183,7 +183,7 @@ def _score_test(seen: Seen, judge: Measured, confidence: float) -> Callable[[flo
 
 
 def _likelier(found: float, mean: float) -> float:
-    """Return how probable a result is that has a higher likelihood ratio than the one found.
+    """Return the probability of a result with a higher likelihood ratio than the observed one.
 
     Both are in standard deviations from an error of 0. A result below 0 fits an error of 0 best.
     """

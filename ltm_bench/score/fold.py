@@ -130,7 +130,7 @@ class _Open:
             needles=[
                 Needle(depth=max(0, last - told.position), **told._asdict())
                 for told in self.told
-                if ended is None or told.position <= last  # what follows the last question is a farewell
+                if ended is None or told.position <= last  # the turns after the last question are a farewell
             ],
             questions=gated(questions),
             published=self.published,
@@ -238,7 +238,7 @@ class _Fold:
 
     @property
     def keeps_users(self) -> bool | None:
-        """Whether the agent says that it keeps users apart; None where it had one user."""
+        """Whether the agent says that it keeps users apart; None if it had one user."""
         return self._keeps_users if len(self._users) > 1 else None
 
     @property
@@ -316,7 +316,7 @@ class _Fold:
         try:
             right, chance = expect.right()[0], float(expect.chance)
             in_words = expect.in_words()
-        except Exception as error:  # the log can put anything into a matcher's fields
+        except Exception as error:  # the log can contain anything in a matcher's fields
             raise LogError(
                 f"the log's matcher {type(expect).__name__!r} of turn {sent.turn} cannot be used: "
                 f"{type(error).__name__}: {error}"

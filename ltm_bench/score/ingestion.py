@@ -1,4 +1,4 @@
-"""The time and cost of taking in an example's needles: a public set's history, or what a scenario tells."""
+"""The time and cost of ingesting an example's needles: a public set's history, or a scenario's own."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Override(_Frozen):
     example: str
     turn: int
     reply: str
-    """Hash of the reply that was looked at."""
+    """Hash of the reviewed reply."""
     outcome: Outcome
     score: float = Field(ge=0, le=1)
     reviewer: str
@@ -211,7 +211,7 @@ def majority(opinions: Sequence[Opinion]) -> Verdict:
     against = [each for each in heard if each.outcome is not Outcome.CORRECT]
     if not heard:
         said = opinions[0].reason if opinions else "nobody was asked"
-        return Verdict(Outcome.JUDGE_ERROR, None, f"no judge could be heard: {said}")
+        return Verdict(Outcome.JUDGE_ERROR, None, f"no judge gave a readable answer: {said}")
     if len(for_it) == len(against) and heard[0].score is None:
         return Verdict(Outcome.JUDGE_ERROR, None, f"the judges disagree, {len(for_it)} to {len(against)}")
     if all(each.score is not None for each in heard):

@@ -70,11 +70,11 @@ class Pair(BaseModel):
 
     @property
     def needed(self) -> str:
-        """What it would take to tell the two apart, in words; empty if they are apart, or if it is unknown."""
+        """What it would take to tell the two apart, in words; empty if they are told apart, or if it is unknown."""
         if self.paired.shown or self.size is None or self.noise is None:
             return ""
         if not self.paired.difference:
-            return "these two scored the same: nothing says how many examples it would take"
+            return "these two scored the same: there is no telling how many examples it would take"
         each, seeds = self.size.examples, self.seeds_needed
         many = f"more than {MOST:,}" if seeds is None else f"about {seeds:,}"
         return (

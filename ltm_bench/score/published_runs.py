@@ -40,7 +40,7 @@ def _asked(examples: Sequence[ExampleResult]) -> list[tuple[str, Question, SetQu
 
 
 def _sheet(run: str, examples: Sequence[ExampleResult]) -> Sheet | None:
-    """Return the marks of a run's questions of one public set; None if there is none has a score."""
+    """Return the marks of a run's questions of one public set; None if none of them has a score."""
     asked = _asked(examples)
     columns = tuple(dict.fromkeys(column for _, _, of in asked for column in of.scores))
     if not columns:

@@ -30,7 +30,7 @@ class Agreement(BaseModel):
     read: int
     """Replies that both have read."""
     alike: int
-    """Replies among these that both call right, or neither does."""
+    """Replies among these that both call right, or that neither does."""
     kappa: float | None
     """Cohen's kappa; None if both call everything right, or nothing."""
     interval: Interval | None
@@ -41,7 +41,7 @@ class Agreement(BaseModel):
     @property
     def headline(self) -> str:
         """The agreement in one line."""
-        known = "κ is not defined where both say the same of everything"
+        known = "κ is undefined if both say the same about everything"
         if self.kappa is not None and self.interval is not None:
             known = f"κ = {self.kappa:.2f} ({self.interval.low:.2f} – {self.interval.high:.2f})"
         replies = "1 reply" if self.read == 1 else f"{self.read} replies"

@@ -28,8 +28,8 @@ def remarks(
     if untold:
         turns = f"turn{'s' * (len(untold) > 1)} {', '.join(map(str, untold[:4]))}{', …' * (len(untold) > 4)}"
         found.append(
-            f"the run was resumed at {turns}, where the agent could not be told what had been said before: "
-            "from there it had only what it had kept itself"
+            f"the run was resumed at {turns}, where the agent could not be told what had been said before: from "
+            "then on, it had only what it had kept itself"
         )
     unseen = max((_whole(e.parameters.get("unvalidated")) for e in manifest.suite.scenarios), default=0)
     if unseen:
@@ -40,13 +40,13 @@ def remarks(
     cut = sum(bool(e.needles) and all(needle.cut for needle in e.needles) for e in examples)
     if cut:
         found.append(
-            f"in {cut} of {len(examples)} examples the message was cut, and what was asked for went with it"
+            f"in {cut} of {len(examples)} examples the message was cut, and the answer was lost with it"
         )
     late = [e.overrun for e in examples if e.overrun > 0]
     if len(late) > len(examples) / 2:
         found.append(
             f"{len(late)} of {len(examples)} examples overran, half of them by {median(late):,.0f} tokens or more: "
-            f"what was asked lay further back than a span of {manifest.span:,} tokens says; take a larger span, or "
+            f"the needles lay further back than the span of {manifest.span:,} tokens; choose a larger span, or "
             "fewer scenarios or examples"
         )
     return found

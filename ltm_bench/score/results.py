@@ -33,7 +33,7 @@ class Frozen(BaseModel):
 
 
 class Needle(Frozen):
-    """A needle as it stood in the conversation."""
+    """A needle in the conversation."""
 
     turn: int
     text: str
@@ -53,7 +53,7 @@ class Question(Frozen):
     text: str
     expected: str
     in_words: str = ""
-    """What is expected, if the right reply in `expected` does not say it all."""
+    """A description of what is expected, if the right reply in `expected` is not enough."""
     reply: str | None
     outcome: Outcome
     score: float | None
@@ -86,7 +86,7 @@ class Question(Frozen):
     override: Override | None = None
     """The verdict by hand, which wins."""
     retrieval: Retrieval | None = None
-    """What the agent's retrieval had of the needles, if known."""
+    """Which needles the agent's retrieval found, if known."""
     usage: dict[str, int] | None = None
     """Usage of its reply, in normalised figures; None if the adapter does not report it."""
     dollars: float | None = None
@@ -120,7 +120,7 @@ class ExampleResult(Frozen):
     written: Written | None = None
     """What the agent's store held of its facts after the last question, if readable."""
     ingestion: Ingestion | None = None
-    """Time and cost of telling its needles; None if it told none."""
+    """Time and cost of telling its needles; None if it has none."""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -136,7 +136,7 @@ class ExampleResult(Frozen):
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def along(self) -> list[float]:
-        """How far along its span each needle stood, 1 being the last question; empty if that is not known."""
+        """Each needle's position in the span, from 0 to 1, the last question; empty if unknown."""
         asked = [question.position for question in self.questions if question.position is not None]
         if not asked or not self.reached:
             return []
@@ -166,14 +166,14 @@ class ScenarioResult(Frozen):
 
 
 class Leaks(Frozen):
-    """How often something was said that must not be said."""
+    """How often the agent said something that it must not."""
 
     leaked: int
     """Replies."""
     questions: int
-    """Those in which there was something to be kept back, and a reply."""
+    """Questions with something to withhold, and a reply."""
     keeps_users: bool | None = None
-    """Whether the agent says that it keeps users apart; None where it had one user."""
+    """Whether the agent says that it keeps users apart; None if it had one user."""
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
@@ -232,7 +232,7 @@ class Account(Frozen):
     cache_write: int = 0
     output: int = 0
     reasoning: int = 0
-    """The part of `output` that nobody sees."""
+    """The hidden part of `output`."""
     dollars: float | None = 0.0
     """None if a price is unknown."""
 
@@ -322,11 +322,11 @@ class JudgeNote(Frozen):
     believed: bool = False
     """Whether it passed calibration."""
     vague: int = 0
-    """Replies made to be vague and wrong that it was shown."""
+    """Number of deliberately vague and wrong replies that it was shown."""
     false_accepts: float | None = None
     """Its mean score for those, from 0 to 1; None without any."""
     published: bool = False
-    """Whether it was asked what a set's published program asks, and not by the rubric that `judge check` calibrates."""
+    """Whether it used the prompts of a set's published program instead of the rubric that `judge check` calibrates."""
 
 
 class Results(Frozen):
@@ -392,9 +392,9 @@ class Results(Frozen):
     ranking: Ranking | None = None
     """How well retrieval finds needles; None if the agent cannot tell."""
     writing: Writing | None = None
-    """What the agent wrote down of the facts it was told; None if its store cannot be read."""
+    """Which of the facts it was told the agent wrote down; None if its store cannot be read."""
     leaks: Leaks | None = None
-    """None if nothing had to be kept back."""
+    """None if nothing had to be withheld."""
     scenarios: list[ScenarioResult]
     skills: list[Skill] = Field(default_factory=list)
     distances: list[Bin] = Field(default_factory=list)

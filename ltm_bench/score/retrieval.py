@@ -46,7 +46,7 @@ class Retrieval(BaseModel):
     model_config = ConfigDict(frozen=True)
     PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
     needles: int
-    """Of the example."""
+    """Number of the example's needles."""
     stored: int | None
     """Needles that a search for their own words found; None if the reply was right, so no search was made."""
     retrieved: int
@@ -58,7 +58,7 @@ class Retrieval(BaseModel):
 
     @property
     def lost(self) -> str | None:
-        """Return it in brief; not every question needs every needle, so this is where to look, not a verdict.
+        """Return it in brief. Not every question needs every needle, so this shows where to look; it is not a verdict.
 
         None if the reply was right.
         """

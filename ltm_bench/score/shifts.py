@@ -86,7 +86,7 @@ def shifted(found: Sequence[Shift]) -> Iterator[str]:
         by = sorted(each.by for each in found if each.span == span)
         nearer = [each.nearer for each in found if each.span == span and each.nearer is not None]
         yield (
-            f"in different modes {len(by)} questions stand elsewhere in the conversation: {median(by):,.0f} tokens "
-            f"apart in the median, {by[-1]:,} at most; their distances from what they ask about differ by "
+            f"{len(by)} questions have different positions in different modes: {median(by):,.0f} tokens apart in "
+            f"the median, {by[-1]:,} at most; their distances from their needles differ by "
             f"{max(nearer, default=0):,} tokens at most"
         )

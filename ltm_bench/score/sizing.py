@@ -65,7 +65,7 @@ def measured(runs: Sequence[Scored]) -> Basis:
     noise = against_unknown(own) if own and len(comparison.cells) == 1 else None
     if noise is None:
         raise ConfigError(
-            "these runs say nothing about differences: name complete runs of one agent, or of several agents at the "
+            "these runs cannot show differences: name complete runs of one agent, or of several agents at the "
             "same span on the same examples, with at least two examples of each scenario"
         )
     size = size_of(own)

@@ -53,10 +53,10 @@ def sum_interval(strata: Mapping[str, Sequence[float]], confidence: float = CONF
     """Return an interval for the sum of the strata's means; None without strata, or if one has fewer than two scores.
 
     It is Wilson's interval for the mean over the strata, with the effective number of scores that would give that mean
-    the variance observed within the strata (as Korn & Graubard 1998 do for surveys). That all scores of a stratum agree
-    says little if there are three of them, so two precautions keep the interval from collapsing: the variance includes
-    one more score that disagrees, and the effective number is never smaller than the real one. `perf/coverage.py`
-    simulates its coverage.
+    the variance observed within the strata (as Korn & Graubard 1998 do for surveys). If all three scores of a stratum
+    agree, that says little, so two precautions keep the interval from collapsing: the variance includes one more score
+    that disagrees, and the effective number is never smaller than the real one. `perf/coverage.py` simulates its
+    coverage.
 
     Args:
         strata: The scores of each scenario.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ltm_bench.core.messages import Finish, Matcher, Outcome, Reply, Turn, Verdict
 
@@ -31,30 +32,48 @@ MOST_WORDS = 80
 MOST_CHARACTERS = 4000
 """Maximum length of a reply for that test, in characters."""
 
+FEW_WORDS = 20
+"""Number of distinct words up to which every word is tested alone."""
 
-def decisive(
-    expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verdict
-) -> tuple[tuple[int, int], ...]:
+RUN = 8
+"""Number of words of a longer reply that are tested together first."""
+
+Span = tuple[int, int]
+"""Character offsets in a reply: first, and last plus one."""
+
+
+def decisive(expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verdict) -> tuple[Span, ...]:
     """Return the places of the words in a reply without which its verdict would differ.
 
     Each word is left out in turn, in all its places, and the rest is judged. That works for any matcher; if two
-    different words say the same thing, neither is decisive. Places are character offsets, first and last plus one.
-    Replies of more than MOST_WORDS distinct words, or MOST_CHARACTERS, have none.
+    different words say the same thing, neither is decisive. In a reply of more than FEW_WORDS distinct words, runs of
+    neighbouring words are left out first, and the words of a run are tested only if the verdict differs without all of
+    them: a verbose reply has many words that say nothing, and a matcher reads it less often. Replies of more than
+    MOST_WORDS distinct words, or MOST_CHARACTERS, have no decisive words.
     """
     if verdict.outcome.infrastructure or len(reply.text) > MOST_CHARACTERS:
         return ()
-    places: dict[str, list[tuple[int, int]]] = {}
+    places: dict[str, list[Span]] = {}
     for match in _WORD.finditer(reply.text):
         places.setdefault(match[0].casefold(), []).append(match.span())
         if len(places) > MOST_WORDS:
             return ()
-    found: list[tuple[int, int]] = []
-    for spans in places.values():
-        rest, end = [], 0
-        for start, stop in spans:
-            rest.append(reply.text[end:start])
-            end = stop
-        without = replace(reply, text="".join([*rest, reply.text[end:]]))
-        if verdict_on(expect, without, [*turns[:-1], replace(turns[-1], reply=without)]) != verdict:
-            found += spans
-    return tuple(sorted(found))
+
+    def decides(spans: Sequence[Span]) -> bool:
+        without = replace(reply, text=_without(reply.text, spans))
+        return verdict_on(expect, without, [*turns[:-1], replace(turns[-1], reply=without)]) != verdict
+
+    words = list(places.values())
+    if len(words) > FEW_WORDS:
+        runs = [words[i : i + RUN] for i in range(0, len(words), RUN)]
+        words = [word for run in runs if decides(sorted(chain.from_iterable(run))) for word in run]
+    return tuple(sorted(span for word in words if decides(word) for span in word))
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    """Return a text without the places given, which are in order."""
+    kept, end = [], 0
+    for start, stop in spans:
+        kept.append(text[end:start])
+        end = stop
+    return "".join([*kept, text[end:]])

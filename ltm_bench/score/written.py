@@ -1,7 +1,7 @@
 """What an agent wrote down: compares the needles' facts with the content of its store. Pure.
 
-The names of the shares are HaluMem's (Chen et al. 2025); there a model judges them, here the words of a memory do. A
-stored sentence with both the thing and the value need not mean it.
+The names of the shares are HaluMem's (Chen et al. 2025); there a model judges them, here the words of a memory decide.
+A stored sentence with both the thing and the value need not mean it.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Writing(BaseModel):
     omitted: Share
     """Updates that were not made: the new value is missing."""
     beside: Share
-    """Updates after which an old value still stands beside the new one; HaluMem's `other`."""
+    """Updates after which an old value remains beside the new one; HaluMem's `other`."""
     leaked: Share
     """Facts of one user in a memory of another."""
     common: Share
@@ -126,9 +126,9 @@ def examine(
 
     Args:
         told: Its facts, in order; a later one replaces those about the same thing.
-        deleted: What was to be deleted: what the facts are about.
+        deleted: The subjects of the facts that were to be deleted.
         memories: The store's content.
-        others: The facts of all examples of the conversation: what any of them told was not invented.
+        others: The facts of all examples of the conversation: a value told by any of them was not invented.
     """
     texts = [_read(memory) for memory in memories]
     gone, known = frozenset(deleted), list(others)
@@ -189,7 +189,7 @@ def _plain(value: str) -> str:
 
 
 def _has(text: _Text, about: Sequence[str], value: str) -> bool:
-    """Whether a memory names a thing, in any order of its words, and a value as it stands."""
+    """Whether a memory names a thing, with its words in any order, and a value verbatim."""
     wanted = _plain(value)
     return wanted in text.said and all(
         singular(word) in text.words for phrase in about for word in known_words(phrase)

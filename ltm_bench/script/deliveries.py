@@ -104,11 +104,11 @@ def deliver(
         most: Maximum tokens of the single message, which is cut in the middle as InfiniteBench's programs do; 0 for no
             limit. Needles that are cut are marked.
         part: The beginning of a part, with `{i}` and `{n}`.
-        end: For `scattered`, the position of the first question; each message comes where it would stand in a single
+        end: For `scattered`, the position of the first question; each message comes where its text would be in a single
             message that ends there.
     """
     if delivery not in DELIVERIES:
-        raise ValueError(f"delivery = {delivery!r}: it is {', '.join(DELIVERIES[:-1])} or {DELIVERIES[-1]}")
+        raise ValueError(f"delivery = {delivery!r}: must be {', '.join(DELIVERIES[:-1])} or {DELIVERIES[-1]}")
     if most and delivery != "one_shot":
         raise ValueError(f"most = {most}: only a delivery in one message can be cut, not {delivery!r}")
     if chunk < 1:

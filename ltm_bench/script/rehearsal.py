@@ -68,12 +68,12 @@ def _check(example: Example, line: object) -> None:
         )
     if not isinstance(line.text, str) and not callable(line.text):
         raise ConfigError(
-            f"{where} a text of type {type(line.text).__name__}; it is a string, or a function of the time"
+            f"{where} a text of type {type(line.text).__name__}; it must be a string, or a function of the time"
         )
     if line.at is not None and not 0.0 <= line.at <= 1.0:
         raise ConfigError(f"{where} at={line.at}, which lies outside 0..1")
     if line.after is not None and not isinstance(line.after, timedelta):
-        raise ConfigError(f"{where} after={line.after!r:.60}; it is a timedelta")
+        raise ConfigError(f"{where} after={line.after!r:.60}; it must be a timedelta")
 
 
 def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> list[Step]:

@@ -73,7 +73,7 @@ def scenario(
         parameters = list(inspect.signature(build).parameters.values())
         if not parameters:
             raise TypeError(
-                f"scenario {name}: it takes no dice; write it as def {name}(dice, *, option=default, …)"
+                f"scenario {name}: it has no parameter dice; write it as def {name}(dice, *, option=default, …)"
             )
         positional, *keywords = parameters
         wrong = [p.name for p in keywords if p.kind is not p.KEYWORD_ONLY or p.default is p.empty]

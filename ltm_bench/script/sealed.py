@@ -14,7 +14,7 @@ class ReplySealed(ConfigError):
 
 
 class SealedReply(Reply):
-    """The reply to a forked question, as its script gets it: only the time of the question."""
+    """The reply to a forked question, as its script receives it: only the time of the question."""
 
     __slots__ = ()
 

@@ -113,7 +113,7 @@ class Said(_Table):
 
     @property
     def kind(self) -> Literal["say", "ask", "chat"]:
-        """Which of the three it is."""
+        """Which of the three keys it has."""
         return "say" if self.say is not None else "ask" if self.ask is not None else "chat"
 
     @property

@@ -104,7 +104,7 @@ class _Kept(NamedTuple):
     changed: Hashable
     look: Look | None
     at: float
-    """When it was looked at."""
+    """When the look was taken."""
     until: float
     """It is not looked at again before this moment."""
 
@@ -127,7 +127,7 @@ class Lookout:
             return kept.look
         try:
             look: Look | None = look_at(run)
-        except Exception:  # nothing can be shown of a broken log
+        except Exception:  # a broken log cannot be shown
             look = None
         took = time.perf_counter() - begun
         others = sum(begun - each.at < RECENT for path, each in self._kept.items() if path != run)

@@ -18,7 +18,7 @@ from ltm_bench.viewer.live import Look, Lookout
 LIVELY = 120.0
 """Seconds without a new line after which a run counts as stopped.
 
-Trying the run's lock would be certain, but would hold it for a moment and turn away a run that starts then.
+Trying the run's lock would be reliable, but would hold it for a moment and turn away a run that starts then.
 """
 
 

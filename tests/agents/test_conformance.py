@@ -20,7 +20,7 @@ TRIED = {"restore": "restore", "forget": "forget", "two users": "users", "fork":
 """What the table of adapters says of each, and the rule that tries it."""
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("name", [*ADAPTERS, "mcp_memory"])
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # of what products import
 def test_an_adapter_that_ships_keeps_the_rules(
     name: str,

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters.testing import Provider
-from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import AgentError, ConfigError
-from ltm_bench.core.messages import Turn
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
@@ -139,6 +139,31 @@ def test_one_that_was_killed_is_resumed(open_in: Open, server: Provider) -> None
     assert again.known() == FACTS
 
 
+def test_an_entity_may_be_called_what_searches_leave_out(open_in: Open) -> None:
+    told = [turn(n, f"I {verb} these.") for n, verb in enumerate(("see", "keep", "like"))]
+    talk = open_in()
+    talk.observe(*told[:2])
+    talk.close()
+    again = open_in()
+    again.restore(*told)
+    assert {memory.turn for memory in again.memories()} == {0, 1, 2}
+    assert again.recall("Which do I keep?", 1) == [("User says: I keep these.", 1)]
+
+
+def test_a_database_that_dies_is_named_and_a_resumed_run_has_its_facts(open_in: Open) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate(TOLD)]
+    talk.observe(*turns[:2])
+    agent: Any = talk.agent
+    os.kill(agent._server.pid, signal.SIGKILL)
+    with pytest.raises(AgentError, match=r"^graphiti: FalkorDB Lite has died; .*live/log says why\. Resume"):
+        talk.observe(turns[2])
+    talk.close()
+    again = open_in()
+    again.restore(*turns)
+    assert again.known() == FACTS
+
+
 @pytest.mark.parametrize(
     ("fault", "complaint"),
     [
@@ -166,25 +191,40 @@ def test_a_model_that_writes_no_json_is_named(open_in: Open, server: Provider) -
         talk.observe(turn(0, TOLD[0]))
 
 
-def test_users_are_kept_apart_and_what_is_forgotten_stays_forgotten(open_in: Open) -> None:
+def test_what_is_forgotten_is_nowhere_in_the_graph(open_in: Open, server: Provider) -> None:
+    def parts(agent: Any) -> str:
+        """Return all properties of all entities, episodes and facts."""
+        asked = "MATCH (n) OPTIONAL MATCH (n)-[e]->() RETURN properties(n), collect(properties(e))"
+        return str(talk.runner.run(agent._graphs[None].driver.execute_query(asked)))
+
     talk = open_in(recent=0)
-    turns = [turn(0, TOLD[0]), turn(1, "My parrot is called Archibald."), turn(2, TOLD[1])]
-    turns = [
-        replace(each, message=replace(each.message, user=user))
-        for each, user in zip(turns, ("Ada", "Bob", None), strict=True)
-    ]
-    talk.observe(*turns)
+    talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
+    assert all(word in parts(talk.agent) for word in ("parrot", "Zebedee", "Ribe"))
+    assert talk.runner.run(talk.agent.forget("What is my parrot called?")) == 1
+    left = parts(talk.agent)
+    assert ("parrot" in left, "Zebedee" in left) == (False, False)
+    assert "'summary': 'User says: I moved to Ribe.'" in left
+    assert talk.known() == FACTS[:1]
+    assert talk.runner.run(talk.agent.forget("What is my parrot called?")) == 0
 
-    async def listed(agent: Agent) -> set[tuple[str | None, int | None]]:
-        return {(memory.user, memory.turn) async for memory in agent.memories()}
+    before = len(server.chats)
+    talk.observe(turn(3, "I have a cat."))
+    shown = json.dumps([request.body for request in server.chats[before:]])
+    assert ("parrot" in shown, "Zebedee" in shown, "Ribe" in shown) == (False, False, True)
 
-    asked = replace(turn(3, "What is my parrot called?").message, user="Bob")
-    reply = talk.runner.run(talk.agent.reply(asked))
-    assert ("Archibald" in reply.text, "Zebedee" in reply.text) == (True, False)
-    assert talk.runner.run(listed(talk.agent)) == {("Ada", 0), ("Bob", 1), (None, 2)}
-    assert talk.runner.run(talk.agent.forget("parrot")) == 2
-    assert talk.runner.run(listed(talk.agent)) == {(None, 2)}
-    talk.close()
-    again = open_in(recent=0)
-    again.restore(*turns, Turn(asked, reply))
-    assert again.runner.run(listed(again.agent)) == {(None, 2)}
+
+def test_what_an_entity_is_named_after_is_forgotten_with_it(open_in: Open) -> None:
+    talk = open_in()
+    talk.observe(turn(0, "I visited Hildesheim."), turn(1, "I love Marrakesh."))
+    agent: Any = talk.agent
+
+    async def reword() -> None:
+        """Have the fact say less than its entity."""
+        for edge in await agent._facts(None):
+            edge.fact = edge.fact.replace("Hildesheim", "the town")
+            edge.fact_embedding = await agent._graphs[None].embedder.create(edge.fact)
+            await edge.save(agent._graphs[None].driver)
+
+    talk.runner.run(reword())
+    assert talk.runner.run(agent.forget("Hildesheim")) == 1
+    assert [memory.text for memory in talk.memories()] == ["User says: I love Marrakesh."]

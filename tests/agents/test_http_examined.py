@@ -77,7 +77,7 @@ def test_a_failing_endpoint_is_not_retried(command: "Command", url: str) -> None
 def test_a_wrong_reply_path_shows_the_answer(command: "Command", url: str) -> None:
     code, said = doctor(command, url, "request=input", "reply=text")
     assert code == 1
-    assert "without a text at reply='text'" in said
+    assert "without text at reply='text'" in said
     assert "I hear you." in said
 
 

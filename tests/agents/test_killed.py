@@ -78,7 +78,7 @@ def said(run: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in json.loads(line).items() if name != "usage"} for line in lines]
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("name", [*ADAPTERS, "mcp_memory"])
 def test_an_adapter_that_ships_is_killed_in_a_run_which_then_ends_the_same(
     name: str,
     tmp_path: Path,

@@ -251,7 +251,7 @@ def test_a_server_at_a_url_is_not_set_back(open_in: Open, at_a_url: str) -> None
     again.say(1, TOLD[1])
     again.close()
     third = open_in(command="", url=at_a_url, **NAMED)
-    with pytest.raises(CannotResume, match="has heard what is not in the log"):
+    with pytest.raises(CannotResume, match="has heard more than the log"):
         third.restore(told)
 
 

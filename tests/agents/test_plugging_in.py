@@ -80,7 +80,7 @@ def test_a_function_or_a_class_of_a_module_is_an_agent(place: Path, command: "Co
     [
         ("my_notes", "write it as package.module:name"),
         ("my_nots:Notes", "my_nots cannot be imported"),
-        ("my_notes:Note", "there is no 'Note' in it"),
+        ("my_notes:Note", "it has no 'Note'"),
         ("my_notes:number", "int cannot be called"),
     ],
 )
@@ -170,7 +170,7 @@ def test_an_endpoint_is_an_agent_with_paths_a_session_and_headers_from_the_envir
 @pytest.mark.parametrize(
     ("answer", "failures", "complaint"),
     [
-        ({"choices": []}, [], "without a text at reply='choices.0.text'"),
+        ({"choices": []}, [], "without text at reply='choices.0.text'"),
         (b"<html>", [], "not JSON"),
         ({}, [401], "refused the request: HTTP 401"),
         ({}, [500] * 3, "failed 3 times, last with HTTP 500"),
@@ -276,7 +276,7 @@ def test_an_answer_that_is_not_whole_in_time_is_no_answer(tmp_path: Path) -> Non
 
 def test_an_answer_that_is_not_what_it_says_is_not_asked_for_again(tmp_path: Path) -> None:
     asked: list[bytes] = []
-    with pytest.raises(AgentError, match="answered with what cannot be read: DecodingError"):
+    with pytest.raises(AgentError, match="sent an answer that cannot be read: DecodingError"):
         asked = answers(tmp_path, answer(b'{"reply": "Okay."}', b"Content-Encoding: gzip"), max_retries=9)[1]
     assert asked == []
     plain = answers(tmp_path, answer(b'{"reply": "Okay."}'))[1][0].lower()
@@ -515,8 +515,8 @@ def test_an_earlier_run_can_be_played_back(place: Path, command: "Command") -> N
     assert results(place, "again")["score"] == 1.0
     other = command(*SHORT[:-1], "other", "--seed", "5", "--agent", "transcript", "-A", "run=reports/r")
     assert other.exit_code == 3
-    assert "reports/r was another conversation" in " ".join(other.err.split())
-    assert "there is no events.jsonl in it" in command(*again[:-1], "run=reports/gone", "--fresh").err
+    assert "reports/r was a different conversation" in " ".join(other.err.split())
+    assert "it has no events.jsonl" in command(*again[:-1], "run=reports/gone", "--fresh").err
 
 
 @pytest.fixture

@@ -112,7 +112,7 @@ def test_the_key_can_be_in_another_variable(
 @pytest.mark.parametrize(
     ("model", "expected"),
     [
-        ("gemini-3.8-flash", "it is provider:model"),
+        ("gemini-3.8-flash", "write it as provider:model"),
         ("nobody:some-model", "nobody"),
         ("openai-chat:some-model", "OPENAI_API_KEY"),
         ("openrouter:some-model", "OPENROUTER_API_KEY"),

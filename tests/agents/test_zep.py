@@ -148,7 +148,7 @@ def test_what_zep_cannot_work_on_stops_the_run_and_is_told_anew(open_in: Open, z
     talk = open_in()
     talk.observe(turn(0, TOLD[0]))
     zep.outcome = "failed"
-    with pytest.raises(AgentError, match=r"could not work on what it was told \(the graph is full\)"):
+    with pytest.raises(AgentError, match=r"failed to process a message \(the graph is full\)"):
         talk.say(1, "What is my parrot called?")
     talk.close()
     zep.outcome = "succeeded"

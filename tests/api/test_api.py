@@ -180,7 +180,7 @@ def test_a_frame_is_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatc
         ({"span": "many"}, "--span many"),
         ({"scenarios": ["color"]}, "did you mean 'colours'"),
         ({"settings": {"nonsense": 1}}, "nonsense"),
-        ({"parameters": {"jokes": {"told": 3}}}, "jokes is not among what is asked"),
+        ({"parameters": {"jokes": {"told": 3}}}, "jokes is not one of the run's scenarios"),
         ({"judges": ["nobody"]}, "unknown judge 'nobody'"),
         ({"name": "../out"}, "--name ../out"),
     ],

@@ -75,10 +75,10 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
         (["run", "--span", "100"], "a span of 100 tokens is too small for scenario"),
         (["run", "--agent", "perfect", "-A", "x=1"], "agent perfect: no setting 'x'"),
         (["run", "--agent", "openai_chat", "-A", "modl=x"], "no setting 'modl'; did you mean 'model'?"),
-        (["run", "--agent", "openai_chat"], "the setting 'model' is needed; add -A model=…"),
+        (["run", "--agent", "openai_chat"], "the setting 'model' is required; add -A model=…"),
         (["run", "-A", "x"], "-A x: write it as key=value"),
         (["run", "--agent", "openai_chat", "-A", "api_key=x"], "looks like a secret"),
-        (["run", "--filler", "books"], "--filler books: it is scripted, live, triviaqa:PATH"),
+        (["run", "--filler", "books"], "--filler books: must be scripted, live, triviaqa:PATH"),
         (["run", "--filler", "triviaqa:nowhere.json"], "nowhere.json"),
         (["run", "--tokenizer", "cl100k"], "--tokenizer cl100k: unknown encoding"),
         (["run", "--name", "../x"], "--name ../x: use letters"),
@@ -165,6 +165,14 @@ def test_what_others_wrote_is_printed_as_they_wrote_it(command: "Command", place
         assert "Says :smile: and [bold]." in command(*words).out
 
 
+def test_agents_are_listed_with_whether_they_keep_users_apart(command: "Command", place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "mine.py").write_text('"""Mine, of which nobody has said it."""', "utf-8")
+    rows = {row["name"]: row["users"] for row in json.loads(command("list", "agents", "--json").out)}
+    names = ("vector_memory", "openai_chat", "mcp", "mine")
+    assert [rows[name] for name in names] == ["apart", "together", "by settings", ""]
+
+
 def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", finished: str) -> None:
     everything = command("show", finished).out
     one = command("show", finished, "--example", "colours/0").out
@@ -245,7 +253,7 @@ def test_check_is_content_with_a_good_scenario_and_names_what_a_bad_one_breaks(
     [
         ("def x(:", "not valid Python"),
         ('"""X."""\nimport nothing_of_that_name', "bad.py:2: ModuleNotFoundError"),
-        ('"""X."""\nx = 1', "there is no subclass of ltm_bench.Agent in it, and no function `agent`"),
+        ('"""X."""\nx = 1', "it has no subclass of ltm_bench.Agent, and no function `agent`"),
         (SCENARIO.replace("def mine", "def yours"), "must be called 'bad'"),
     ],
 )

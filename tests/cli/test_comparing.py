@@ -73,7 +73,7 @@ def test_nothing_to_compare_is_said(
     monkeypatch.chdir(tmp_path)
     done = command("compare")
     assert done.exit_code == 1
-    assert "no run in reports/ to compare" in done.output
+    assert "reports/ has no run to compare" in done.output
 
 
 def test_a_picture_is_drawn_into_a_file(two_runs: Path, command: "Command") -> None:
@@ -91,8 +91,8 @@ def test_a_picture_shows_chosen_scenarios_under_chosen_names(two_runs: Path, com
     assert ">Ours<" in picture
     assert ">perfect<" not in picture
     for more, complaint in (
-        (("--scenario", "colour"), "no run has asked it; did you mean 'colours'?"),
-        (("--label", "perfekt=x"), "--label perfekt: no such run is drawn; did you mean 'perfect'?"),
+        (("--scenario", "colour"), "no run asked it; did you mean 'colours'?"),
+        (("--label", "perfekt=x"), "--label perfekt: no drawn run has this name; did you mean 'perfect'?"),
         (("--label", "perfect"), "--label perfect: write it as RUN=TEXT"),
         (("--width", "9"), "--width 9: write a whole number, 100 or more"),
     ):
@@ -102,7 +102,7 @@ def test_a_picture_shows_chosen_scenarios_under_chosen_names(two_runs: Path, com
 def test_a_picture_of_published_runs_has_their_floor(two_runs: Path, command: "Command") -> None:
     pytest.importorskip("vl_convert")
     assert command("plot", "perfect", "--kind", "spans", "-o", "s.svg").exit_code == 0
-    assert "dotted grey: what goldfish scores" in (two_runs / "s.svg").read_text("utf-8")
+    assert "dotted grey: score of goldfish" in (two_runs / "s.svg").read_text("utf-8")
     assert "score, as a share: 0" in (two_runs / "s.svg").read_text("utf-8")
 
 
@@ -128,7 +128,7 @@ def test_how_many_examples_a_difference_takes_is_assumed_or_measured_in_earlier_
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--detect", "13"], "--detect 13: more than the highest score possible, 12"),
+        (["--detect", "13"], "--detect 13: more than the highest possible score, 12"),
         (["--detect", "0"], "--detect 0: write points of the score, such as 0.5"),
         (["--detect", "0.5", "--suite", "standart"], "did you mean 'standard'?"),
         (["--detect", "0.5", "nobody"], "no run is called 'nobody'"),

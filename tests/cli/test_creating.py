@@ -99,7 +99,7 @@ def test_what_is_written_passes_the_check_and_runs(
     assert checked.exit_code == 0, checked.output
     words = ("--agent", "my_own", "--scenario", "colours") if kind == "agent" else ("--scenario", "my_own")
     assert command("run", "--span", "2k", "--examples", "1", *words).exit_code == 0
-    assert "there is one of that name already" in command("new", kind, "my_own").err
+    assert "this name is taken by" in command("new", kind, "my_own").err
 
 
 @pytest.mark.parametrize("name", ["My-Agent", "class", "../x", "3d", ""])
@@ -109,5 +109,5 @@ def test_a_name_that_is_none_is_refused(
     monkeypatch.chdir(tmp_path)
     done = command("new", "agent", name)
     assert done.exit_code == 1
-    assert "a name is of small letters" in done.err
+    assert "a name consists of lower-case letters" in done.err
     assert list(tmp_path.iterdir()) == []

@@ -65,7 +65,7 @@ def test_a_finished_run_ends_with_0_also_when_it_is_run_again(command: "Command"
     assert command("run", *TINY, "--agent", "perfect", "--fail-under", "5").exit_code == 0
     again = command("run", *TINY, "--agent", "perfect", "--fail-under", "5")
     assert again.exit_code == 0
-    assert "reports/r is finished already; --fresh starts beside it." in again.err
+    assert "reports/r is finished already; --fresh starts a new run beside it." in again.err
     assert command("run", *TINY, "--agent", "perfect", "--fresh").exit_code == 0
     assert sorted(path.name for path in Path("reports").iterdir()) == ["r", "r-2"]
 

@@ -218,7 +218,7 @@ def test_a_run_too_far_below_its_baseline_exits_with_two(run: Path, command: "Co
     )
     assert attempt(command, "goldfish", "--baseline", "before", "--max-drop", "1").exit_code == 0
     done = attempt(command, "goldfish", "--baseline", "nasty", "--max-drop", "1")
-    assert "warning: not made alike: scenario jokes is not in this run" in done.output
+    assert "warning: settings differ: scenario jokes is not in this run" in done.output
 
 
 def test_a_run_is_said_to_be_better_or_worse_than_its_baseline(run: Path, command: "Command") -> None:
@@ -260,11 +260,11 @@ def test_a_baseline_that_was_made_otherwise_is_warned_of_before_the_run(
     assert attempt(command, "goldfish", "--name", "before").exit_code == 0
     done = attempt(command, "perfect", "--baseline", "before", "--examples", "4", "--seed", "1")
     assert (
-        "not made alike: different number of examples of scenario colours: 3 in before; 4 in this run"
+        "settings differ: different number of examples of scenario colours: 3 in before; 4 in this run"
         in done.err
     )
-    assert "not made alike: before has the seed 0, so its examples are others" in done.err
-    assert done.err.index("not made alike") < done.err.index("4 examples · reports")
+    assert "settings differ: before has the seed 0, so its examples are different" in done.err
+    assert done.err.index("settings differ") < done.err.index("4 examples · reports")
 
 
 def test_a_baseline_that_is_none_is_refused_before_the_agent_is_asked(run: Path, command: "Command") -> None:

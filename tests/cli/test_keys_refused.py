@@ -70,7 +70,7 @@ def test_no_key_gets_into_a_run_by_its_settings(
         ((*OPENAI, "-A", "system=sk-ant-7Qm2Xv9Lr4Tz8Wc1"), "ANTHROPIC_API_KEY"),
         ((*OPENAI, "-A", "system=gsk_7Qm2Xv9Lr4Tz8Wc1Bn6Ky3Hd5"), "-A key_variable=GROQ_API_KEY"),
         ((*HTTP, "-A", f"extra={KEYS[1]}"), "-A headers='Authorization=MY_KEY'"),
-        (("--agent", "command", "-A", "command=x --token hunter2hunter2"), "which the program has as well"),
+        (("--agent", "command", "-A", "command=x --token hunter2hunter2"), "which the program inherits"),
     ],
 )
 def test_what_is_refused_says_which_variable_to_use(

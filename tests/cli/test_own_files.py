@@ -34,8 +34,8 @@ ASK = 'yield Ask("x?", expect=names_only("a", among=("a", "b")))'
         (scenario("return 3"), "scenario mine: its script fails"),
         (scenario('yield "hello"'), "scenario mine: its script yields str 'hello'; a script yields Tell, Ask or Chat"),
         (scenario('yield Ask("x?", expect="blue")'), "an Ask expects a matcher"),
-        (scenario("yield Tell(7)"), "its script yields a text of type int; it is a string, or a function of the time"),
-        (scenario('yield Tell("x", after=60)', ASK), "its script yields after=60; it is a timedelta"),
+        (scenario("yield Tell(7)"), "text of type int; it must be a string, or a function of the time"),
+        (scenario('yield Tell("x", after=60)', ASK), "its script yields after=60; it must be a timedelta"),
         (scenario('yield Tell("x", at=0.5)', "yield 1 / 0"), "mine.py:7: ZeroDivisionError: division by zero"),
         (scenario("open('nowhere.txt')", ASK), "mine.py:6: FileNotFoundError"),
         (scenario(ASK, decorator="@scenario"), "mine.py:4: TypeError"),
@@ -60,7 +60,7 @@ def test_check_finds_a_position_outside_the_span(command: "Command", place: Path
     done = command("check", "scenarios/mine.py")
     assert done.exit_code == 1
     assert "FAIL scenario mine: its script yields at=7, which lies outside 0..1" in done.output
-    assert done.err.endswith("mine.py: 1 rule is not kept; see the lines marked FAIL\n")
+    assert done.err.endswith("mine.py: 1 rule is broken; see the lines marked FAIL\n")
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ AGENT = "class Mine(Agent):\n    free = True\n"
     ("code", "exit_code", "complaint"),
     [
         ("def agent(message", 1, "mine.py:3: SyntaxError: '(' was never closed"),
-        ("x = 1", 1, "there is no subclass of ltm_bench.Agent in it, and no function `agent`"),
-        (AGENT + AGENT.replace("Mine", "Yours"), 1, "one file holds one adapter, this one holds 2: Mine, Yours"),
+        ("x = 1", 1, "it has no subclass of ltm_bench.Agent, and no function `agent`"),
+        (AGENT + AGENT.replace("Mine", "Yours"), 1, "a file holds one adapter, but this one holds 2: Mine, Yours"),
         ("import sys; sys.exit(7)", 1, "mine.py:3: SystemExit: 7"),
         ("1 / 0", 1, "mine.py:3: ZeroDivisionError"),
         (AGENT + "    def __init__(self): self.x = {}['x']", 1, "mine.py:5: KeyError: 'x'"),
@@ -134,7 +134,7 @@ def test_a_preset_may_have_the_name_of_its_adapter(command: "Command", place: Pa
         ("[mine]\nadapter = 'perfct'", "no agent is called 'perfct'; did you mean 'perfect'?"),
         ("[mine]\nadapter = 'perfect'\nx = 1", "agent perfect: no setting 'x' (it has: none)"),
         ("[mine]\nadapter = 'openai_chat'\nmodel = 'm'\napi_key = 'x'", "api_key looks like a secret"),
-        ("[gpt-4o]\nadapter = 'perfect'", "the agent 'gpt-4o' is preset already; rename yours"),
+        ("[gpt-4o]\nadapter = 'perfect'", "there already is a preset 'gpt-4o'; rename yours"),
         ("[mine", "agents.toml: not valid TOML"),
     ],
 )
@@ -151,12 +151,12 @@ def test_a_mistake_in_a_preset_is_named_with_file_and_key(
 @pytest.mark.parametrize(
     ("setting", "complaint"),
     [
-        ("window=abc", "window='abc': this setting is a whole number"),
-        ("window=1.5", "window=1.5: this setting is a whole number"),
-        ("window=true", "window=True: this setting is a whole number"),
-        ("timeout=soon", "timeout='soon': this setting is a number"),
-        ("model=3", "model=3: this setting is a text; write -A 'model=\"3\"'"),
-        ("effort=[]", "effort=[]: this setting is a text"),
+        ("window=abc", "window='abc': this setting must be a whole number"),
+        ("window=1.5", "window=1.5: this setting must be a whole number"),
+        ("window=true", "window=True: this setting must be a whole number"),
+        ("timeout=soon", "timeout='soon': this setting must be a number"),
+        ("model=3", "model=3: this setting must be a text; write -A 'model=\"3\"'"),
+        ("effort=[]", "effort=[]: this setting must be a text"),
         ("base_url=nonsense", "base_url 'nonsense' is not a URL"),
         ("window=100", "window=100"),
     ],

@@ -58,11 +58,11 @@ def test_a_parameter_is_set_for_one_row_alone(command: "Command") -> None:
     [
         ("few.stars", "-P few.stars: write it as SCENARIO.KEY=VALUE"),
         ("stars=3", "-P stars=3: write it as SCENARIO.KEY=VALUE"),
-        ("fewer.stars=3", "fewer is not among what is asked; did you mean 'few'"),
+        ("fewer.stars=3", "fewer is not one of the run's scenarios; did you mean 'few'"),
         ("few.star=3", "no parameter 'star'; did you mean 'stars'"),
         ("few.stars=0", "stars = 0"),
         ("few.data=none.txt", "none.txt: No such file"),
-        ("few.examples=0", "-P few.examples=0: it is a whole number from 1"),
+        ("few.examples=0", "-P few.examples=0: must be a whole number of at least 1"),
         ("few.late=9", "late = 9: at most as many as there are counts"),
     ],
 )

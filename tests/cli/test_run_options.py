@@ -81,6 +81,18 @@ def test_a_mistake_in_the_file_is_named(command: "Command", content: str, compla
     assert not Path("reports").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("nightly.yaml", "seed: 7\nagent: parrot\n"), ("nightly.json", '{"seed": 7}'), ("nightly", "- seed")],
+)
+def test_a_file_in_another_format_is_told_what_to_write(command: "Command", name: str, content: str) -> None:
+    Path(name).write_text(content, "utf-8")
+    done = command("run", "--config", name)
+    assert done.exit_code == 1
+    assert f"ltm-bench: {name}: not valid TOML" in done.err
+    assert "write it as TOML: one value a line, such as seed = 7" in " ".join(done.err.split())
+
+
 def test_an_estimate_takes_the_same_file(command: "Command") -> None:
     Path("nightly.toml").write_text(CONFIG, "utf-8")
     assert "colours · span 2k · 2 examples" in command("estimate", "--config", "nightly.toml").out

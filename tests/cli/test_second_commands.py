@@ -74,7 +74,9 @@ def test_a_scenario_that_was_edited_is_named(command: "Command", place: Path) ->
 
 def test_a_scenario_that_is_left_out_is_said(command: "Command") -> None:
     done = command("run", "--span", "2k", "--agent", "perfect", "--isolated", "--suite", "standard")
-    assert "chapter_break is left out: the suite standard asks it from a span of 8k on." in done.err
+    assert (
+        "chapter_break is left out: the suite standard includes it only at spans of 8k and more." in done.err
+    )
 
 
 def sweep(*words: str) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ def test_a_sweep_takes_no_foreign_run_into_its_page(command: "Command") -> None:
     again = command(*sweep("--name", "nightly"))
     assert again.exit_code == 1
     assert f"{name} holds another run (seed: 99 there, 0 now)" in again.err
-    assert "1 of 2 folders hold other runs, which were left as they are" in again.err
+    assert "1 of 2 folders hold other runs, which were left alone" in again.err
     assert "another run" in again.out
     assert log.read_text() == json.dumps(manifest | {"seed": 99}) + "\n"
 

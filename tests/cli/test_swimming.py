@@ -178,7 +178,7 @@ def test_documents_that_failed_are_named_and_asked_about_again(server: Provider,
         (("run", "tasks.json", "docs", *MODEL), "tasks.json: No such file"),
         (("run", "tasks.json", "nowhere", *MODEL), "there is no such folder"),
         (("run", "tasks.json", "docs", *MODEL, "--depths", "2"), "--depths 2: write numbers from 0 to 1"),
-        (("run", "tasks.json", "docs", *MODEL, "--test", "pos"), "--test pos: it is one of position"),
+        (("run", "tasks.json", "docs", *MODEL, "--test", "pos"), "--test pos: must be one of position"),
         (("validate", "tasks.json", "docs"), "tasks.json: No such file"),
         (("show",), "there is no run"),
     ],
@@ -195,7 +195,7 @@ def test_a_span_that_is_too_small_says_so(server: Provider, command: "Command") 
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
     done = command("swim", "run", "tasks.json", "docs", *MODEL, "--span", "100")
     assert done.exit_code == 1
-    assert "no task can be asked at a span of 100" in done.err
+    assert "no task fits a span of 100" in done.err
 
 
 def test_a_vote_can_rest_on_an_embedding_of_a_provider(server: Provider, command: "Command") -> None:

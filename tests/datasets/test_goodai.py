@@ -136,7 +136,7 @@ def test_published_results_become_runs_that_are_scored_and_reported(
 
 def test_a_folder_without_anything_is_an_error(tmp_path: Path, command: "Command") -> None:
     assert "there is no such folder" in command("import", "goodai", str(tmp_path / "gone")).err
-    assert "there is no <Scenario>/<n>.def.json in it" in command("import", "goodai", str(tmp_path)).err
+    assert "it has no readable <Scenario>/<n>.def.json" in command("import", "goodai", str(tmp_path)).err
     assert "there is no such folder" in command("run", "--suite", f"goodai:{tmp_path / 'gone'}").err
 
 
@@ -226,7 +226,7 @@ def test_imported_results_have_a_board_of_their_own(
     assert done.exit_code == 0, done.output
     assert "2 runs verified, 0 refused" in done.out
     index = Path("site/index.html").read_text("utf-8")
-    assert "Imported from what others published" in index
+    assert "Imported from published results" in index
     [board] = Path("site").glob("board-*.html")
     page = board.read_text("utf-8")
     assert "historical, imported" in page

@@ -225,7 +225,7 @@ def test_bad_lines_are_skipped_and_bad_files_named(tmp_path: Path, command: "Com
     assert "2/3" in command("score", "counting-stars", str(stars)).out
     for words, complaint in (
         ((str(tmp_path / "gone.jsonl"), "--task", "passkey"), "cannot be read"),
-        ((str(stars),), "its name says no task"),
+        ((str(stars),), "its name does not include the task"),
         ((str(path), "--task", "passky"), "did you mean 'passkey'?"),
         ((str(path), "--mode", "strickt"), "did you mean 'strict'?"),
     ):

@@ -218,13 +218,13 @@ def test_a_question_that_is_asked_twice_is_answered_twice_and_missing_ones_are_n
     done = command("score", "locomo", "--json", "--data", str(data), str(path))
     (found,) = json.loads(done.out)["files"]
     assert found["n"] == 2
-    assert "there is no answer in it" in done.err
+    assert "it has no answer" in done.err
     assert "category or gold answer is unknown" in done.err
     done = command("score", "locomo", str(path), "--data", str(data))
     assert "overall" in done.out
 
 
-@pytest.mark.parametrize(("content", "complaint"), [("{}", "there is no answer"), ("[{", "not JSON")])
+@pytest.mark.parametrize(("content", "complaint"), [("{}", "it has no answer"), ("[{", "not JSON")])
 def test_a_file_without_answers_is_refused(
     tmp_path: Path, command: "Command", content: str, complaint: str
 ) -> None:

@@ -125,7 +125,7 @@ def test_three_figures_come_from_the_labels(tmp_path: Path, data: Path, command:
     assert file["judge"] == "gpt-4o-2024-08-06"
     assert file["missing"] == ["q4", "q7"]
     assert "unheard-of: skipped" in done.err
-    assert "how often it passes a wrong answer is not known" in found["notes"][0]
+    assert "how often it passes a wrong answer is unknown" in found["notes"][0]
 
 
 def test_labels_are_scored_without_the_data_and_nothing_else_is(tmp_path: Path, command: "Command") -> None:

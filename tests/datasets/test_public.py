@@ -121,7 +121,7 @@ def test_the_terminal_lists_and_shows_sets(data: Path, command: "Command", tmp_p
     assert "there is no such file" in refused.err
     refused = command("datasets", "fetch", "beam-100k")
     assert refused.exit_code == 1
-    assert "get it from https://" in refused.err
+    assert "download it from https://" in refused.err
 
 
 @pytest.mark.parametrize(("agent", "low", "high"), [("perfect", 1.0, 1.0), ("goldfish", 0.0, 0.3)])
@@ -169,7 +169,7 @@ def test_a_run_is_verified_where_its_data_are_not(data: Path, command: "Command"
     data.unlink()
     done = command("verify", str(folder))
     assert done.exit_code == 0, done.output
-    assert "0 of 4 examples told again from the seed" in done.output
+    assert "0 of 4 examples regenerated from the seed" in done.output
 
 
 def test_a_set_that_is_not_here_is_named_with_what_to_do(command: "Command", tmp_path: Path) -> None:

@@ -210,11 +210,9 @@ def test_a_judges_word_counts_also_where_text_alone_could_tell_and_vague_answers
     assert "judge knows passes 0.00 of 12 vague wrong answers" in " ".join(done.out.split())
     assert note["published"]
     assert "never calibrated" not in done.out
-    assert "was asked the set's own questions, which judge check does not calibrate" in " ".join(
-        done.out.split()
-    )
+    assert "used the set's own prompts, which judge check does not calibrate" in " ".join(done.out.split())
     page = Path("reports/r/report.html").read_text("utf-8")
-    assert "it was asked the set's own questions" in page
+    assert "it used the set's own prompts" in page
     assert "never calibrated" not in page
     assert "passes 0 % of 12 answers that were made to be vague and wrong" in page
     assert command("verify", "reports/r").exit_code == 0

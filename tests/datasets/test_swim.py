@@ -152,7 +152,7 @@ def test_a_document_that_cannot_be_read_is_named(tmp_path: Path, name: str, cont
 
 
 def test_folders_without_documents_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no document in it"):
+    with pytest.raises(ValueError, match="it has no document"):
         read_documents(str(tmp_path))
     with pytest.raises(ValueError, match="there is no such folder"):
         read_documents(str(tmp_path / "none"))

@@ -320,7 +320,7 @@ def test_who_judged_and_how_often_the_scorers_err_stands_beside_the_score(made: 
     assert row.judged_by == [
         "wise: 3 replies, sensitivity 0.99, specificity 0.98",
         "rash: 1 reply, never calibrated",
-        "lax: 2 replies, asked the set's own questions, passes 0.50 of 4 vague wrong answers",
+        "lax: 2 replies, used the set's own prompts, passes 0.50 of 4 vague wrong answers",
         "2 verdicts by hand",
         "4 undecided, which count 0",
     ]
@@ -495,7 +495,7 @@ def test_a_seed_that_was_drawn_after_the_agent_was_handed_in_is_marked(
     write_site(Built(tmp_path), tmp_path / "site")
     pages = [page.read_text("utf-8") for page in (tmp_path / "site").glob("board-*.html")]
     assert (
-        sum(f"drawn on {drawn['vector_memory-drawn.zip']}, after the agent was handed in" in p for p in pages)
+        sum(f"drawn on {drawn['vector_memory-drawn.zip']}, after the agent was submitted" in p for p in pages)
         == 1
     )
     assert any("chosen by the submitter" in page for page in pages)

@@ -259,7 +259,7 @@ def test_a_reviewer_has_the_last_word_and_the_original_stays(
     assert command("rescore", "r", "--judge", "no").exit_code == 0
     assert results(place)["outcomes"] == {"partial": 1, "wrong": 1}
     monkeypatch.setattr("builtins.input", lambda _: "q")
-    assert "2 verdicts to look at" in command("review", "r", "--all").out
+    assert "2 verdicts to review" in command("review", "r", "--all").out
 
 
 def test_two_reviewers_decide_each_for_themselves_and_a_third_settles_what_they_leave_apart(
@@ -272,10 +272,10 @@ def test_two_reviewers_decide_each_for_themselves_and_a_third_settles_what_they_
 
     assert command(*RUN).exit_code == 0
     first = review("Ada", "c", "close enough", "w", "no")
-    assert "2 verdicts to look at, as Ada" in first
-    assert "There is no doubtful verdict left for Ada" in review("Ada")
+    assert "2 verdicts to review, as Ada" in first
+    assert "No doubtful verdict is left for Ada" in review("Ada")
     second = review("Ben", "w", "too vague", "w", "no")
-    assert "2 verdicts to look at, as Ben" in second
+    assert "2 verdicts to review, as Ben" in second
     assert "close enough" not in second.partition("by hand written")[0]
     assert "Ada and Ben read the same 2 replies (review), 1 alike; κ = 0.00" in second
     assert "they differ on joke/0 turn" in second
@@ -285,9 +285,9 @@ def test_two_reviewers_decide_each_for_themselves_and_a_third_settles_what_they_
     assert "Ada and Ben read the same 2 replies" in (place / "reports/r/report.html").read_text("utf-8")
     assert command("verify", "r").exit_code == 0
     third = review("Cleo", "c", "I would count it")
-    assert "1 verdict to look at, as Cleo" in third
+    assert "1 verdict to review, as Cleo" in third
     assert results(place)["examples"][0]["score"] == 1.0
-    assert "There is no doubtful verdict left for Dora" in review("Dora")
+    assert "No doubtful verdict is left for Dora" in review("Dora")
 
 
 def opinion(judge: str, outcome: Outcome) -> Opinion:

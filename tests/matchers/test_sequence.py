@@ -11,6 +11,7 @@ EXPECT = in_order(["well", "roof", "stove", "gate", "fence"], among=AMONG)
 TABLE = [
     ('["well", "roof", "stove", "gate", "fence"]', 1.0, "as JSON"),
     ('["the well", "the roof", "the stove", "the gate", "the fence"]', 1.0, "with articles"),
+    ("""{"answer": "['well', 'roof', 'stove', 'gate', 'fence']"}""", 1.0, "Python's list in a string"),
     ("1. The well\n2. The roof\n3. The stove\n4. The gate\n5. The fence", 1.0, "a numbered list"),
     ("well → roof → stove → gate → fence", 1.0, "arrows"),
     ("First the well, then the roof, the stove, the gate and finally the fence.", 1.0, "a sentence"),

@@ -95,7 +95,10 @@ def test_a_suite_says_which_how_many_and_with_which_parameters(tmp_path: Path) -
         ("scenarios = ['colours']", r"scenarios = \['colours'\]: expected a table"),
         ("[scenarios]", "scenarios = {}: "),
         ("[scenarios]\ncolours = 3", "scenarios.colours = 3: expected a table"),
-        ("[scenarios.colours]\nexamples = 0", "scenarios.colours.examples = 0: it is a whole number from 1"),
+        (
+            "[scenarios.colours]\nexamples = 0",
+            "scenarios.colours.examples = 0: must be a whole number of at least 1",
+        ),
         ("[scenarios.colours]\nexamples = true", "scenarios.colours.examples = True"),
         ("stagger = 5\n[scenarios.colours]", "stagger = 5: input should be less than or equal to 1"),
         ("start = 2026-01-05T09:00:00\n[scenarios.colours]", "has no timezone; add a Z"),
@@ -130,7 +133,7 @@ def test_a_preset_of_the_same_name_is_refused_unless_it_is_the_same(tmp_path: Pa
     text = "[mine]\nadapter = 'perfect'\n"
     one, same, other = folders(tmp_path, "agents", text, text, text + "x = 1\n")
     assert presets([one, same])["mine"].settings == {}
-    with pytest.raises(ConfigError, match="the agent 'mine' is preset already"):
+    with pytest.raises(ConfigError, match="there already is a preset 'mine'"):
         presets([one, other])
 
 
@@ -156,8 +159,8 @@ def test_a_row_of_a_suite_may_have_a_name_of_its_own(tmp_path: Path) -> None:
     assert [suite.plays(row) for row in suite.scenarios] == ["colours", "colours"]
     assert suite.parameters("few") == {"changes": 1}
     for wrong, complaint in (
-        ("[scenarios.few]\nscenario = 3", "scenarios.few.scenario = 3: it is the name of a scenario"),
-        ('[scenarios."a/b"]\nscenario = "colours"', "scenarios.a/b: a name is made of letters"),
+        ("[scenarios.few]\nscenario = 3", "scenarios.few.scenario = 3: must be the name of a scenario"),
+        ('[scenarios."a/b"]\nscenario = "colours"', "scenarios.a/b: a name consists of letters"),
     ):
         path.write_text(wrong)
         with pytest.raises(ConfigError, match=complaint):

@@ -66,7 +66,7 @@ def test_a_setting_has_the_type_that_the_adapter_says(
     for value in good:
         assert value in made({name: value}).values
     for value in bad:
-        with pytest.raises(ConfigError, match=f"agent mine: {name}=.*: this setting is "):
+        with pytest.raises(ConfigError, match=f"agent mine: {name}=.*: this setting must be "):
             make_agent("mine", {name: value})
 
 
@@ -90,12 +90,12 @@ def test_a_secret_is_refused_and_not_repeated(place: Path, name: str) -> None:
 def test_what_a_setting_should_be_is_said_in_plain_words(place: Path) -> None:
     (place / "agents" / "mine.py").write_text(ADAPTER, "utf-8")
     for settings, said in (
-        ({"many": "3"}, "agent mine: many='3': this setting is a whole number"),
-        ({"limit": 0.5}, "agent mine: limit=0.5: this setting is a whole number"),
-        ({"name": 3}, "agent mine: name=3: this setting is a text; write -A 'name=\"3\"'"),
-        ({"loud": 1}, "agent mine: loud=1: this setting is true or false"),
-        ({"level": "middle"}, "agent mine: level='middle': this setting is 'low' or 'high'"),
-        ({"share": float("inf")}, "agent mine: share=inf: this setting is a finite number"),
+        ({"many": "3"}, "agent mine: many='3': this setting must be a whole number"),
+        ({"limit": 0.5}, "agent mine: limit=0.5: this setting must be a whole number"),
+        ({"name": 3}, "agent mine: name=3: this setting must be a text; write -A 'name=\"3\"'"),
+        ({"loud": 1}, "agent mine: loud=1: this setting must be true or false"),
+        ({"level": "middle"}, "agent mine: level='middle': this setting must be 'low' or 'high'"),
+        ({"share": float("inf")}, "agent mine: share=inf: this setting must be a finite number"),
         ({"manny": 3}, "agent mine: no setting 'manny'; did you mean 'many'?"),
     ):
         with pytest.raises(ConfigError) as raised:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from ltm_bench.core.agent import Agent
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.plugins.driven import driven
 from ltm_bench.plugins.files import bundled
@@ -25,6 +26,16 @@ def test_every_adapter_that_drives_a_model_or_a_product_says_how_it_was_tried() 
         if {"model", "core", "base_url"} & set(inspect.signature(agent_class(name)).parameters)
     }
     assert set(driven()) == needy
+
+
+@pytest.mark.parametrize("name", driven())
+def test_whether_it_keeps_users_apart_is_what_the_adapter_says(name: str) -> None:
+    adapter = agent_class(name)
+    assert inspect.isclass(adapter)
+    assert issubclass(adapter, Agent)
+    assigned = "keeps_users" in vars(adapter)["__init__"].__code__.co_names  # by its settings
+    said = "apart" if adapter.keeps_users else "together"
+    assert driven()[name].users == ("by settings" if assigned else said)
 
 
 @pytest.mark.parametrize("name", driven())

@@ -90,7 +90,7 @@ def test_every_outcome_has_a_colour_of_its_own() -> None:
     ("kind", "form", "complaint"),
     [
         ("spam", "svg", "--kind spam: unknown; did you mean 'spans'?"),
-        ("spans", "jpg", "a picture ends in .svg, .png, .pdf, not in 'jpg'"),
+        ("spans", "jpg", "the file must end in .svg, .png, .pdf, not in 'jpg'"),
         ("needles", "svg", "--kind needles: these runs have nothing to draw"),
     ],
 )
@@ -125,7 +125,7 @@ def read(picture: bytes) -> set[str]:
 @pytest.mark.parametrize("kind", ["scenarios", "skills", "spans", "distance"])
 def test_what_guessing_would_score_is_drawn_and_said(make: Make, kind: str) -> None:
     picture = draw(kind, [make(agent, span=8_000) for agent in ("a", "b")], "svg")
-    assert any("orange: what guessing would score" in text for text in read(picture))
+    assert any("orange: score of guessing" in text for text in read(picture))
     assert picture.decode().count("#d55e00") >= 2
 
 

@@ -121,12 +121,18 @@ def test_of_two_that_cannot_be_told_apart_the_page_says_what_it_would_take(make:
     assert close.detectable > abs(close.paired.difference)
     words = read(render_comparison(comparison, {})).words
     assert (
-        f"a and b : to tell these two apart you would need about {close.seeds_needed:,} seeds of 6 examples"
+        f"a against b : it would probably show a difference of {close.detectable:.2f} points or more; "
+        f"to tell these two apart you would need about {close.seeds_needed:,} seeds of 6 examples"
+    ) in words
+    apart = told["a", "c"]
+    assert apart.detectable is not None
+    assert (
+        f"a against c : it would probably show a difference of {apart.detectable:.2f} points or more."
         in words
     )
     same = compare([make("a"), make("b")])
     assert same.pairs[0].seeds_needed is None
-    assert "these two scored the same" in read(render_comparison(same, {})).words
+    assert "; these two scored the same" in read(render_comparison(same, {})).words
 
 
 def test_scores_stand_by_scenario_and_the_best_of_a_row_is_marked(make: Make) -> None:

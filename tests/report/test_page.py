@@ -434,7 +434,7 @@ def test_audits_stand_beside_the_score_and_show_both_readings(made: "Made", read
     assert "sensitivity 0.980 on 150 right replies, specificity 0.973 on 150 others" in text
     assert "3 contradicted verdicts" in text
     assert "wrong: </table> vague" in text
-    assert "300 verdicts without a fault still allow an error of 3.1 %" in text
+    assert "300 verdicts without an error still allow an error of 3.1 %" in text
     assert "Ada, a person who is taken at their word" in text
     assert "Scorer error" in first_screen(html)
     assert 'id="audit"' not in page_of(made, made.results(made.many()))

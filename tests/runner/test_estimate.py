@@ -86,7 +86,7 @@ def test_any_agent_can_be_estimated_with_the_seconds_that_a_reply_takes(command:
     done = command(*SMALL, "--agent", "http", "-A", "url=http://localhost:9/chat", "--latency", "30")
     assert done.exit_code == 0, done.err
     assert "http does not observe, so it is asked everything" in done.out
-    assert "the adapter http does not say what a reply uses" in done.out
+    assert "the adapter http states neither what a reply uses" in done.out
     assert "30 seconds a reply (--latency)" in done.out
     assert "Minutes: unknown until a run has measured them" in command(*SMALL, "--agent", "parrot").out
 
@@ -129,7 +129,7 @@ def test_that_most_examples_will_overrun_is_said_before_the_run() -> None:
     assert "4 of 6 examples will probably overrun" in list(forecast_lines(plan, late))[-1]
     assert len(list(forecast_lines(plan, replace(late, overruns=3)))) == 1
     assert list(forecast_lines(plan, None)) == [
-        "at least 1,800 tokens of conversation; `ltm-bench estimate` says what that takes"
+        "at least 1,800 tokens of conversation; `ltm-bench estimate` shows what that takes"
     ]
 
 

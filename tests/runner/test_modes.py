@@ -139,7 +139,7 @@ def test_perfect_scores_as_ever(place: Path, run: Run) -> None:
 
 
 def test_who_cannot_be_acknowledged_for_is_refused_in_one_line(place: Path, run: Run) -> None:
-    for agent, why in (("deaf", "hears of nothing"), ("notes", "decides what to remember while it replies")):
+    for agent, why in (("deaf", "does not observe"), ("notes", "decides what to remember while it replies")):
         done = run(agent, "--acknowledge", "scripted")
         assert done.exit_code == 1
         assert why in done.err
@@ -148,8 +148,8 @@ def test_who_cannot_be_acknowledged_for_is_refused_in_one_line(place: Path, run:
 
 
 def test_a_word_that_is_no_mode_is_named(place: Path, run: Run) -> None:
-    assert "--acknowledge scriptd: it is live or scripted" in run("perfect", "--acknowledge", "scriptd").err
-    assert "--questions fork: it is in-line or forked" in run("perfect", "--questions", "fork").err
+    assert "--acknowledge scriptd: must be live or scripted" in run("perfect", "--acknowledge", "scriptd").err
+    assert "--questions fork: must be in-line or forked" in run("perfect", "--questions", "fork").err
     assert "--quick" in run("perfect", "--quick", "--filler", "live").err
 
 

@@ -58,7 +58,7 @@ def test_resources_are_read_from_a_flag(text: str, options: dict[str, float]) ->
         ("num_gpus", "write it as num_cpus=1"),
         ("num_gpus=many", "num_gpus: input should be a valid number"),
         ("num_gpus=-1", "num_gpus: input should be greater than or equal to 0"),
-        ("num_gpus=1.5", "above 1 Ray takes whole numbers alone"),
+        ("num_gpus=1.5", "above 1, Ray accepts only whole numbers"),
         ("num_cpus=nan", "num_cpus: input should be"),
         ("custom=3", "those with names of their own go into the file"),
     ],
@@ -128,9 +128,12 @@ def test_resources_in_the_file_do_not_disturb_a_sweep_on_this_machine(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--on", "dask"), "--executor dask: there is ray"),
-        (("--resources", "num_cpus=1"), "--resources num_cpus=1: this is for a cluster; add --executor ray"),
-        (("--shared", "s3://b/r"), "--shared s3://b/r: this is for a cluster; add --executor ray"),
+        (("--on", "dask"), "--executor dask: use ray"),
+        (
+            ("--resources", "num_cpus=1"),
+            "--resources num_cpus=1: this only applies to a cluster; add --executor ray",
+        ),
+        (("--shared", "s3://b/r"), "--shared s3://b/r: this only applies to a cluster; add --executor ray"),
         (("--on", "ray", "--checkpoint", "0"), "--checkpoint 0: write a number of seconds"),
         (("--on", "ray", "--shared", "nosuch://b/r"), "nosuch"),
     ],
@@ -568,5 +571,5 @@ def test_once_the_money_is_gone_no_worker_starts(tmp_path: Path, cluster: str) -
 
 @needs_ray
 def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
-    with pytest.raises(RunIncomplete, match="give a folder that all nodes see, or a URL, as --shared"):
+    with pytest.raises(RunIncomplete, match="set --shared to a folder that all nodes see, or to a URL"):
         worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)

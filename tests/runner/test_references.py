@@ -83,7 +83,7 @@ def heaped(dice: Dice) -> Script:
         ("names_only(words[-1], among=WORDS)", "reciter scores 0.00, no more than chance (0.33)"),
         (
             "Holds(words[-1])",
-            "reciter scores 1.00, more than chance (0.00); note: its matchers take right content",
+            "reciter scores 1.00, more than chance (0.00); note: its matchers accept right content",
         ),
     ],
 )

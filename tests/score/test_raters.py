@@ -98,7 +98,7 @@ def test_raters_who_call_everything_right_have_no_kappa() -> None:
     both = {("colours/0", t, "a"): True for t in range(9)}
     found = agreement("review", ("Ada", both), ("Ben", both))
     assert (found.kappa, found.interval) == (None, None)
-    assert found.headline.endswith("9 alike; κ is not defined where both say the same of everything")
+    assert found.headline.endswith("9 alike; κ is undefined if both say the same about everything")
 
 
 @pytest.mark.parametrize("true", [0.6, 0.8, 0.9])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench import Finish, Matcher, Message, Outcome, Reply, Turn, Verdict, item_counts, names_only, picks
+from ltm_bench.matchers.choices import Picks
 from ltm_bench.matchers.lists import lists_all
 from ltm_bench.score.headline import example_score, summarise_scenario
 from ltm_bench.score.results import ExampleResult, Question
@@ -104,6 +105,8 @@ def decided_by(expect: Matcher, said: str) -> list[str]:
         (EXPECT, "I do not know.", ["not", "know"]),
         (EXPECT, "", []),
         (EXPECT, "red " + " ".join(f"w{i}" for i in range(MOST_WORDS)), []),
+        (EXPECT, "red " + " ".join(f"w{i}" for i in range(MOST_WORDS - 1)), ["red"]),
+        (EXPECT, " ".join(f"w{i}" for i in range(40)) + " so it is not red.", ["not", "red"]),
         (picks(2, of=4), "Option 1 is out, since nobody dies. My answer is 2.", ["out", "2"]),
         (item_counts({"milk": 2}, among=("milk", "figs")), '{"milk": 2, "hay": 1}', ["milk", "2", "hay", "1"]),
         (lists_all(["kiwi", "fig"], among=("kiwi", "fig", "plum")), "kiwi, fig, please", ["kiwi", "fig"]),
@@ -114,6 +117,23 @@ def test_decisive_are_the_words_without_which_the_verdict_is_another(
     expect: Matcher, said: str, words: list[str]
 ) -> None:
     assert decided_by(expect, said) == words
+
+
+def test_a_verbose_reply_is_read_less_often_than_it_has_words() -> None:
+    class Counted(Picks):
+        read = 0
+
+        def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+            Counted.read += 1
+            return super().verdict(reply, turns)
+
+    said = "My answer is 2. " + " ".join(f"w{i}" for i in range(70))
+    expect = Counted(2, 4)
+    reply = Reply(said)
+    turns = [Turn(Message("Which one?", datetime(2026, 1, 5, tzinfo=UTC), 0), reply)]
+    places = decisive(expect, reply, turns, verdict_on(expect, reply, turns))
+    assert [said[start:stop] for start, stop in places] == ["2"]
+    assert Counted.read < 30
 
 
 @given(st.text(max_size=200))

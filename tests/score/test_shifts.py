@@ -27,7 +27,7 @@ def test_what_stood_before_a_question_in_line_is_missing_before_it_beside_the_co
     for shift in found.shifts:
         assert set(shift.placed) == {"in-line", "forked"}
         assert shift.by > 0
-    [line] = [each for each in found.warnings if "stand elsewhere" in each]
+    [line] = [each for each in found.warnings if "different positions" in each]
     assert f"{len(found.shifts)} questions" in line
     asked = [question for example in forked.examples for question in example.questions]
     counted = sorted(question.beside for question in asked)
@@ -55,6 +55,6 @@ def test_the_line_says_how_far_apart_and_by_how_much_the_distances_differ() -> N
         return Shift(span=2_000, seed=0, example="colours/0", question=number, placed=placed)
 
     [line] = shifted([moved(1, 1_200, 90), moved(2, 100, None), moved(3, 300, 100)])
-    assert "3 questions stand elsewhere" in line
+    assert "3 questions have different positions" in line
     assert "300 tokens apart in the median, 1,200 at most" in line
     assert "differ by 10 tokens at most" in line

@@ -125,7 +125,7 @@ def test_what_is_not_cut_says_where_its_needles_are() -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"delivery": "in_one"}, "delivery = 'in_one': it is one_shot, chunked or scattered"),
+        ({"delivery": "in_one"}, "delivery = 'in_one': must be one_shot, chunked or scattered"),
         ({"delivery": "chunked", "most": 5}, "most = 5: only a delivery in one message can be cut"),
         ({"delivery": "chunked", "chunk": 0}, "chunk = 0: 1 token or more"),
     ],

@@ -175,12 +175,12 @@ def test_a_run_under_way_shows_its_score_so_far_and_what_was_said(port: int) -> 
     status, body, _ = ask(port, "/live/half")
     assert status == 200
     assert "Score so far" in body
-    assert "this is no result yet" in body
+    assert "this is not a result yet" in body
     assert '<article class="turn' in body
     assert "<script>alert" not in body
     assert ask(port, "/live/nothing")[0] == 404
     status, body, _ = ask(port, "/live/broken")
-    assert (status, "Nothing was said yet" in body) == (200, True)
+    assert (status, "Nothing has been said yet" in body) == (200, True)
 
 
 def states(stream: Any) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def test_progress_is_streamed_as_a_log_grows(port: int, reports: Path, hostile_r
 def test_a_port_that_is_taken_is_refused(port: int, command: "Command") -> None:
     done = command("view", "--port", str(port))
     assert done.exit_code == 1
-    assert f"--port {port}: somebody listens there already" in done.output
+    assert f"--port {port}: the port is in use" in done.output
 
 
 @pytest.fixture(scope="module")
@@ -255,8 +255,8 @@ def test_a_token_in_the_address_becomes_a_cookie(guarded: int) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--host", "example.invalid"), "it is no address of this machine"),
-        (("--host", "192.0.2.1"), "it is no address of this machine"),
+        (("--host", "example.invalid"), "this is not an address of this machine"),
+        (("--host", "192.0.2.1"), "this is not an address of this machine"),
         (("--host", "0.0.0.0", "--token", "correct horse battery"), "No such option: --token"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A model provider on this machine, to test adapters with: speaks three protocols, and fails when it is told to.
+"""A model provider on this machine for testing adapters: it speaks three protocols, and fails on demand.
 
     from ltm_bench.adapters.testing import provider
 
@@ -7,17 +7,17 @@
         agent = OpenAIChat(model="any", base_url=server.openai_url)
 
 It speaks OpenAI's Chat Completions, Responses and Embeddings and Anthropic's Messages, as far as adapters need them.
-Requests are recorded in the order of their arrival. Usage is real (counted with the shipped counter), and so is the
-prompt cache: the longest run of messages that an earlier request to the same model began with, from the provider's
-minimum on; Anthropic's holds only what a request with `cache_control` has put there.
+Requests are recorded in order of arrival. Usage is real (counted with the built-in counter), and so is the prompt
+cache: the longest prefix of messages shared with an earlier request to the same model, from the provider's minimum on.
+Anthropic's holds only what a request with `cache_control` put there.
 
 - `provider` runs the server for as long as a block lasts.
 - `Provider` is its state and its switches: `answer`, `context`, `faults`, `fail`, `requests`, `models`, `edit`.
-- `Fault` says what happens to one request in place of an answer; `Request` is one that was recorded.
-- `quote` is the usual answer: the sentence of the conversation that is nearest to the newest message. `Calls` is a
-  reply that calls tools, and `keep_files` a whole model that does: it keeps what it is told with Claude's memory tool.
-- `conformance` tries whether an adapter keeps to what the benchmark relies on; `Conformance` is what it found,
-  `Failing` a server of your own that it can let fail.
+- `Fault` says what happens to one request instead of an answer; `Request` is a recorded request.
+- `quote` is the default answer: the sentence of the conversation nearest to the newest message. `Calls` is a reply that
+  calls tools, and `keep_files` a whole model that does: it stores what it is told with Claude's memory tool.
+- `conformance` checks the rules that the benchmark relies on; `Conformance` is its result, `Failing` a server of your
+  own that it can make fail.
 - `Handler` and `Server` are the server itself, for stand-ins of other products that speak these protocols.
 """
 

@@ -1,4 +1,4 @@
-"""Whether an adapter keeps to what the benchmark relies on: one call in a test of yours."""
+"""Whether an adapter keeps the rules that the benchmark relies on: one call in a test of yours."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ltm_bench.core.keys import scrubbed
 
 @dataclass(frozen=True)
 class Conformance:
-    """What was found, rule by rule; `str` of it is a table."""
+    """The findings, rule by rule; `str()` gives a table."""
 
     findings: Mapping[str, Finding]
-    """By the name of the rule. What the agent says it does not have, or what could not be tried, has `lacks`."""
+    """By the name of the rule. A hook that the agent does not have, or that could not be tried, has `lacks`."""
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The rules that were tried and hold."""
+        """The rules that were tried and kept."""
         return tuple(name for name, found in self.findings.items() if found.ok and not found.lacks)
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The rules that do not hold."""
+        """The broken rules."""
         return tuple(name for name, found in self.findings.items() if not found.ok)
 
     def __str__(self) -> str:
@@ -45,26 +45,26 @@ def _mark(found: Finding) -> str:
 def conformance(
     make: Callable[[], Agent], *, server: Failing | None = None, within: float = 60.0
 ) -> Conformance:
-    """Try every rule that an adapter must keep, in short conversations, and return what was found.
+    """Try every rule that an adapter must keep, in short conversations, and return the findings.
 
-    Restore, conversations that know nothing of each other, cancellation, bounded waiting, usage, keys, users, `forget`
-    and `fork`. What the agent says it does not have is reported and does not fail. No rule asks for a good memory.
+    The rules cover restoring, isolation of conversations, cancellation, bounded waiting, usage, keys, users, `forget`
+    and `fork`. Hooks that the agent does not have are reported and do not fail. No rule demands a good memory.
 
         def test_it_keeps_the_rules():
             with provider() as server:
                 settings = {"base_url": server.openai_url, "timeout": 0.5, "max_retries": 0}
                 conformance(lambda: Ours(model="some-model", **settings), server=server)
 
-    About thirty messages are sent in all, so let a model answer that costs nothing, and the same each time.
+    About thirty messages are sent in all, so use a model that costs nothing and always answers alike.
 
     Args:
-        make: Makes an agent as one run would have it; called anew for every conversation. A class will do.
-        server: The server that the agent talks to, if it can be told to fail as `provider()` can. Without it, waiting
-            is not tried, and keys are looked for in files alone.
-        within: Seconds that any one call may take. With a `server`, give the agent a shorter timeout.
+        make: Makes an agent as for a run; called for every conversation. A class will do.
+        server: The server that the agent talks to, if it can fail on demand as `provider()` can. Without it, waiting is
+            not tried, and keys are looked for only in files.
+        within: Maximum seconds of any one call. With a `server`, give the agent a shorter timeout.
 
     Raises:
-        AssertionError: Some rule is broken; the message is the whole table.
+        AssertionError: A rule is broken; the message is the whole table.
     """
     found = Conformance({name: _tried(rule, make, server, within) for name, rule in RULES.items()})
     if found.broken:

@@ -1,4 +1,4 @@
-"""What can go wrong with a request, and what of it is recorded."""
+"""Faults of requests, and records of requests."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 Said = dict[str, str]
-"""A message as it is sent: `role` and `content`."""
+"""A message as sent: `role` and `content`."""
 
 FaultKind = Literal["error", "hang", "slow", "cut", "garbage", "text", "empty", "refusal"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """What happens to one request in place of an answer. Without a `kind` it is an HTTP error with this status."""
+    """What happens to one request instead of an answer. Without a `kind`, an HTTP error with this status."""
 
     kind: FaultKind = "error"
-    """hang: no answer for `seconds`; slow: a good answer, in pieces that take `seconds`; cut: half a body; garbage: no
-    JSON; text: not even called JSON; empty: no text, finished with `finish`; refusal: the model declines."""
+    """hang: no answer for `seconds`; slow: a good answer, in pieces that take `seconds`; cut: half a body; garbage:
+    invalid JSON; text: another content type; empty: no text, finished with `finish`; refusal: the model declines.
+    """
     status: int = 500
     message: str = "Something went wrong."
     code: str | None = None
     seconds: float = 10.0
     finish: str = "length"
-    """In the protocol's own words."""
+    """The finish reason, in the protocol's own words."""
     retry_after: str | None = None
-    """When to come again: seconds, or a date of HTTP. None, with no milliseconds either: at once."""
+    """When to retry: seconds, or an HTTP date. At once if neither this nor `retry_ms` is set."""
     retry_after_ms: str | None = None
-    """The same in milliseconds, which the SDKs believe before the other."""
+    """The same in milliseconds, which the SDKs prefer."""
 
 
 class Request(NamedTuple):
@@ -38,15 +39,15 @@ class Request(NamedTuple):
 
     path: str
     headers: dict[str, str]
-    """By their names in lower case."""
+    """By name, in lower case."""
     body: dict[str, Any]
 
     @property
     def messages(self) -> list[Said]:
-        """Its messages, the system message first wherever the protocol puts it, and their blocks joined.
+        """Its messages, with the system message first wherever the protocol puts it, and with their blocks joined.
 
-        A call of tools is the assistant's message, as JSON (see `Calls`); what came of it has the role `tool`. What the
-        provider once put in place of older messages has the role `compaction`.
+        A tool call is the assistant's message, as JSON (see `Calls`); its result has the role `tool`. A replacement for
+        older messages has the role `compaction`.
         """
         system = self.body.get("system") or self.body.get("instructions")
         said = self.body.get("messages") or self.body["input"]
@@ -55,14 +56,14 @@ class Request(NamedTuple):
 
     @property
     def seen(self) -> list[Said]:
-        """What of its messages the model sees: the system message, and what was not compacted."""
+        """The messages that the model sees: the system message, and those that were not compacted."""
         said = self.messages
         at = [n for n, one in enumerate(said) if one["role"] == "compaction"]
         return said if not at else [*(one for one in said[:1] if one["role"] == "system"), *said[at[-1] :]]
 
     @property
     def compact_at(self) -> int | None:
-        """Tokens from which on it is to be compacted; None: it is not."""
+        """Tokens above which to compact it; None: never."""
         asked = self.body.get("context_management") or ()
         edits = asked["edits"] if isinstance(asked, dict) else asked
         for edit in edits:
@@ -74,21 +75,21 @@ class Request(NamedTuple):
 
     @property
     def tools(self) -> list[str]:
-        """The names of the tools that may be called."""
+        """The names of the tools offered."""
         if (choice := self.body.get("tool_choice")) == "none" or choice == {"type": "none"}:
             return []
         return [each.get("function", each)["name"] for each in self.body.get("tools") or ()]
 
     @property
     def caches(self) -> bool:
-        """Whether it asks Anthropic to cache: of itself, or in one of its blocks."""
+        """Whether it asks Anthropic to cache, as a whole or in one of its blocks."""
         said = [self.body.get("system"), *(one["content"] for one in self.body.get("messages", ()))]
         blocks = [block for content in said if isinstance(content, list) for block in content]
         return any("cache_control" in each for each in (self.body, *blocks))
 
 
 def _parts(one: Mapping[str, Any]) -> list[Said]:
-    """Return a message as it is, or in two if Anthropic has put a summary in front of it."""
+    """Return a message as it is, or as two if Anthropic put a summary in front of it."""
     content = one.get("content")
     if isinstance(content, str) or content is None:
         return [_said(one)]
@@ -99,7 +100,7 @@ def _parts(one: Mapping[str, Any]) -> list[Said]:
 
 
 def _said(one: Mapping[str, Any]) -> Said:
-    """Return a message of any of the protocols as a role and a text."""
+    """Return a message in any of the protocols as a role and a text."""
     if one.get("type") == "function_call":  # OpenAI's Responses
         return {"role": "assistant", "content": _calls([(one["name"], json.loads(one["arguments"]))])}
     if one.get("type") == "function_call_output":

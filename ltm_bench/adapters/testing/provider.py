@@ -1,4 +1,4 @@
-"""The state of the provider and its switches: what it answers, counts, caches and lets fail."""
+"""The provider's state and switches: how it answers, counts, caches and fails."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from ltm_bench.adapters.testing.protocols import PROTOCOLS, Summary, Tokens
 from ltm_bench.core.tokens import counter
 
 CACHE_MINIMUM = 1024
-"""Tokens from which OpenAI caches a prompt, and Anthropic unless the model is one of these."""
+"""Minimum tokens of a cached prompt at OpenAI, and at Anthropic except for these models."""
 
 CACHE_MINIMA = {
     512: ("claude-opus-5", "claude-fable-5", "claude-mythos-5"),
     2048: ("claude-opus-4-7",),
     4096: ("claude-haiku-4-5", "claude-opus-4-5", "claude-opus-4-6"),
 }
-"""As Anthropic's documentation has them, November 2026; a shorter prompt is silently not cached."""
+"""From Anthropic's documentation, November 2026; a shorter prompt is silently not cached."""
 
 CONVERSATIONS = "/v1/conversations"
 
 OVERHEAD = 4
-"""Tokens that are counted for each message beside its text."""
+"""Tokens counted for each message besides its text."""
 
 Answer = Callable[[Sequence[Said]], str]
-"""Makes the reply from all the messages of a request, the system message included."""
+"""Makes the reply from all messages of a request, the system message included."""
 
 
 def quote(messages: Sequence[Said]) -> str:
-    """Repeat the sentence of the conversation that shares most words with the newest message."""
+    """Repeat the sentence of the conversation that shares the most words with the newest message."""
     wanted = _words(messages[-1]["content"])
     best, shared = "", 0
     for message in messages[:-1]:
@@ -62,22 +62,22 @@ def _words(text: str) -> set[str]:
 
 @dataclass
 class Provider:
-    """The server's state and its switches, all of which may be changed between two requests."""
+    """The server's state and switches; change them at any time between requests."""
 
     url: str = ""
     answer: Answer = quote
     context: int | None = None
-    """Prompts of more tokens are too long."""
+    """Prompts with more tokens are too long."""
     faults: deque[Fault] = field(default_factory=deque)
     """Each is used up by one request."""
     cache_minimum: int | None = None
-    """Tokens from which a prompt is cached; None: as the provider does."""
+    """Minimum tokens of a cached prompt; None: as at the provider."""
     edit: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: body
     """Changes an answer before it is sent."""
     requests: list[Request] = field(default_factory=list)
     models: list[str] = field(default_factory=lambda: ["some-model"])
     details: dict[str, Any] = field(default_factory=dict)
-    """What is said of a model beyond its name."""
+    """A model's description, besides its name."""
     stopping: threading.Event = field(default_factory=threading.Event)
     conversations: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """OpenAI's conversations, and the items in each."""
@@ -93,7 +93,7 @@ class Provider:
 
     @property
     def chats(self) -> list[Request]:
-        """The requests for a reply, without those for the list of models, for embeddings and for a count."""
+        """The requests for a reply, without those for the list of models, embeddings or a token count."""
         return [
             request
             for request in self.requests
@@ -106,12 +106,12 @@ class Provider:
         return self._counts[text]
 
     def fail(self, *kinds: FaultKind, times: int = 1, **details: Any) -> None:
-        """Let the next requests go wrong: one after the other with these kinds, and so on `times` over."""
+        """Make the next requests fail: one after the other with these kinds, the whole sequence `times` times."""
         self.faults.extend(Fault(kind=kind, **details) for kind in (kinds or ("error",)) * times)
 
     @contextmanager
     def failing(self, kind: FaultKind = "error", **details: Any) -> Iterator[Provider]:
-        """Let every request go wrong in this way for as long as the block lasts."""
+        """Make every request inside the block fail in this way."""
         self._always = Fault(kind=kind, **details)
         try:
             yield self
@@ -119,7 +119,7 @@ class Provider:
             self._always = None
 
     def receive(self, request: Request) -> Fault | None:
-        """Record a request, and say what is to go wrong with it."""
+        """Record a request, and return its fault, if any."""
         with self._lock:
             self.requests.append(request)
             if not request.body:
@@ -127,14 +127,14 @@ class Provider:
             return self._always or (self.faults.popleft() if self.faults else None)
 
     def converse(self) -> str:
-        """Make a conversation, and return its name."""
+        """Create a conversation, and return its name."""
         with self._lock:
             name = f"conv_{sum(request.path == CONVERSATIONS for request in self.requests)}"
             self.conversations[name] = []
             return name
 
     def whole(self, request: Request) -> Request | None:
-        """Return a request with what its conversation holds before it; None where there is no such conversation."""
+        """Return a request preceded by its conversation's items; None if there is no such conversation."""
         if (name := request.body.get("conversation")) is None:
             return request
         if name not in self.conversations:
@@ -144,14 +144,14 @@ class Provider:
         )
 
     def keep(self, request: Request, output: Sequence[dict[str, Any]]) -> None:
-        """Add what was said and answered to the request's conversation, if it has one."""
+        """Add the message and its answer to the request's conversation, if it has one."""
         if (name := request.body.get("conversation")) in self.conversations:
             self.conversations[name] += [*request.body["input"], *output]
 
     def summary(self, request: Request) -> Summary | None:
-        """Return what is put in place of all that a request has, where it asks for that and is long enough.
+        """Return the replacement for a request's messages, if it asks for one and is long enough.
 
-        It is what the user said, every sentence once, without its dates.
+        It consists of what the user said, every sentence once, without dates.
         """
         said = request.seen
         if request.compact_at is None or self.count(said) < request.compact_at:
@@ -161,7 +161,7 @@ class Provider:
         return Summary(text, self.measure(said, text, model=request.body["model"]))
 
     def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Embed as ltm-bench itself does."""
+        """Embed as ltm-bench's local embedder does."""
         texts = body["input"]
         rows = [
             {"object": "embedding", "index": n, "embedding": row}
@@ -177,7 +177,7 @@ class Provider:
             return sum(self._count(message["content"]) + OVERHEAD for message in messages)
 
     def least_cached(self, model: str) -> int:
-        """Return how many tokens a prompt must have to be cached."""
+        """Return the minimum tokens of a cached prompt."""
         if self.cache_minimum is not None:
             return self.cache_minimum
         known = (least for least, models in CACHE_MINIMA.items() if model.startswith(models))
@@ -186,7 +186,7 @@ class Provider:
     def measure(
         self, messages: Sequence[Said], reply: str, *, model: str = "some-model", caches: bool = True
     ) -> Tokens:
-        """Count the tokens, those that are in the cache, and put the request into the cache."""
+        """Count the tokens and the cached ones among them, and add the request to the cache."""
         with self._lock:
             prompt, cached, digest = 0, 0, hashlib.sha256(model.encode())
             for message in messages:

@@ -1,4 +1,4 @@
-"""Answers of models that call tools, by a script: they look into a memory, write what they were told, and quote it.
+"""Scripted answers of a model that calls tools: it looks into a memory, writes what it was told, and quotes it.
 
 with provider(keep_files) as server:
     agent = AnthropicMemory(model="any", base_url=server.url)
@@ -24,9 +24,9 @@ def call(name: str, **arguments: Any) -> Calls:
 
 
 def keep_files(messages: Sequence[Said]) -> str:
-    """Use Claude's memory tool: view the directory, then write the user's sentences into a file, or quote from it.
+    """Use Claude's memory tool: view the directory, then write the user's sentences to a file, or quote from it.
 
-    What the file does not say is quoted from the conversation.
+    Anything that is not in the file is quoted from the conversation.
     """
     asked, answers = newest(messages)
     if not answers:
@@ -47,25 +47,25 @@ def keep_files(messages: Sequence[Said]) -> str:
 
 
 def newest(messages: Sequence[Said]) -> tuple[str, list[str]]:
-    """Return the user's newest message, and what tools have answered since."""
+    """Return the user's newest message, and the tools' answers since."""
     last = max(n for n, message in enumerate(messages) if message["role"] == "user")
     answers = [message["content"] for message in messages[last + 1 :] if message["role"] == "tool"]
     return messages[last]["content"], answers
 
 
 def told_before(messages: Sequence[Said]) -> list[str]:
-    """Return what the user has said before the newest message, without its dates."""
+    """Return what the user said before the newest message, without dates."""
     said = [message["content"] for message in messages if message["role"] == "user"]
     return [text.rpartition("]\n")[2] for text in said[:-1]]
 
 
 def facts_in(said: str) -> list[str]:
-    """Return the sentences in which somebody says something of themselves."""
+    """Return the sentences in which speakers say something about themselves."""
     return re.findall(r"\b(?:My|I|From today my) [^.?\n]+\.", said)
 
 
 def nearest(asked: str, lines: Sequence[str]) -> str:
-    """Return the line that shares most long words with a question, the first of equals; or that there is none."""
+    """Return the (first) line that shares the most long words with a question, or say that there is none."""
     wanted = _words(asked)
     best = max(lines, key=lambda line: len(_words(line) & wanted), default="")
     return best if _words(best) & wanted else "I do not know."

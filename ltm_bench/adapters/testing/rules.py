@@ -1,8 +1,8 @@
-"""What every adapter must keep to, one function a rule. Each returns in words what it found.
+"""The rules for adapters, one function each. Each returns its finding in words.
 
-A rule raises `Broken` where the agent does not keep it, and `Absent` where the agent says that it has no such thing. An
-agent that remembers nothing keeps all of them: nothing here asks for a good memory, only that what is known stays
-known, and that what must not be known is not.
+A rule raises `Broken` if the agent does not keep it, and `Absent` if the agent lacks the hook. An agent that remembers
+nothing keeps all of them: no rule demands a good memory, only that the agent keeps knowing what it knows, and does not
+know what it must not.
 """
 
 from __future__ import annotations
@@ -23,43 +23,44 @@ Rule = Callable[[Stage], Awaitable[str]]
 _UNDER_WAY = 0.1
 """Seconds after which a message to a server that hangs is interrupted."""
 
+_FORGOTTEN = "parrot"
+
 GREETING = "Hello! How are you today?"
 
 
 async def answers(stage: Stage) -> str:
-    """Require a reply with a text, and that it opens and closes in time."""
+    """Require a reply with a text, and that the agent opens and closes in time."""
     async with stage.talk("home") as talk:
         reply = await talk.say(GREETING)
     return f"to {GREETING!r} it says {reply.text!r:.60}"
 
 
 async def usage(stage: Stage) -> str:
-    """Require usage that holds together and is no more than what was reserved."""
+    """Require consistent usage that does not exceed the reservation."""
     async with stage.talk("home") as talk:
         most = talk.agent.reserve(talk.message(PARROT.told))
         used = (await talk.say(PARROT.told)).usage
     if used is None:
         if talk.agent.free:
-            return "none: it is free"
+            return "none: the agent is free"
         raise Absent("a reply has no usage, so costs show as unknown")
     if not isinstance(used, Usage):
         raise Broken(f"a reply's usage is {type(used).__name__}, not Usage")
     figures = {name: value for name, value in asdict(used).items() if isinstance(value, int)}
     if min(figures.values()) < 0 or used.reasoning > used.output:
-        raise Broken(f"the usage of a reply does not hold together: {figures}")
+        raise Broken(f"the usage of a reply is inconsistent: {figures}")
     said = f"{used.prompt} tokens of prompt, {used.output} of output"
     if most is None:
         return said
     if used.prompt > most.prompt or used.output > most.output:
         raise Broken(
-            f"a reply used {said}, and no more than {most.prompt} and {most.output} had been reserved: "
-            "--max-cost would not hold"
+            f"a reply used {said}, but only {most.prompt} and {most.output} were reserved: --max-cost could be exceeded"
         )
-    return f"{said}; reserved were {most.prompt} and {most.output}"
+    return f"{said}; {most.prompt} and {most.output} were reserved"
 
 
 async def observing(stage: Stage) -> str:
-    """Require that what it observes is known as well as what it answers itself."""
+    """Require that it knows what it observed as well as what it answered itself."""
     async with stage.talk("told") as talk:
         if not talk.agent.observes:
             raise Absent("does not observe: it is asked everything, filler included")
@@ -68,14 +69,14 @@ async def observing(stage: Stage) -> str:
     async with stage.talk("observed") as talk:
         await talk.observe(PARROT.told)
         if await talk.knows(PARROT) < knows:
-            raise Broken("it knows what it was told, but not what it observed")
+            raise Broken("it knows what it answered, but not what it observed")
     return (
-        "it knows what it observed" if knows else "it remembers neither what it was told nor what it observed"
+        "it knows what it observed" if knows else "it remembers neither what it answered nor what it observed"
     )
 
 
 async def sessions(stage: Stage) -> str:
-    """Require that a session taken at once is known as one observed turn by turn, and stored once after a restore."""
+    """Require that a session observed at once is known as well as one observed turn by turn, and restored only once."""
     async with stage.talk("apart") as talk:
         if not talk.agent.takes_sessions:
             raise Absent("has no observe_session: it observes sessions turn by turn")
@@ -94,19 +95,21 @@ async def sessions(stage: Stage) -> str:
             await _restored(talk, log)
             if (again := await talk.count()) != held:
                 raise Broken(
-                    f"restored {_in(home)}, its store has {again} memories of a session, and had {held} before"
+                    f"restored {_in(home)}, its store has {again} memories of a session, but had {held} before"
                 )
             if lost := [fact.word for fact in knew if not await talk.knows(fact)]:
                 raise Broken(f"restored {_in(home)}, it no longer knows {_list(lost)}, told in a session")
-    return f"takes a session at once, and knows {_list([fact.word for fact in knew]) or 'nothing, as before'}"
+    return (
+        f"observes a session at once, and knows {_list([fact.word for fact in knew]) or 'nothing, as before'}"
+    )
 
 
 async def restoring(stage: Stage) -> str:
-    """Require that a resumed run knows what its log has, and nothing that was said after the log ends."""
+    """Require that a resumed run knows what is in its log, and nothing that was said after the log ends."""
     async with stage.talk("undisturbed") as talk:
         if not talk.agent.can_be_told:
             raise Absent(
-                "cannot be told what was said before: a resumed run goes on with what it kept itself"
+                "cannot be told what was said before: a resumed run continues with what the agent kept itself"
             )
         await _told_and_shown(talk)
         knew = [fact for fact in (PARROT, BOAT) if await talk.knows(fact)]
@@ -125,16 +128,14 @@ async def restoring(stage: Stage) -> str:
             if lost := [fact.word for fact in knew if not await talk.knows(fact)]:
                 raise Broken(f"restored {_in(home)}, it no longer knows {_list(lost)}")
             if await talk.knows(TEACHER):
-                raise Broken(
-                    f"restored {_in(home)}, it knows {TEACHER.word}, which the log has never heard of"
-                )
+                raise Broken(f"restored {_in(home)}, it knows {TEACHER.word}, which is not in the log")
     if len(said) == 2:
         raise Absent(said[0])
     return "; ".join([f"knows again {_list([fact.word for fact in knew]) or 'nothing, as before'}", *said])
 
 
 async def _told_and_shown(talk: Talk) -> None:
-    """Tell it one fact, and let it observe another, if it does."""
+    """Tell it one fact, and let it observe another, if it can."""
     await talk.tell(PARROT)
     await (talk.observe(BOAT.told) if talk.agent.observes else talk.tell(BOAT))
 
@@ -144,7 +145,7 @@ def _in(home: str) -> str:
 
 
 async def namespaces(stage: Stage) -> str:
-    """Require that two conversations at the same time know nothing of each other, nor one that comes later."""
+    """Require that concurrent conversations know nothing of each other, and later ones nothing of earlier ones."""
     async with stage.talk("one") as one, stage.talk("other") as other:
         await one.tell(PARROT)
         await other.tell(BOAT)
@@ -159,7 +160,7 @@ async def namespaces(stage: Stage) -> str:
 
 
 async def cancellation(stage: Stage) -> str:
-    """Require that an interrupted reply ends in time, and that a resumed run has never heard of it."""
+    """Require that an interrupted reply ends in time, and that a resumed run knows nothing of it."""
     async with stage.talk("undisturbed") as talk:
         await talk.tell(PARROT)
         knew = await talk.knows(PARROT)
@@ -184,15 +185,11 @@ async def cancellation(stage: Stage) -> str:
             raise Broken(f"after a reply was interrupted, a resumed run no longer knows {PARROT.word}")
         if told and await talk.knows(BOAT):
             raise Broken("a resumed run knows what was said in a reply that was interrupted")
-    return (
-        "ends at once, and leaves nothing behind"
-        if ended
-        else "it had answered before it could be interrupted"
-    )
+    return "ends at once, and leaves no trace" if ended else "it had answered before it could be interrupted"
 
 
 async def _interrupted(talk: Talk, fact: Fact, seconds: float) -> bool:
-    """Interrupt a reply; False if it had been given."""
+    """Interrupt a reply; return False if it was already given."""
     task = asyncio.ensure_future(talk.agent.reply(talk.message(fact.told)))
     await asyncio.sleep(seconds)
     task.cancel()
@@ -212,7 +209,7 @@ async def _restored(talk: Talk, log: list[Turn]) -> None:
 
 
 async def waiting(stage: Stage) -> str:
-    """Require that it gives up on a server that does not answer, within the time that a call may take."""
+    """Require that it gives up on an unresponsive server within the time limit of a call."""
     async with stage.talk("home") as talk:
         began = time.perf_counter()
         with stage.failing("hang", seconds=2 * stage.within):
@@ -222,7 +219,7 @@ async def waiting(stage: Stage) -> str:
 
 
 async def scrubbing(stage: Stage) -> str:
-    """Require that a key is in no error and in no file, even if the server repeats it."""
+    """Require that no error and no file contains a key, even if the server repeats it."""
     keys = known_values()
     if not keys:
         raise Absent("not tried: there is no key in the environment to look for")
@@ -244,7 +241,7 @@ async def scrubbing(stage: Stage) -> str:
 
 
 async def _failure(talk: Talk, what: str) -> AgentError:
-    """Return the error in place of a reply. Raises Broken for a reply, and for any other error."""
+    """Return the error raised instead of a reply. Raises Broken for a reply or any other error."""
     try:
         reply = await talk.say(PARROT.told)
     except AgentError as error:
@@ -257,7 +254,7 @@ async def _failure(talk: Talk, what: str) -> AgentError:
 
 
 async def retrieval(stage: Stage) -> str:
-    """Require memories of its retrieval, and no more than were asked for."""
+    """Require that retrieval returns memories, and no more than were asked for."""
     async with stage.talk("home") as talk:
         await talk.tell(PARROT)
         await talk.agent.settle()
@@ -266,7 +263,7 @@ async def retrieval(stage: Stage) -> str:
 
 
 async def listing(stage: Stage) -> str:
-    """Require memories of its store, each of them once."""
+    """Require that its store lists memories, each of them once."""
     async with stage.talk("home") as talk:
         await talk.tell(PARROT, BOAT)
         await talk.agent.settle()
@@ -290,7 +287,7 @@ async def users(stage: Stage) -> str:
             await talk.say(fact.told, name)
         for name, foreign in (("Ada", BOAT), ("Ben", PARROT)):
             if foreign.word in await talk.answers(foreign, name):
-                raise Broken(f"{name} is told {foreign.word}, which only the other user has said")
+                raise Broken(f"{name} is told {foreign.word}, which only the other user said")
         try:
             for memory in await talk.memories():
                 owner = {PARROT.word: "Ada", BOAT.word: "Ben"}
@@ -305,33 +302,53 @@ async def users(stage: Stage) -> str:
 
 
 async def forgetting(stage: Stage) -> str:
-    """Require that what was forgotten is no longer in the store, and that the rest is."""
+    """Require that forgotten memories are gone for all users and in a resumed run, and that the others remain."""
     async with stage.talk("home") as talk:
         if type(talk.agent).forget is Agent.forget:
             raise Absent("nothing can be deleted on request")
         await talk.tell(PARROT, BOAT)
         held = {fact: await talk.holds(fact) for fact in (PARROT, BOAT)}
-        try:
-            count = await talk.call("forget()", talk.agent.forget("parrot"))
-        except NotImplementedError:
-            raise Absent("nothing can be deleted on request") from None
-        if not isinstance(count, int) or isinstance(count, bool):
-            raise Broken(
-                f"forget() returned {type(count).__name__}, not the number of memories that it deleted"
-            )
-        if await talk.holds(PARROT):
-            raise Broken(f"{PARROT.word} is still in the store after forget('parrot')")
+        count = await _forgotten(talk, held)
         if held[PARROT] and not count:
-            raise Broken("forget() deleted something, and said that it was nothing")
-        if held[BOAT] and not await talk.holds(BOAT):
-            raise Broken(
-                f"forget('parrot') has deleted {BOAT.word} as well, which has nothing to do with parrots"
-            )
+            raise Broken("forget() deleted something, but returned 0")
+        log = list(talk.turns)
+    async with stage.talk("home") as talk:
+        try:
+            await talk.restore(log)
+        except CannotResume:
+            pass
+        else:
+            await _left(talk, held, f"in a run resumed after forget({_FORGOTTEN!r})")
+    async with stage.talk("users") as talk:
+        if talk.agent.keeps_users:
+            for name, fact in (("Ada", PARROT), ("Ben", BOAT)):
+                await talk.say(fact.told, name)
+            await _forgotten(talk, {fact: await talk.holds(fact) for fact in (PARROT, BOAT)})
     return f"deleted {count} on request, and kept the rest"
 
 
+async def _forgotten(talk: Talk, held: Mapping[Fact, bool | None]) -> int:
+    """Let an agent forget one of two facts, and return the number of memories that it says it deleted."""
+    try:
+        count = await talk.call("forget()", talk.agent.forget(_FORGOTTEN))
+    except NotImplementedError:
+        raise Absent("nothing can be deleted on request") from None
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise Broken(f"forget() returned {type(count).__name__}, not the number of memories that it deleted")
+    await _left(talk, held, f"after forget({_FORGOTTEN!r})")
+    return count
+
+
+async def _left(talk: Talk, held: Mapping[Fact, bool | None], when: str) -> None:
+    """Require the one fact to be gone, and the other one to be where it was."""
+    if await talk.holds(PARROT):
+        raise Broken(f"{when} {PARROT.word} is still in the store")
+    if held[BOAT] and not await talk.holds(BOAT):
+        raise Broken(f"{when} {BOAT.word} is gone too, which has nothing to do with parrots")
+
+
 async def forking(stage: Stage) -> str:
-    """Require that a fork leaves nothing in the conversation, and knows nothing that is said after it."""
+    """Require that a fork leaves no trace in the conversation, and knows nothing that is said after it."""
     async with stage.talk("home") as talk:
         if talk.agent.forks == "no":
             raise Absent("cannot be forked, so --questions forked and --quick are refused")
@@ -341,7 +358,7 @@ async def forking(stage: Stage) -> str:
         if before is not None and await talk.holds(BOAT):
             raise Broken("what was said beside the conversation is in the store")
         if BOAT.word in await talk.answers(BOAT):
-            raise Broken("what was said beside the conversation has become part of it")
+            raise Broken("what was said beside the conversation became part of it")
         if talk.agent.forks == "snapshot":
             answer = await talk.fork(TEACHER.question)
             await talk.tell(TEACHER)
@@ -370,4 +387,4 @@ RULES: Mapping[str, Rule] = {
     "forget": forgetting,
     "fork": forking,
 }
-"""All of them, in the order in which they are tried."""
+"""All rules, in the order in which they are tried."""

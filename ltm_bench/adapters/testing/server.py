@@ -13,6 +13,7 @@ from typing import Any
 from ltm_bench.adapters.testing.faults import Fault, Request
 from ltm_bench.adapters.testing.protocols import (
     PROTOCOLS,
+    Answered,
     AnthropicProtocol,
     OpenAIProtocol,
     described,
@@ -21,7 +22,7 @@ from ltm_bench.adapters.testing.protocols import (
 from ltm_bench.adapters.testing.provider import CONVERSATIONS, Answer, Provider, quote
 
 PIECES = 10
-"""In how many pieces a slow answer is sent."""
+"""Number of pieces of a slow answer."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -32,7 +33,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        """Answer a question about models."""
+        """Answer a request about models."""
         server = self.server.provider
         server.receive(Request(self.path, self._headers(), {}))
         anthropic = "anthropic-version" in self.headers
@@ -49,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(404, protocol.error(Fault(message=f"There is nothing at {self.path}.", code=code)))
 
     def do_POST(self) -> None:
-        """Answer a request for a reply, for embeddings or for a count, or let it fail."""
+        """Answer a request for a reply, embeddings or a token count, or make it fail."""
         server = self.server.provider
         length = int(self.headers["content-length"])
         if len(content := self.rfile.read(length)) < length:  # the client was killed
@@ -94,7 +95,7 @@ class Handler(BaseHTTPRequestHandler):
         elif fault is not None and kind == "refusal":
             finish, text = "refusal", fault.message
         elif fault is not None and kind != "slow":
-            if kind in ("hang", "cut"):  # answered, for all that its conversation knows
+            if kind in ("hang", "cut"):  # answered, as far as its conversation knows
                 server.keep(request, [{"role": "assistant", "content": "This answer never arrived."}])
             self._fail(fault, protocol)
             return
@@ -104,7 +105,9 @@ class Handler(BaseHTTPRequestHandler):
         caches = not isinstance(protocol, AnthropicProtocol) or request.caches
         tokens = server.measure(said, text, model=body["model"], caches=caches)
         least = server.least_cached(body["model"]) if caches else None
-        answer = server.edit(protocol.answer(body, text, finish, tokens, least, summary))
+        place = len(body.get("messages") or body.get("input") or ())
+        given = Answered(body["model"], text, finish, tokens, least, summary, place)
+        answer = server.edit(protocol.answer(given))
         server.keep(request, answer.get("output", ()))
         if body.get("stream"):
             self._send(200, streamed(answer), kind="text/event-stream")
@@ -155,7 +158,7 @@ class Handler(BaseHTTPRequestHandler):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         lines = [f"HTTP/1.1 {status} -", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
         if status != 200:
-            # `retry-after-ms` besides `retry-after`: the SDKs take 0 seconds for "not said", and would wait.
+            # `retry-after-ms` besides `retry-after`: the SDKs take 0 seconds as "not given", and would wait.
             said = ("0", "1") if later == (None, None) else later
             names = ("retry-after", "retry-after-ms")
             lines += [
@@ -163,7 +166,7 @@ class Handler(BaseHTTPRequestHandler):
             ]
         head = "\r\n".join([*lines, "", ""]).encode()
         if not seconds:
-            self.wfile.write(head + data)  # in one piece: two would meet a delayed ACK
+            self.wfile.write(head + data)  # in one piece: two would run into a delayed ACK
             return
         self.wfile.write(head)
         size = -(-len(data) // PIECES)
@@ -178,20 +181,20 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Threads that nobody waits for, and clients that may go away."""
+    """A server whose threads need no joining, and whose clients may disconnect."""
 
     daemon_threads = True
     provider: Provider
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Let clients hang up; show everything else."""
+        """Ignore clients that disconnect; show all other errors."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 @contextlib.contextmanager
 def provider(answer: Answer = quote, *, context: int | None = None) -> Iterator[Provider]:
-    """Run a provider for as long as the block lasts."""
+    """Run a provider inside the block."""
     server = Server(("127.0.0.1", 0), Handler)
     server.provider = Provider(f"http://127.0.0.1:{server.server_port}", answer, context)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)

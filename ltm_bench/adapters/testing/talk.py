@@ -1,4 +1,4 @@
-"""Short conversations with an agent: what it is told, and whether it knows it; every call has a deadline."""
+"""Short conversations with an agent: tell it things, and see whether it knows them; every call has a deadline."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Result = TypeVar("Result")
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 MOST = 1000
-"""Memories after which a listing is stopped."""
+"""Maximum memories read from a listing."""
 
 NEAREST = 20
-"""Memories that retrieval is asked for."""
+"""Memories requested from retrieval."""
 
 
 class Fact(NamedTuple):
-    """Something that can be told and asked for; no other text of these conversations has its word."""
+    """Something to tell and to ask for; its word occurs in no other text of these conversations."""
 
     told: str
     question: str
@@ -40,29 +40,29 @@ FACTS = (PARROT, BOAT, TEACHER)
 
 
 class Broken(Exception):
-    """A rule that the agent does not keep."""
+    """The agent breaks a rule."""
 
 
 class Absent(Exception):
-    """Something that the agent says it does not have."""
+    """The agent says that it lacks this hook."""
 
 
 class Failing(Protocol):
-    """A server that can be told to fail, as `Provider` can."""
+    """A server that can fail on demand, as `Provider` can."""
 
     def failing(self, kind: FaultKind = "error", **details: object) -> AbstractContextManager[object]:
-        """Fail every request for as long as the block lasts: `hang`, or `error` with a status and a message."""
+        """Fail every request inside the block: `hang`, or `error` with a status and a message."""
 
 
 class Talk:
-    """A conversation with an open agent, one message each minute."""
+    """A conversation with an open agent, one message a minute."""
 
     def __init__(self, agent: Agent, home: Path, within: float) -> None:
         self.agent, self.home, self.turns = agent, home, list[Turn]()
         self.within = within
 
     async def call(self, name: str, made: Awaitable[Result]) -> Result:
-        """Await a call of the agent. Raises Broken if it takes longer than it may."""
+        """Await a call of the agent. Raises Broken if it takes too long."""
         try:
             async with asyncio.timeout(self.within) as deadline:
                 return await made
@@ -72,7 +72,7 @@ class Talk:
             raise
 
     def message(self, text: str, user: str | None = None) -> Message:
-        """Return the next message; it has the ideal reply for an agent that is told it."""
+        """Return the next message, with the ideal reply for agents that are told it."""
         turn = len(self.turns)
         ideal = self._ideal(text) if self.agent.told_ideal else None
         return Message(text, START + timedelta(minutes=turn), turn, ideal, user)
@@ -83,7 +83,7 @@ class Talk:
         return asked[0] if asked else "Noted."
 
     async def say(self, text: str, user: str | None = None) -> Reply:
-        """Say something, and have it answered."""
+        """Say something, and return the reply."""
         message = self.message(text, user)
         reply = await self.call("reply()", self.agent.reply(message))
         if not isinstance(reply, Reply) or not isinstance(reply.text, str):
@@ -92,13 +92,13 @@ class Talk:
         return reply
 
     async def observe(self, text: str) -> None:
-        """Let the agent observe something that a script answers."""
+        """Let the agent observe a turn that a script answers."""
         turn = Turn(self.message(text), Reply("Noted."), "fill", answered="script")
         await self.call("observe()", self.agent.observe(turn))
         self.turns.append(turn)
 
     async def observe_session(self, *facts: Fact) -> None:
-        """Let the agent take a session of facts at once."""
+        """Let the agent observe a session of facts at once."""
         turns: list[Turn] = []
         for fact in facts:
             message = self.message(fact.told)
@@ -117,7 +117,7 @@ class Talk:
         self.turns = list(turns)
 
     async def fork(self, text: str, user: str | None = None) -> Callable[[], Awaitable[Reply]]:
-        """Freeze a question beside the conversation; the call that it returns has a deadline, too."""
+        """Freeze a question beside the conversation; the returned call has a deadline, too."""
         answer = await self.call("fork()", self.agent.fork(self.message(text, user)))
 
         async def answered() -> Reply:
@@ -129,7 +129,7 @@ class Talk:
         return answered
 
     async def recall(self, query: str) -> Sequence[Memory]:
-        """Return what retrieval gives. Raises Absent, and Broken for what is no sequence of memories."""
+        """Return what retrieval gives. Raises Absent, or Broken if that is not a sequence of memories."""
         try:
             found = await self.call("recall()", self.agent.recall(query, NEAREST))
         except NotImplementedError:
@@ -141,7 +141,7 @@ class Talk:
         return _checked("recall()", found)
 
     async def memories(self) -> Sequence[Memory]:
-        """Return what the store holds. Raises Absent, and Broken for what is no memory."""
+        """Return what the store holds. Raises Absent, or Broken for anything but a memory."""
 
         async def listed() -> list[Memory]:
             found: list[Memory] = []
@@ -162,7 +162,7 @@ class Talk:
             raise Absent("cannot list its memories") from None
 
     async def count(self) -> int | None:
-        """Return how many memories its store holds; None where it cannot be listed."""
+        """Return how many memories its store holds; None if it cannot be listed."""
         await self.call("settle()", self.agent.settle())
         try:
             return len(await self.memories())
@@ -170,7 +170,7 @@ class Talk:
             return None
 
     async def holds(self, fact: Fact) -> bool | None:
-        """Whether a fact is in its store, as far as it can be asked; None if it cannot."""
+        """Whether a fact is in its store; None if that cannot be told."""
         await self.call("settle()", self.agent.settle())
         found: list[Memory] = []
         ways = 0
@@ -183,7 +183,7 @@ class Talk:
         return any(fact.word in memory.text for memory in found) if ways else None
 
     async def answers(self, fact: Fact, user: str | None = None) -> str:
-        """Return its answer to a fact's question, beside the conversation where that is possible."""
+        """Return its answer to a fact's question, asked beside the conversation if possible."""
         await self.call("settle()", self.agent.settle())
         if self.agent.forks != "no":
             return (await (await self.fork(fact.question, user))()).text
@@ -207,12 +207,12 @@ def _checked(name: str, found: Sequence[Memory]) -> Sequence[Memory]:
 
 @dataclass
 class Stage:
-    """Where a rule is tried: what makes the agent, and folders for its conversations."""
+    """What a rule needs: a way to make the agent, and folders for its conversations."""
 
     make: Callable[[], Agent]
     folder: Path
     within: float
-    """Seconds that one call may take."""
+    """Maximum seconds of one call."""
     server: Failing | None = None
     talks: list[Talk] = field(default_factory=list)
 
@@ -230,8 +230,8 @@ class Stage:
 
     @contextmanager
     def failing(self, kind: FaultKind, **details: object) -> Iterator[None]:
-        """Let the server fail. Raises Absent if there is none."""
+        """Make the server fail. Raises Absent if there is none."""
         if self.server is None:
-            raise Absent("not tried: no server was given that can be told to fail (server=)")
+            raise Absent("not tried: this needs a server that can fail on demand (server=)")
         with self.server.failing(kind, **details):
             yield

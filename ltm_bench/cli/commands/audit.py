@@ -14,7 +14,8 @@ from rich.table import Table
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import MaxCost, RunName, examples_of, whole
+from ltm_bench.cli.options import MaxCost, RunName, examples_of
+from ltm_bench.cli.parsing import whole
 from ltm_bench.cli.reading_blind import HELP, read_blind
 from ltm_bench.cli.summary import print_page, print_raters
 from ltm_bench.core.budget import Budget
@@ -49,7 +50,9 @@ def audit(
     reviewer: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who reads; your user name if left out."
+            metavar="NAME",
+            envvar="LTM_BENCH_REVIEWER",
+            help="Name to record for the reader; your user name by default.",
         ),
     ] = None,
     sample: Annotated[
@@ -58,7 +61,7 @@ def audit(
             metavar="N",
             parser=whole("--sample", 1),
             envvar="LTM_BENCH_AUDIT_SAMPLE",
-            help="How many verdicts are drawn, from all scenarios and outcomes.",
+            help="Number of verdicts to draw, across all scenarios and outcomes.",
         ),
     ] = 300,
     seed: Annotated[

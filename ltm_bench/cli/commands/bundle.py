@@ -1,4 +1,4 @@
-"""Put a run into one file that can be passed on and verified."""
+"""Put a run into one file that others can verify."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ltm_bench.report.publishing import replace_file
 def bundle(
     run: RunName = None,
     output: Annotated[
-        Path | None, output_option("bundle", "The zip to write; into the run's folder if left out.")
+        Path | None, output_option("bundle", "The zip to write; by default, in the run's folder.")
     ] = None,
 ) -> None:
-    """Put a run into one file that can be passed on and verified; what looks like a secret is removed."""
+    """Put a run into one file that others can verify. Removes whatever looks like a secret."""
     if output is not None:
         check_output(output)
     folder = find_run(run)
@@ -46,7 +46,7 @@ def bundle(
             new = copy / path.relative_to(folder)
             new.parent.mkdir(parents=True, exist_ok=True)
             new.write_bytes(text.encode())
-        asyncio.run(published(copy, None, {}))  # so that it agrees with what is left
+        asyncio.run(published(copy, None, {}))  # so that it matches what is left
         draft = Path(place) / "bundle.zip"
         pack(copy, draft)
         content = draft.read_bytes()

@@ -1,4 +1,4 @@
-"""Check whether a scenario or an adapter of yours keeps the rules."""
+"""Check a scenario or an adapter of your own against the rules."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def check(
     ],
     setting: Settings = None,
 ) -> None:
-    """Check a scenario or an adapter. Executes the file; talks to an adapter, and tries its hooks."""
+    """Check a scenario or an adapter. Executes the file; talks to an adapter and tries its hooks."""
     failed = 0
     for finding in check_file(file, parse_settings(setting or ())):
         failed += not finding.ok
         print_finding(finding)
     if failed:
         rules = "1 rule is" if failed == 1 else f"{failed} rules are"
-        raise ConfigError(f"{file}: {rules} not kept; see the lines marked FAIL")
+        raise ConfigError(f"{file}: {rules} broken; see the lines marked FAIL")
 
 
 def register(app: typer.Typer) -> None:

@@ -27,7 +27,7 @@ def compare(
             "--format",
             metavar="NAME",
             envvar="LTM_BENCH_COMPARE_FORMAT",
-            help=f"Print the table of a paper instead: {' or '.join(FORMS)}.",
+            help=f"Print a table for a paper instead: {' or '.join(FORMS)}.",
         ),
     ] = None,
 ) -> None:

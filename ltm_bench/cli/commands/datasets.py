@@ -72,7 +72,7 @@ def fetch(
     each = public_set(name)
     if not each.fetched and url is None:
         raise ConfigError(
-            f"{name} cannot be fetched: get it from {each.url}, and name it with run --suite {name} --data PATH"
+            f"{name} cannot be fetched: download it from {each.url}, and use it with run --suite {name} --data PATH"
         )
     out().print(f"from     {url or each.url}")
     out().print(f"licence  {each.licence}")

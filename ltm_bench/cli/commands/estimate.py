@@ -47,8 +47,8 @@ from ltm_bench.cli.options import (
     Timeout,
     Tokenizer,
     examples_of,
-    seconds,
 )
+from ltm_bench.cli.parsing import seconds
 from ltm_bench.core.pricing import price_list
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.plan.planning import Plan, make_plan
@@ -152,7 +152,7 @@ def estimate(
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
     if judge:
-        out().print("Judges are asked about undecided replies alone; what they cost is not in it.")
+        out().print("Judges are asked only about undecided replies; their cost is not included.")
     if max_cost is not None and likely.dollars is not None and repeats * likely.dollars > max_cost:
         out().print(
             f"That is more than --max-cost {max_cost}: the run would stop there, and could be resumed."
@@ -196,14 +196,14 @@ def _notes(plan: Plan, found: Estimate, latency: float | None, given: bool) -> l
         model = plan.agents.sample.usage_model() is not None
         if found.dollars is None and not model:
             notes.append(
-                f"The price is unknown: the adapter {manifest.agent.adapter} does not say what a reply uses "
-                "(usage_model), nor what it costs at most (reserve)."
+                f"The price is unknown: the adapter {manifest.agent.adapter} states neither what a reply uses "
+                "(usage_model) nor what it costs at most (reserve)."
             )
         elif found.bounded:
-            notes.append("The cost is the most that the agent reserves for a reply, times the calls.")
+            notes.append("The cost is the agent's maximum for a reply, times the number of calls.")
         notes.append(
-            f"Prices: {price_list()}; tokens as {manifest.tokenizer} counts them, the model's own may differ by a few "
-            "per cent. Reasoning counts as output and is not in it."
+            f"Prices: {price_list()}; tokens are counted with {manifest.tokenizer}, the model's own count may "
+            "differ by a few per cent. Reasoning counts as output and is not included."
         )
     if latency is not None:
         source = "--latency" if given else "measured in an earlier run"

@@ -26,7 +26,7 @@ def _group() -> None:
 def fetch(
     tasks: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TASK...", help="Which tasks; all twelve (2.5 GB) if left out."),
+        typer.Argument(metavar="TASK...", help="The tasks; by default, all twelve (2.5 GB)."),
     ] = None,
     into: Annotated[
         Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the files.")

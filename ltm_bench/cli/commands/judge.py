@@ -12,7 +12,8 @@ from rich.table import Table
 
 from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import MaxCost, examples_of, group, whole
+from ltm_bench.cli.options import MaxCost, examples_of, group
+from ltm_bench.cli.parsing import whole
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.core.messages import Outcome
@@ -47,7 +48,7 @@ def check(
             metavar="N",
             parser=whole("--repeats", 1),
             envvar="LTM_BENCH_REPEATS",
-            help="How often to repeat some of the cases, to see whether the judge is consistent.",
+            help="How often to repeat some of the cases, to check that the judge is consistent.",
         ),
     ] = 3,
     bank: Annotated[
@@ -152,8 +153,8 @@ def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) ->
             short.append(f"specificity {specificity:.3f} on answers that are {kind}, {THRESHOLD} is needed")
     out().print(table)
     out().print(
-        "None of these replies is right. The last column is what the stored votes, a published judge's, call right of "
-        f"the same replies; they call right {' and '.join(stored)}."
+        "None of these replies is right. The last column shows how many of them a published judge's stored votes "
+        f"call right; overall, they call right {' and '.join(stored)}."
     )
     if not short:
         out().print(safe(f"{judge.name} passed on {bank.name}."))

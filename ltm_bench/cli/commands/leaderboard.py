@@ -34,7 +34,7 @@ def build(
             "--output",
             metavar="FOLDER",
             envvar="LTM_BENCH_LEADERBOARD_OUTPUT",
-            help="Where the pages go: a new folder, or that of an earlier leaderboard, which is replaced.",
+            help="Where the pages go: a new folder, or an earlier leaderboard's, which is replaced.",
         ),
     ] = Path("site"),
 ) -> None:
@@ -59,7 +59,7 @@ def build(
 @_leaderboard.command("draw", epilog=examples_of("leaderboard draw bundles/mine.zip"))
 def draw(
     bundle: Annotated[
-        Path, typer.Argument(metavar="BUNDLE", help="Any run of the agent that is handed in, as a bundle.")
+        Path, typer.Argument(metavar="BUNDLE", help="Any run of the submitted agent, as a bundle.")
     ],
 ) -> None:
     """Draw a seed for a bundle's agent, and record it beside the bundle for `build`."""

@@ -38,7 +38,7 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for key in rows[0] if rows else ():
         longest = max(len(str(row[key])) for row in rows)
-        # Names are there to be typed, so they must not be cut.
+        # Users type these names, so they must not be cut.
         table.add_column(key, overflow="fold", min_width=longest if key == "name" else None)
     for row in rows:
         table.add_row(*(Text(safe(str(value))) for value in row.values()))
@@ -46,24 +46,25 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
 
 
 def _agents() -> list[Row]:
-    """Return agents: presets first, then adapters, and how those that ship were tried."""
+    """Return agents: presets first, then adapters, with what `driven` knows about the built-in ones."""
     ours, tried = bundled("agents").resolve(), driven()
 
-    def how(path: Path) -> str:
+    def how(path: Path) -> dict[str, str]:
         found = tried.get(path.stem) if path.resolve().parent == ours else None
-        return "" if found is None else str(found)
+        return {"driven": str(found or ""), "users": found.users if found else ""}
 
     rows: list[Row] = [
         {
             "name": name,
             "adapter": preset.adapter,
             "driven": "",
+            "users": "",
             "about": preset.note or ", ".join(f"{k}={v}" for k, v in preset.settings.items()),
         }
         for name, preset in known_presets(config_folders()).items()
     ]
     rows += [
-        {"name": name, "adapter": name, "driven": how(path), "about": summary(path)}
+        {"name": name, "adapter": name, **how(path), "about": summary(path)}
         for name, path in catalogue("agents").items()
     ]
     return rows
@@ -124,7 +125,10 @@ _SORTS: Mapping[str, _Sort] = {
 
 
 def list_agents(as_json: Json = False) -> None:
-    """List agents: presets and adapters, yours included, and how the adapters that ship were last tried."""
+    """List agents: presets and adapters, yours included.
+
+    For the built-in adapters, shows how they were last tried, and whether they keep users apart.
+    """
     print_rows(_agents(), as_json=as_json)
 
 
@@ -144,14 +148,14 @@ def list_runs(
         typer.Option(
             metavar="KEY",
             envvar="LTM_BENCH_SORT",
-            help=f"{', '.join(_SORTS)}; the newest, the best or the dearest come first.",
+            help=f"{', '.join(_SORTS)}; newest, best or most expensive first.",
         ),
     ] = "started",
     as_json: Json = False,
 ) -> None:
     """List the runs in reports/, with score, interval, cost, state and date."""
     if sort not in _SORTS:
-        raise ConfigError(f"--sort {sort}: it is one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
+        raise ConfigError(f"--sort {sort}: must be one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
     by = _SORTS[sort]
     runs = sorted(map(state_of, all_runs()), key=by.key, reverse=by.falling)
     if as_json:

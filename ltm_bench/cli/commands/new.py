@@ -165,10 +165,10 @@ def create(kind: Literal["scenarios", "agents"], name: str, template: str) -> No
     one = kind.removesuffix("s")
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,50}", name) or keyword.iskeyword(name):
         raise ConfigError(
-            f"new {one} {name}: a name is of small letters, digits and _, and begins with a letter"
+            f"new {one} {name}: a name consists of lower-case letters, digits and _, and begins with a letter"
         )
     if name in catalogue(kind):
-        raise ConfigError(f"new {one} {name}: there is one of that name already, {catalogue(kind)[name]}")
+        raise ConfigError(f"new {one} {name}: this name is taken by {catalogue(kind)[name]}")
     path = Path(kind) / f"{name}.py"
     words = name.split("_")
     content = template.format(
@@ -180,7 +180,7 @@ def create(kind: Literal["scenarios", "agents"], name: str, template: str) -> No
     out().print(f"{path} is written. Next:\n  ltm-bench check {path}\n  ltm-bench {ask}")
 
 
-NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, and the file's stem.")]
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, which also names the file.")]
 
 
 def new_agent(

@@ -1,4 +1,4 @@
-"""Plan how many examples and seeds it takes to see a difference."""
+"""Plan how many examples and seeds it takes to detect a difference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rich.table import Table
 
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.options import Json, Suite, examples_of, number, positive
+from ltm_bench.cli.options import Json, Suite, examples_of
+from ltm_bench.cli.parsing import number, positive
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import parse_span
@@ -38,18 +39,18 @@ def plan_size(
         list[str] | None,
         typer.Argument(
             metavar="RUN",
-            help="Names or folders of earlier runs, of one agent or of several: how much their scores vary is measured "
-            "instead of assumed.",
+            help="Names or folders of earlier runs, of one agent or several, from which to measure the variance "
+            "instead of assuming it.",
         ),
     ] = None,
     suite: Suite = "standard",
     as_json: Json = False,
 ) -> None:
-    """Plan how many examples and seeds it takes to see a difference between two agents. Calls no agent."""
+    """Plan how many examples and seeds it takes to detect a difference between two agents. Calls no agent."""
     basis = _measured(runs) if runs else _assumed(suite)
     if detect > basis.scenarios:
         raise ConfigError(
-            f"--detect {detect:g}: more than the highest score possible, {basis.scenarios}; write fewer points"
+            f"--detect {detect:g}: more than the highest possible score, {basis.scenarios}; write fewer points"
         )
     examples = {seeds: examples_needed(detect, basis.scenarios, seeds, basis.noise) for seeds in _SEEDS}
     seeds = seeds_needed(detect, basis.scenarios, basis.examples, basis.noise)
@@ -68,7 +69,7 @@ def plan_size(
     out().print(safe(basis.source))
     if not basis.noise.between:
         out().print(
-            "Not in it: that runs may differ by more than their examples do. Runs of several seeds show it."
+            "Not included: runs may differ by more than their examples do. Runs with several seeds show by how much."
         )
 
 

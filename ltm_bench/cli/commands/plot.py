@@ -10,8 +10,9 @@ import typer
 from ltm_bench import api
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import Runs, examples_of, kinds, output_option, parse_pairs, whole
+from ltm_bench.cli.options import Runs, examples_of, kinds, output_option
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.parsing import parse_pairs, whole
 from ltm_bench.report import charts
 
 

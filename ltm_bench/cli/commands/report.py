@@ -20,7 +20,8 @@ def report(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_REFERENCE",
-            help="Beside floor and ceiling, what this agent scores in the same conversation: reciter (recites its last "
+            help="Beside floor and ceiling, show what this agent scores in the same conversation: reciter (recites "
+            "its last "
             "40 messages) or parrot.",
         ),
     ] = None,

@@ -63,11 +63,9 @@ def review(
         and (every or _waits(question, said.get((example.id, question.turn or 0), {}), name))
     ]
     if not shown:
-        out().print(
-            f"There is no doubtful verdict left for {name} in this run; --all walks through all of them."
-        )
+        out().print(f"No doubtful verdict is left for {name} in this run; --all shows all verdicts.")
         return
-    out().print(f"{_count(shown, 'verdict', 'verdicts')} to look at, as {name}. {_HELP}.")
+    out().print(f"{_count(shown, 'verdict', 'verdicts')} to review, as {name}. {_HELP}.")
     written = 0
     with locked(folder):
         for place, (example, question) in enumerate(shown, start=1):
@@ -135,7 +133,7 @@ class Decision:
 
 
 class Skip(Enum):
-    """What a reviewer can do instead."""
+    """What a reviewer can do instead of deciding."""
 
     THIS = "s"
     THE_REST = "q"

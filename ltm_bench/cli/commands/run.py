@@ -46,8 +46,8 @@ from ltm_bench.cli.options import (
     Timeout,
     Tokenizer,
     examples_of,
-    parse_tags,
 )
+from ltm_bench.cli.parsing import parse_tags
 from ltm_bench.cli.thresholds import Thresholds
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.tokens import DEFAULT
@@ -118,7 +118,7 @@ def run(
     seeds = range(seed, seed + repeats)
     plans = [
         make_plan(replace(request, seed=each)) for each in seeds
-    ]  # mistakes show before anything is paid for
+    ]  # show mistakes before anything is paid for
     measure = thresholds.find_baseline(plans[0].manifest, seeds)
     find_judges(judge or ())
     tags = parse_tags(tag or [])

@@ -53,12 +53,13 @@ def score_infinitebench(
         typer.Option(
             metavar="NAME",
             envvar="LTM_BENCH_MODEL",
-            help="The model; by default, the folder's name. For gpt4, math_calc skips a number, as theirs does.",
+            help="The model; by default, the folder's name. For gpt4, math_calc skips a number, as the official "
+            "program does.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files of InfiniteBench: exactly as its two published programs do, and strictly."""
+    """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
     from ltm_bench.datasets.infinitebench.scoring import modes_of, score_files
 
     found = score_files(files, modes_of(mode), task=task, model=model, on_bad=_complain)
@@ -80,7 +81,7 @@ def score_counting_stars(
         list[Path],
         typer.Argument(
             metavar="FILE|RUN...",
-            help="Prediction files (searching or reasoning), and folders of runs of ours.",
+            help="Prediction files (searching or reasoning), or folders of our own runs.",
         ),
     ],
     as_json: Json = False,
@@ -153,7 +154,7 @@ def score_locomo(
         typer.Option(
             metavar="FILE",
             envvar="LTM_BENCH_WRONG",
-            help="Answers that are wrong on purpose, with the same judge's votes: how many of them it passes.",
+            help="Deliberately wrong answers with the same judge's votes, to see how many it passes.",
         ),
     ] = None,
     as_json: Json = False,
@@ -179,7 +180,7 @@ def score_longmemeval(
     max_cost: MaxCost = None,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files of LongMemEval: a judge's labels by type, averaged, and of abstentions."""
+    """Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.core.budget import Budget
@@ -205,7 +206,7 @@ def score_beam(
     max_cost: MaxCost = None,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files of BEAM by ability, with a judge's scores, as its program does and as its paper says."""
+    """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.core.budget import Budget
@@ -250,7 +251,7 @@ def _answers_of(path: Path) -> list[Answer] | None:
 
     found = said_in_run(read_questions(path))
     if not found:
-        raise ConfigError(f"{path}: no question of that run is of a public set")
+        raise ConfigError(f"{path}: no question of that run comes from a public set")
     return found
 
 
@@ -272,7 +273,7 @@ def _rows_of_run(run: Path) -> list[dict[str, Any]]:
 
     tests = answered(_answers(run))
     if not tests:
-        raise ConfigError(f"{run}: nobody was asked to count stars in that run")
+        raise ConfigError(f"{run}: that run has no counting-stars question")
     rows = [_row(run, name, figures) for name, figures in tests.items()]
     if len(rows) > 1:  # the published ranking is by the mean over the four official tests
         mean = sum(each["score"] for each in rows) / len(rows)

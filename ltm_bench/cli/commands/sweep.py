@@ -39,11 +39,9 @@ from ltm_bench.cli.options import (
     Timeout,
     examples_of,
     output_option,
-    parse_tags,
-    seconds,
-    whole,
 )
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.parsing import parse_tags, seconds, whole
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.log.environment import record_tags
@@ -144,7 +142,7 @@ def sweep(
             "--on",
             metavar="CLUSTER",
             envvar=["LTM_BENCH_EXECUTOR", "LTM_BENCH_ON"],
-            help="Run them elsewhere: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
+            help="Where to run them: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
         ),
     ] = None,
     resources: Annotated[
@@ -152,7 +150,8 @@ def sweep(
         typer.Option(
             metavar="NAME=N,…",
             envvar="LTM_BENCH_RESOURCES",
-            help="On a cluster: what a run needs of a node, such as num_cpus=1,num_gpus=0.5; by agent in FILE.",
+            help="On a cluster: what a run needs from a node, such as num_cpus=1,num_gpus=0.5; FILE can set it per "
+            "agent.",
         ),
     ] = None,
     shared: Annotated[
@@ -160,8 +159,8 @@ def sweep(
         typer.Option(
             metavar="PLACE",
             envvar="LTM_BENCH_SHARED",
-            help="On a cluster: where the runs land, a folder that all nodes see or a URL (s3://…); reports/ if left "
-            "out.",
+            help="On a cluster: where the runs go, a folder that all nodes see or a URL (s3://…); by default, "
+            "reports/.",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -179,10 +178,10 @@ def sweep(
 ) -> None:
     """Run every combination of agents, spans, seeds and suites concurrently. Repeat the command to resume."""
     if executor not in (None, "ray"):
-        raise ConfigError(f"--executor {executor}: there is ray, and without --executor this process")
+        raise ConfigError(f"--executor {executor}: use ray, or leave --executor out to run in this process")
     for option, value in (("--resources", resources), ("--shared", shared)):
         if value is not None and executor is None:
-            raise ConfigError(f"{option} {value}: this is for a cluster; add --executor ray")
+            raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
     calls = CallSettings(timeout, max_retries)
     if executor is not None and (calls != PLAIN or cache):
         raise ConfigError(
@@ -237,7 +236,7 @@ def sweep(
 def _print_forecasts(jobs: Sequence[Job]) -> None:
     """Print a forecast of the runs that have not started, one for all that differ only in the seed.
 
-    Simulates as many as fit into the time of one forecast; of the others, prints a lower bound.
+    Simulates as many as the time for one forecast allows; prints a lower bound for the others.
     """
     alike: dict[str, list[Job]] = {}
     for job in jobs:
@@ -281,12 +280,12 @@ def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
     foreign = sum(isinstance(problem, ManifestDiffers) for problem in stopped)
     if foreign == len(stopped):
         raise ManifestDiffers(
-            f"{foreign} of {len(ended)} folders hold other runs, which were left as they are; "
-            "start beside them with --fresh, or under another --name"
+            f"{foreign} of {len(ended)} folders hold other runs, which were left alone; start new ones beside them "
+            "with --fresh, or under another --name"
         )
     what = f"{len(stopped)} of {len(ended)} runs are not finished; the same command continues with them"
     if all(isinstance(problem, BudgetReached) for problem in stopped):
-        raise BudgetReached(f"--max-cost {limit} is reached: {what}, with a larger one")
+        raise BudgetReached(f"--max-cost {limit} is reached: {what} with a larger one")
     raise RunIncomplete(what)
 
 

@@ -1,4 +1,4 @@
-"""Ask about your own documents, after SWiM: generate, validate, run, show."""
+"""Ask about your own documents, as SWiM does: generate, validate, run, show."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ltm_bench.cli.options import (
     Span,
     examples_of,
     group,
-    whole,
 )
+from ltm_bench.cli.parsing import whole
 from ltm_bench.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.swim import Document
     from ltm_bench.datasets.swim.tasks import Task
 
-_swim = group("Questions about your own documents, after SWiM: generate, validate, run, show.")
+_swim = group("Ask about your own documents, as SWiM does: generate, validate, run, show.")
 
 
 def register(app: typer.Typer) -> None:
@@ -100,7 +100,7 @@ def swim_generate(
                 err().print(f"{safe(step.name)}: skipped: {safe(step.problem)}")
     out().print(
         f"{output}: {len(tasks)} tasks about {len(read)} documents, {failed} documents without; review them before "
-        f"you use them: ltm-bench swim validate {shlex.quote(str(output))} {shlex.quote(str(documents))}"
+        f"use: ltm-bench swim validate {shlex.quote(str(output))} {shlex.quote(str(documents))}"
     )
     if failed:
         raise RunIncomplete(f"{failed} documents have no task yet; the same command asks about them again")
@@ -243,7 +243,7 @@ def swim_run(
     name: Name = None,
     fresh: Fresh = False,
 ) -> None:
-    """Ask about documents: at every depth, among more and more others, without the relevant one, several times."""
+    """Ask about documents: at every depth, among ever more others, without the relevant one, or several times."""
     from dataclasses import replace
     from functools import partial
 
@@ -274,7 +274,7 @@ def swim_run(
     for name, why in kept.dropped.items():
         err().print(f"task {safe(name)} is left out: {safe(why)}")
     if not kept.tasks:
-        raise ConfigError(f"{tasks}: no task can be asked at a span of {span}; take a larger one")
+        raise ConfigError(f"{tasks}: no task fits a span of {span}; choose a larger one")
     request = Request(
         span=span,
         agent=agent[0],

@@ -35,7 +35,7 @@ def _verify(folder: Path) -> None:
     by_hand = f" ({found.results.overridden} by hand)" if found.results.overridden else ""
     out().print(
         f"{folder.name} agrees: {found.verdicts} verdicts checked{by_hand}, {found.texts:,} texts counted again, "
-        f"{found.retold} of {len(found.results.examples)} examples told again from the seed, "
+        f"{found.retold} of {len(found.results.examples)} examples regenerated from the seed, "
         f"{'score' if found.results.complete else 'incomplete, so far'} {score}"
     )
     for then, today in found.changed_scorers.items():

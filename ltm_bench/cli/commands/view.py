@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import examples_of, whole
+from ltm_bench.cli.options import examples_of
+from ltm_bench.cli.parsing import whole
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.folders import REPORTS
 
@@ -24,8 +25,8 @@ def view(
         typer.Option(
             metavar="ADDRESS",
             envvar="LTM_BENCH_HOST",
-            help="The address to listen on. At one that others can reach, visitors must bring a token: that of the "
-            "variable LTM_BENCH_TOKEN, or else one that is made and shown.",
+            help="The address to listen on. If others can reach it, visitors need a token: the value of "
+            "LTM_BENCH_TOKEN, or else one that is generated and shown.",
         ),
     ] = "127.0.0.1",
 ) -> None:
@@ -44,12 +45,12 @@ def view(
             "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
         ) from error
     if given is not None and len(given) < _SHORTEST:
-        raise ConfigError(f"{TOKEN} has {len(given)} characters; take at least {_SHORTEST}")
+        raise ConfigError(f"{TOKEN} has {len(given)} characters; use at least {_SHORTEST}")
     if port > _LAST_PORT:
         raise ConfigError(f"--port {port}: write a number from 1 to {_LAST_PORT}")
     if not is_free(host, port):
         raise ConfigError(
-            f"--host {host} --port {port}: somebody listens there already, or it is no address of this machine"
+            f"--host {host} --port {port}: the port is in use, or this is not an address of this machine"
         )
     shown = f"[{host}]" if ":" in host else host
     ask = "" if secret is None else "?token=…" if given is not None else f"?token={secret}"

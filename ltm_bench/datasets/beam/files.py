@@ -30,7 +30,7 @@ ABILITIES = (
 
 _GOLD = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_compliance")
 _MARK = re.compile(r"->->[\d,\s.]{0,30}$")
-"""How the text of a user ends: the place in the plan that it was written from."""
+"""The end of a user's text: the place in the plan from which it was written."""
 
 _CHAT = re.compile(r"(?:^|[-_])chat(?:_trunecated)?\.json(?:\.gz)?$")
 
@@ -39,7 +39,7 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
     """Yield the conversations under a path. Raises ConfigError if there is none; bad ones are named and skipped."""
     chats = sorted(_chats(path), key=_order)
     if not chats:
-        raise ConfigError(f"{path}: there is no chat.json in it")
+        raise ConfigError(f"{path}: it has no chat.json")
     for chat in chats:
         try:
             yield _history(name_of(chat), read_value(chat), _questions_beside(chat), chat, on_bad)
@@ -80,7 +80,7 @@ def _questions_beside(chat: Path) -> Mapping[str, Any]:
                 if not isinstance(value, dict):
                     raise ValueError(f"{found} holds no questions by ability")
                 return value
-    raise ValueError("there are no probing_questions.json beside it")
+    raise ValueError("no probing_questions.json is beside it")
 
 
 def _history(name: str, chat: Any, asked: Mapping[str, Any], path: Path, on_bad: OnBad) -> History:
@@ -88,7 +88,7 @@ def _history(name: str, chat: Any, asked: Mapping[str, Any], path: Path, on_bad:
         Session(f"{name}#{number}", *_dated(batch)) for number, batch in enumerate(_batches(chat), start=1)
     )
     if not sessions:
-        raise ValueError("there are no turns in it")
+        raise ValueError("it has no turns")
     return History(name, sessions, tuple(questions(name, asked, lambda why: on_bad(f"{path}: {why}"))))
 
 

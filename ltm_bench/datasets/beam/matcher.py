@@ -34,10 +34,10 @@ class Meets(SetMatcher):
 
     gold: str
     rubric: tuple[str, ...]
-    """What a judge asks of the reply, item by item."""
+    """The requirements that a judge checks, item by item."""
     ability: str
     id: str = ""
-    """The question's, for those who compare runs with prediction files."""
+    """The question's id, for comparing runs with prediction files."""
     mode: str = "official"
     """`official`, `paper`, or `strict`, which asks a judge by the usual rubric."""
 
@@ -106,7 +106,7 @@ class Meets(SetMatcher):
         return ("\n".join(self.rubric), self.gold) if self.ability == ORDER else (self.gold,)
 
     def wrong(self) -> Sequence[str]:
-        """Return something else, and nothing."""
+        """Return a different answer, and an empty one."""
         return ("Xylophones", "")
 
 
@@ -117,7 +117,7 @@ def meets(gold: str, rubric: Sequence[str], ability: str, *, id: str = "", mode:
         gold: The ideal answer.
         rubric: What the reply must contain, item by item.
         ability: The question's kind.
-        id: The question's.
+        id: The question's id.
         mode: `official`, `paper` or `strict`.
     """
     return Meets(gold, tuple(rubric), ability, id, mode)

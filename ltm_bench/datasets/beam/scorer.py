@@ -34,7 +34,7 @@ def rubric_score(scores: Sequence[float], ability: str, mode: Mode) -> float:
 
 
 class Order(NamedTuple):
-    """How well the order of events was told."""
+    """How well the order of events was reported."""
 
     precision: float
     recall: float

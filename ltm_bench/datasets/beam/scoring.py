@@ -39,7 +39,7 @@ def rows_of(path: Path, questions: Mapping[str, Question]) -> list[tuple[str, st
         conversation = name.rpartition(f"/{ability}/")[0] if name else where or path.resolve().parent.name
         found.append((name or f"{conversation}/{ability}/{place}", ability, conversation, row))
     if not found:
-        raise ConfigError(f"{path}: there is no list of answers by ability in it")
+        raise ConfigError(f"{path}: it has no list of answers by ability")
     return found
 
 

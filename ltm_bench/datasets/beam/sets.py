@@ -1,4 +1,4 @@
-"""What of BEAM can be run: conversations of four lengths."""
+"""The parts of BEAM that can be run: conversations of four lengths."""
 
 from functools import partial
 

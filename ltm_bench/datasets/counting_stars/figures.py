@@ -9,7 +9,7 @@ from ltm_bench.datasets.counting_stars.scorer import Row, rows, score
 from ltm_bench.datasets.predictions import OnBad, read_predictions
 
 BUCKETS = 4
-"""Number of groups into which answers are put by length."""
+"""Number of groups of answers, by length."""
 
 
 class Answer(NamedTuple):
@@ -18,11 +18,11 @@ class Answer(NamedTuple):
     test: str
     reply: str
     counts: Sequence[int]
-    """The right ones."""
+    """The right counts."""
     size: int
     """Length of the text, in tokens."""
     parts: tuple[float, ...]
-    """The score of each count, as the run's page has it."""
+    """The score of each count, as on the run's page."""
 
 
 class Figures(NamedTuple):
@@ -41,7 +41,7 @@ class Figures(NamedTuple):
     by_length: tuple[float | None, ...]
     """Score of each of the `BUCKETS` groups, shortest texts first; None for an empty group or unknown lengths."""
     placed: float
-    """Share of the counts that stand at their own place."""
+    """Share of the counts that are at their own place."""
     exact: int
     """Answers that are the list itself."""
 
@@ -56,9 +56,9 @@ def predicted(path: Path, on_bad: OnBad) -> Figures:
             f"{path}: not a prediction file of Counting-Stars: {type(error).__name__}: {error}"
         ) from error
     if not found:
-        raise ConfigError(f"{path}: there is no answer in it")
+        raise ConfigError(f"{path}: it has no answer")
     if len({row.reasoning for row in found}) > 1:
-        raise ConfigError(f"{path}: some answers are of the reasoning test, others are not: split the file")
+        raise ConfigError(f"{path}: some answers belong to the reasoning test, others do not: split the file")
     return _figures(found)
 
 

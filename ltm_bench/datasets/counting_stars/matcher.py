@@ -21,7 +21,7 @@ _KEYED = 3
 def read_numbers(value: Any) -> list[int] | None:
     """Read a list of integers from JSON; None if it is not one.
 
-    Understood: a list of numbers or numeric strings, a wrapper object around one, a list of objects or pairs that
+    It understands a list of numbers or numeric strings, a wrapper object around one, a list of objects or pairs that
     hold one number each (numbered lists aside), and a mapping whose values are numbers.
     """
     if isinstance(value, list):
@@ -60,7 +60,7 @@ class StarCounts(Matcher):
     version: ClassVar[int] = 3
 
     counts: tuple[int, ...]
-    """The right count of every star, in the order of telling."""
+    """The right count of every star, in the order of the conversation."""
     mistaken: tuple[int | None, ...] = ()
     """The counts that were corrected later, in the same order; None for a star without a correction."""
     foreign: tuple[int, ...] = ()

@@ -21,7 +21,7 @@ class Row(NamedTuple):
     size: int
     """Length of the text in the units of the file; 0 if it does not say."""
     parts: tuple[float, ...]
-    """For each count, 1 if it is in the answer; in the reasoning test also 0.5 or 0.25 for half-right counts."""
+    """For each count, 1 if it is in the answer; in the reasoning test, also 0.5 or 0.25 for partly right counts."""
     reasoning: bool
     """Whether the stars were first counted wrongly."""
     placed: int
@@ -81,7 +81,7 @@ _FIRST_COUNTED = {
 """The wrong count of each star of the published test with 32 stars."""
 
 _CORRECTED = re.compile(r"(\d{1,9}) ?[颗]?★[^★\d]{1,200}(\d{1,9}) ?[颗]?★")
-"""A wrong count and the right one, in one sentence. Linear: between two stars stands at most 200 characters."""
+"""A wrong count and the right one, in one sentence. Linear: at most 200 characters lie between two stars."""
 
 
 def _mistaken(row: Mapping[str, Any], reference: Sequence[int]) -> list[int]:

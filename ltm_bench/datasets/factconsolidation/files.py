@@ -37,7 +37,7 @@ def _history(record: Mapping[str, Any]) -> History:
     context = str(record["context"])
     starts = [found.start() for found in _FACT.finditer(context)]
     if not starts:
-        raise ValueError("there is no numbered fact in its context")
+        raise ValueError("its context has no numbered fact")
     facts = [context[a:b].strip() for a, b in zip(starts, [*starts[1:], len(context)], strict=True)]
     questions, answers = record["questions"], record["answers"]
     if len(questions) != len(answers):

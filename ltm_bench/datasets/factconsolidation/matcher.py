@@ -19,7 +19,7 @@ class NewestFact(SetMatcher):
 
     golds: tuple[str, ...]
     id: str = ""
-    """The question's, for those who compare runs with prediction files."""
+    """The question's id, for comparing runs with prediction files."""
     mode: str = "official"
     """`official` or `strict`."""
 
@@ -52,7 +52,7 @@ class NewestFact(SetMatcher):
         return (*self.golds, f"It is {self.golds[0]}.")
 
     def wrong(self) -> Sequence[str]:
-        """Return something else, an abstention, and nothing."""
+        """Return a different answer, an abstention, and an empty reply."""
         return ("Xylophones", "I do not know.", "")
 
 

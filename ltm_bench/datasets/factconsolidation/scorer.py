@@ -8,7 +8,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 _LONGEST = 40
-"""Maximum number of words of an answer that is no heap; the published runs allow 10 tokens."""
+"""Maximum words of an answer; longer ones count as heaps of words. The published runs allow 10 tokens."""
 
 
 def normal(text: str) -> str:
@@ -29,7 +29,7 @@ def exact(answer: str, golds: Sequence[str]) -> float:
 
 
 def strict(answer: str, golds: Sequence[str]) -> float:
-    """Return 1 if an accepted answer stands in what was said as whole words; 0 for a heap of words."""
+    """Return 1 if what was said contains an accepted answer as whole words; 0 for a heap of words."""
     said = normal(answer)
     if len(said.split()) > _LONGEST:
         return 0.0

@@ -32,8 +32,8 @@ def score_file(
 ) -> Sheet:
     """Return the marks of a file. Raises ConfigError if nothing in it can be scored.
 
-    The set and the place of a question are taken from the row (`qa_pair_id`, `subset`, `index`, `query_id`), otherwise
-    the set from the names of file and folder, and the place from the order of the rows.
+    The set and the place of a question come from the row (`qa_pair_id`, `subset`, `index`, `query_id`); otherwise the
+    set comes from the names of file and folder, and the place from the order of the rows.
     """
     marks: dict[str, Mark] = {}
     seen: set[str] = set()
@@ -64,7 +64,7 @@ def score_file(
         }
         marks[name] = Mark(name, subset, subset, scores)
     if not marks:
-        raise ConfigError(f"{path}: there is no answer to FactConsolidation in it that can be scored")
+        raise ConfigError(f"{path}: it has no answer to FactConsolidation that can be scored")
     missing = tuple(each.id for each in questions.values() if each.type in seen and each.id not in marks)
     return Sheet(path, ("official", "exact", "strict"), tuple(marks.values()), missing)
 

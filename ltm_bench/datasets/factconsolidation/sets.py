@@ -1,4 +1,4 @@
-"""What of FactConsolidation can be run: eight lists of facts."""
+"""The parts of FactConsolidation that can be run: eight lists of facts."""
 
 from functools import partial
 

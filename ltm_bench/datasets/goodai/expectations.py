@@ -78,7 +78,7 @@ MEANINGS = {
     "port": "port, warehouse, seaport, dock, harbour, harbor, shipping yard, shipyard, container terminal",
     "motorbike": "motorbike, motorcycle, car, vehicle, bike, bicycle, truck, ground transportation, ground transport",
 }
-"""What their coded messages mean, keyed by the first word that they expect, with more synonyms than they list."""
+"""The meanings of their coded messages, by the first word that they expect, with more synonyms than they list."""
 
 
 def _spy_meeting(definition: Definition, every: Sequence[Definition]) -> Iterator[Matcher]:
@@ -120,7 +120,7 @@ READERS: Mapping[str, Reader] = {
     "prospective_memory": _prospective_memory,
     "chapter_break": _chapter_break,
 }
-"""All scenarios except the restaurant, where a model judged and no text says what is right."""
+"""All scenarios except the restaurant, where a model was the judge and no text says what is right."""
 
 
 def expected_of(definition: Definition, known: Sequence[Definition]) -> list[Matcher]:

@@ -33,7 +33,7 @@ NAMES = {
     "ChapterBreak": "chapter_break",
     "Restaurant": "restaurant",
 }
-"""Their names for the scenarios, and ours."""
+"""Their names for the scenarios, mapped to ours."""
 
 OnBad = Callable[[str], None]
 """Called with each file, or line, that cannot be read."""
@@ -123,7 +123,7 @@ def definitions(folder: Path, on_bad: OnBad) -> list[Definition]:
         except _WRONG as error:
             on_bad(_named(path, error))
     if not found:
-        raise ConfigError(f"{folder}: there is no <Scenario>/<n>.def.json in it that can be read")
+        raise ConfigError(f"{folder}: it has no readable <Scenario>/<n>.def.json")
     return found
 
 
@@ -210,5 +210,5 @@ def _exchanges(turns: Sequence[tuple[str, str, str]]) -> tuple[Exchange, ...]:
             at = datetime.fromisoformat(when)
             found.append(Exchange(text, reply, at if at.tzinfo else at.replace(tzinfo=UTC)))
     if not found:
-        raise ValueError("no message and reply in it")
+        raise ValueError("it has no message with a reply")
     return tuple(found)

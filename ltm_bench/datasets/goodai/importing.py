@@ -50,7 +50,7 @@ class Imported(NamedTuple):
     run: Path
     examples: int
     new: bool
-    """Whether it was written now; a folder that is there already is left as it is."""
+    """Whether it was written now; existing folders are left as they are."""
 
 
 def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> Iterator[Imported]:
@@ -71,7 +71,7 @@ def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> It
     grouped = runs(list(results(folder, on_bad)))
     if not grouped:
         raise ConfigError(
-            f"{folder}: there are no results in it (results-*.jsonl, or results/<agent>/<Scenario>/*.json)"
+            f"{folder}: it has no results (results-*.jsonl, or results/<agent>/<Scenario>/*.json)"
         )
     for (benchmark, agent), published in grouped.items():
         run = into / run_name(benchmark, agent)

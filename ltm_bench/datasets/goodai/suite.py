@@ -71,7 +71,7 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
         if each.script and each.scenario in READERS:
             by_scenario[each.scenario].setdefault(each.example, each)
     if not by_scenario:
-        raise ConfigError(f"{folder}: none of its definitions holds a script that we can score")
+        raise ConfigError(f"{folder}: none of its definitions has a script that we can score")
     return {
         name: Recipe(_scenario(name, list(examples.values()), known), len(examples), digest(known, name))
         for name, examples in sorted(by_scenario.items())

@@ -23,7 +23,7 @@ def fetch_tasks(tasks: Sequence[str], into: Path, *, url: str, on_progress: OnPr
         on_progress: Called with every block.
 
     Raises:
-        ConfigError: For an unknown task, a failed download, and a file that has been replaced.
+        ConfigError: A task is unknown, a download failed, or a file has been replaced.
     """
     for task in tasks:
         if task not in SCORERS:

@@ -21,7 +21,7 @@ from ltm_bench.script.deliveries import Piece
 _WITH_OPTIONS = ("longbook_choice_eng", "code_debug")
 _MASK = "$$MASK$$"
 _MOST_EVIDENCE = 50
-"""Maximum number of pieces with the answer; in more of them it does not show where the evidence is."""
+"""Maximum number of pieces with the answer; if there are more, it does not show where the evidence is."""
 
 
 class _Document(NamedTuple):
@@ -73,7 +73,7 @@ def label_of(task: str, answer: Any, options: Sequence[str]) -> Any:
     """
     if task not in _WITH_OPTIONS:
         if answer in (None, "", []):
-            raise ValueError("there is no answer")
+            raise ValueError("it has no answer")
         return answer if isinstance(answer, list) else [answer]
     text = str(_as_list(answer)[0])
     if len(options) != 4:
@@ -94,7 +94,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
         task: The name of the task, one of `ltm_bench.datasets.infinitebench.scorer.SCORERS`.
         digest: The first 16 hex digits of the SHA-256 that the file must have; empty if it is unknown.
 
-    Raises ValueError if the file cannot be read, has changed, or holds nothing. Warns of every line that is skipped.
+    Raises ValueError if the file cannot be read, has changed, or is empty. Warns of every line that is skipped.
     """
     found: dict[bytes, tuple[int, list[Asked]]] = {}
     whole = hashlib.sha256()
@@ -124,7 +124,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
     if digest and whole.hexdigest()[: len(digest)] != digest:
         raise ValueError(f"data = {path!r}: the file has changed: its SHA-256 no longer begins with {digest}")
     if not found:
-        raise ValueError(f"data = {path!r}: there is no item of InfiniteBench in it")
+        raise ValueError(f"data = {path!r}: it has no item of InfiniteBench")
     return tuple(_Document(path, begun, task, tuple(asked)) for begun, asked in found.values())
 
 

@@ -30,7 +30,7 @@ TARGETS = (
     "third smallest number",
     "median",
 )
-"""What can be asked about a list of numbers; equal numbers count once, except for the median."""
+"""The questions about a list of numbers; equal numbers count once, except for the median."""
 
 ROW = 100
 """Count of numbers in a piece."""
@@ -40,7 +40,7 @@ LAYERS = (2, 4, 6, 8, 10)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order for a generator."""
+    """A request to a generator."""
 
     index: int
     """The example's number: examples take the depths, targets or layers in turn."""

@@ -41,7 +41,7 @@ class Benchmarked(Matcher):
     version: ClassVar[int] = 4
     task: str
     label: Any
-    """As it stands in the public files: a value, a list of accepted ones, or text and letter of an option."""
+    """As in the public files: a value, a list of accepted ones, or text and letter of an option."""
     mode: str = "strict"
     """A mode of `ltm_bench.datasets.infinitebench.scorer`."""
     final: bool = False
@@ -84,7 +84,7 @@ class Benchmarked(Matcher):
         return (f"It comes down to this.\nAnswer: {plain}",) if self.final else (plain,)
 
     def wrong(self) -> Sequence[str]:
-        """Return another answer of the same form, an abstention, and nothing."""
+        """Return another answer of the same form, an abstention, and an empty reply."""
         other = {
             "kv_retrieval": "00000000-0000-0000-0000-000000000000",
             "longbook_choice_eng": "?",

@@ -1,4 +1,4 @@
-"""The prompts around the material of a task, in our own words and three styles."""
+"""The prompts around a task's material, in our own words and in three styles."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ class Asked:
     """A question and its answer."""
 
     text: str
-    """What the public files call `input`: a key, a target, a call, a question; empty if the task says it all."""
+    """What the public files call `input`: a key, a target, a call, a question; empty if the task needs none."""
     label: Any
     """The answer, in the form of the public files."""
     options: tuple[str, ...] = ()

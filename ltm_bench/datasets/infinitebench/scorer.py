@@ -66,7 +66,7 @@ def code_run(prediction: str, label: Any, mode: Mode) -> float:
 
 
 _DIGITS = 4000
-"""Maximum digits of a number that are read; Python refuses to parse slightly more."""
+"""Maximum digits read of a number; Python refuses to parse slightly more."""
 
 
 def _whole(text: str) -> int:

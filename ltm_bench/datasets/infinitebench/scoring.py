@@ -45,7 +45,7 @@ def score_files(
         on_bad: Called with each line that cannot be scored.
 
     Raises:
-        ConfigError: For an unknown task, and for a file that cannot be read or holds no prediction.
+        ConfigError: The task is unknown, or a file cannot be read or holds no prediction.
     """
     if task is not None and task not in SCORERS:
         raise ConfigError(
@@ -54,7 +54,7 @@ def score_files(
     for path in files:
         name = task or task_of(path.name)
         if name is None:
-            raise ConfigError(f"{path}: its name says no task; give it with --task")
+            raise ConfigError(f"{path}: its name does not include the task; give it with --task")
         skip_first = (model or path.resolve().parent.name) == _SKIPS_FIRST
         yield _score_file(path, name, modes, skip_first=skip_first, on_bad=on_bad)
 
@@ -74,7 +74,7 @@ def _score_file(
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             on_bad(f"{path}:{number}: skipped: {type(error).__name__}: {error}")
     if not scores:
-        raise ConfigError(f"{path}: there is no line with a prediction and a ground_truth in it")
+        raise ConfigError(f"{path}: it has no line with a prediction and a ground_truth")
     sums = map(sum, zip(*scores, strict=True))
     means = {mode: round(100 * total / len(scores), 4) for mode, total in zip(modes, sums, strict=True)}
     return FileScore(path, task, len(scores), means)

@@ -16,7 +16,7 @@ ADVERSARIAL = "5"
 """The category of questions that the dialogue does not answer."""
 
 NOT_MENTIONED = "Not mentioned in the conversation."
-"""What the official scorer accepts for those."""
+"""The phrases that the official scorer accepts for those."""
 
 CATEGORIES: Mapping[str, str] = {
     "1": "multi-hop, or single-hop",
@@ -25,7 +25,7 @@ CATEGORIES: Mapping[str, str] = {
     "4": "single-hop, or multi-hop",
     "5": "adversarial",
 }
-"""The official scorer's names; others use those of 1 and 4 the other way round."""
+"""The official scorer's names; others swap those of 1 and 4."""
 
 
 def histories(path: Path, on_bad: OnBad) -> Histories:
@@ -45,7 +45,7 @@ def _history(index: int, sample: Mapping[str, Any], where: str, on_bad: OnBad) -
         if key.startswith("session_") and key.removeprefix("session_").isdigit() and value
     )
     if not numbers:
-        raise ValueError("there is no session in it")
+        raise ValueError("it has no session")
     sessions = tuple(
         Session(
             f"D{number}",

@@ -22,9 +22,9 @@ class LocomoAnswer(SetMatcher):
 
     gold: str
     category: str
-    """1 to 5; in 5 the dialogue does not say."""
+    """1 to 5; in category 5 the dialogue does not contain the answer."""
     id: str = ""
-    """The question's, for those who compare runs with prediction files."""
+    """The question's id, for comparing runs with prediction files."""
     mode: str = "official"
     """`official` or `strict`."""
 
@@ -62,7 +62,7 @@ class LocomoAnswer(SetMatcher):
         return (self.gold.split(";")[0].strip() if self.category == "3" else self.gold,)
 
     def wrong(self) -> Sequence[str]:
-        """Return something else, and nothing."""
+        """Return a different answer, and an empty one."""
         return ("Xylophones", "")
 
 

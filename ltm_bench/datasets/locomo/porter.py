@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 _Rule = tuple[str, str, Callable[[str], bool]]
-"""An ending, what replaces it, and whether what stands before it allows that."""
+"""An ending, its replacement, and whether the letters before it allow that."""
 
 _IRREGULAR = {
     "sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news",

@@ -12,7 +12,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the|and)\b")
 
 _HEAP = 10
-"""An answer may have at most so many words for each word of the gold, and `_SURPLUS` besides."""
+"""Maximum words of an answer for each word of the gold, in addition to `_SURPLUS`."""
 _SURPLUS = 30
 
 

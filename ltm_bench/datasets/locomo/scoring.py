@@ -71,7 +71,7 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
         path: The file.
         keys: The questions, and which of their keys are wrong.
         on_bad: Called with each answer that cannot be scored.
-        answers: What it holds, if it has been read.
+        answers: The file's answers, if they have been read.
     """
     marks: dict[str, Mark] = {}
     asked = Counter[str]()
@@ -102,7 +102,7 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
         judge = judge or answer.judge
         marks[name] = Mark(name, category, history, scores, wrong_key=name in keys.wrong)
     if not marks:
-        raise ConfigError(f"{path}: there is no answer to LoCoMo in it")
+        raise ConfigError(f"{path}: it has no answer to LoCoMo")
     judged = any("judge" in mark.scores for mark in marks.values())
     types = {mark.type for mark in marks.values()}
     return Sheet(

@@ -1,4 +1,4 @@
-"""What of LoCoMo can be run."""
+"""The part of LoCoMo that can be run."""
 
 from ltm_bench.core.messages import Matcher
 from ltm_bench.datasets.dialogue import Question

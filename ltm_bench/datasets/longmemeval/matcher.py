@@ -25,10 +25,10 @@ class Remembered(SetMatcher):
     gold: str
     type: str
     id: str = ""
-    """The question's, for those who compare runs with prediction files."""
+    """The question's id, for comparing runs with prediction files."""
     unanswerable: bool = False
     mode: str = "official"
-    """`official`, or `strict`, which asks a judge only where text alone cannot tell, and by the usual rubric."""
+    """`official`, or `strict`, which asks a judge only if text alone cannot tell, and by the usual rubric."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what text alone can tell."""
@@ -58,12 +58,12 @@ class Remembered(SetMatcher):
         return self.unanswerable
 
     def scores(self, reply: str) -> Mapping[str, float]:
-        """Return the strict score, where text alone can tell."""
+        """Return the strict score, if text alone can tell."""
         score = strict(reply[:READ], (self.gold,), self.type, unanswerable=self.unanswerable)
         return {} if score is None else {"strict": score}
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
-        """Return the question to a judge that the type calls for."""
+        """Return the prompt to a judge for this type."""
         return self._inquire(question, reply[:READ]) if self.mode == "official" else None
 
     def _inquire(self, question: str, reply: str) -> Inquiry:
@@ -80,7 +80,7 @@ class Remembered(SetMatcher):
         return ("I don't know: you have never told me that.",) if self.unanswerable else (self.gold,)
 
     def wrong(self) -> Sequence[str]:
-        """Return something else, and nothing."""
+        """Return a different answer, and an empty one."""
         return ("Xylophones", "")
 
 
@@ -92,7 +92,7 @@ def remembered(
     Args:
         gold: The answer, or why there is none.
         type: The question's kind.
-        id: The question's.
+        id: The question's id.
         unanswerable: Whether the history does not answer it.
         mode: `official` or `strict`.
     """

@@ -1,6 +1,6 @@
-"""How LongMemEval judges: yes or no, by the type of the question. And what text alone can tell, strictly.
+"""How LongMemEval judges: yes or no, depending on the type of question. Also a strict score from text alone.
 
-The questions to the judge are worded by us, with the sense of the official ones (`src/evaluation/evaluate_qa.py`).
+The prompts to the judge are ours, with the meaning of the official ones (`src/evaluation/evaluate_qa.py`).
 """
 
 import re
@@ -34,7 +34,7 @@ _RULE = (
 
 
 def prompt(question: Question, reply: str) -> str:
-    """Return the question to a judge about a reply."""
+    """Return the prompt to a judge about a reply."""
     if question.unanswerable:
         return (
             "Someone was asked a question that cannot be answered from what they had been told before.\n\n"

@@ -36,7 +36,7 @@ async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], a
     """Return a judge's verdicts on the answers that have no label yet, by question.
 
     Args:
-        answers: Of a file.
+        answers: The answers in a file.
         questions: Those of the data.
         ask: The judge.
     """
@@ -65,7 +65,7 @@ def score_file(
         path: The file.
         questions: Those of the data; {} to take types and gold answers from the file, if it has them.
         on_bad: Called with each answer that cannot be scored.
-        answers: What it holds, if it has been read.
+        answers: The file's answers, if they have been read.
         labels: A judge's verdicts on answers without a label in the file.
         judge: That judge's name.
     """

@@ -1,4 +1,4 @@
-"""What of LongMemEval can be run: three files with the same questions."""
+"""The parts of LongMemEval that can be run: three files with the same questions."""
 
 from ltm_bench.core.messages import Matcher
 from ltm_bench.datasets.dialogue import Question

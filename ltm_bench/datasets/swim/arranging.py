@@ -1,4 +1,4 @@
-"""Chooses the documents that an agent gets, and their order: from dice, by tokens.
+"""Chooses the documents that an agent gets, and their order, at random and by tokens.
 
 As in SWiM the documents that fit are a fixed set, those that hold answers first, so that every depth is tested with the
 same ones. Its depths count documents; ours count tokens.
@@ -21,7 +21,7 @@ JOINT = "\n\n"
 
 @lru_cache(maxsize=100_000)
 def size_of(text: str) -> int:
-    """Return the tokens of a document and of the separator after it."""
+    """Return the tokens of a document with the separator after it."""
     return counter().count(text + JOINT)
 
 

@@ -89,7 +89,7 @@ async def write_about(
     Args:
         make: Makes the agent that writes them.
         by: Its name, for the record.
-        document: What they are about.
+        document: The document.
         count: How many.
         budget: What may be spent.
 
@@ -169,7 +169,7 @@ def write_all(
         budget: What the calls may cost.
 
     Raises:
-        BudgetReached: If the next call could exceed the budget; tasks already written stay.
+        BudgetReached: The next call could exceed the budget; tasks already written stay.
     """
     for document in documents:
         try:
@@ -203,7 +203,7 @@ def check_all(
         budget: What the calls may cost.
 
     Raises:
-        BudgetReached: If the next call could exceed the budget; decisions already made stay.
+        BudgetReached: The next call could exceed the budget; decisions already made stay.
     """
     for key, task in tasks.items():
         if task.checked is not None and task.checked.by == by:

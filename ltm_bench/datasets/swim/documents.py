@@ -36,7 +36,7 @@ def paths_of(place: Path) -> list[Path]:
         if path.suffix.lower() in known
         and not path.name.startswith(".")
         and path.is_file()
-        and path.resolve().is_relative_to(root)  # a link in somebody else's folder may lead anywhere
+        and path.resolve().is_relative_to(root)  # a link in an untrusted folder may lead anywhere
     )
 
 
@@ -48,7 +48,7 @@ def read_document(path: Path) -> Document:
         raise ValueError(f"{path}: {error.strerror or error}") from error
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
     if not text:
-        raise ValueError(f"{path}: there is no text in it")
+        raise ValueError(f"{path}: it has no text")
     return Document(path.name, text)
 
 
@@ -118,9 +118,7 @@ def read_documents(place: str) -> tuple[Document, ...]:
         raise ValueError(f"data = {place!r}: there is no such folder")
     found = [read_document(each) for each in paths_of(path)]
     if not found:
-        raise ValueError(
-            f"data = {place!r}: there is no document in it ({_endings((*TEXTS, *PAGES, *MARKUP))})"
-        )
+        raise ValueError(f"data = {place!r}: it has no document ({_endings((*TEXTS, *PAGES, *MARKUP))})")
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from ltm_bench.datasets.swim.suite import DEPTHS
 from ltm_bench.datasets.swim.voting import Embed, vote
 
 _RUNS = 5
-"""Conversations per question of voting and control, where the suite does not say."""
+"""Conversations per question of voting and control, if the suite does not say."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Answer:
     absent: bool
     """Whether the reply says that there is no answer."""
     depth: float | None
-    """Where the answer's document stood, from 0 to 1; None if it was left out."""
+    """The position of the answer's document, from 0 to 1; None if it was left out."""
 
 
 class Figure(NamedTuple):

@@ -67,7 +67,7 @@ class Answers(Matcher):
         return (self.answer, f"It is this: {self.answer}")
 
     def wrong(self) -> Sequence[str]:
-        """Return something else, abstentions, and nothing."""
+        """Return a different answer, abstentions, and an empty reply."""
         return ("Something else altogether.", "The documents do not say.", "I do not know.", "")
 
 
@@ -83,7 +83,7 @@ class Declines(Matcher):
     version: ClassVar[int] = 2
 
     answer: str
-    """What would be right if it could be known."""
+    """The answer that was left out."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply admits that it cannot know."""
@@ -105,7 +105,7 @@ class Declines(Matcher):
         )
 
     def wrong(self) -> Sequence[str]:
-        """Return the answer, another one, and nothing."""
+        """Return the answer, another one, and an empty reply."""
         return (self.answer, "It was the other one.", "")
 
 

@@ -18,9 +18,9 @@ class Tests(NamedTuple):
 
     names: Sequence[str]
     depths: Sequence[float]
-    """Where the answer's document stands, from 0 to 1."""
+    """The positions of the answer's document, from 0 to 1."""
     shares: Sequence[float]
-    """How much of the span other documents take, from 0 to 1."""
+    """The shares of the span that other documents take, from 0 to 1."""
     runs: int
     """Conversations per question of voting and control."""
     delivery: str
@@ -31,7 +31,7 @@ class Tests(NamedTuple):
         """Raise ConfigError for a test that does not exist."""
         for name in self.names:
             if name not in TESTS:
-                raise ConfigError(f"--test {name}: it is one of {', '.join(TESTS)}")
+                raise ConfigError(f"--test {name}: must be one of {', '.join(TESTS)}")
 
     def parameters(self, tasks: Path, documents: Path, questions: int) -> dict[str, dict[str, Any]]:
         """Return the parameters of each row for a number of questions."""

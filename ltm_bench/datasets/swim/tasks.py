@@ -98,5 +98,5 @@ def write_tasks(path: Path, tasks: Mapping[str, Task]) -> None:
 
 
 def unvalidated(tasks: Mapping[str, Task]) -> int:
-    """Return how many tasks no person has reviewed."""
+    """Return the number of tasks that no person has reviewed."""
     return sum(task.validated is None for task in tasks.values())

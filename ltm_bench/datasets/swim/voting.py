@@ -16,7 +16,7 @@ Embed = Callable[[Sequence[str]], "ArrayLike"]
 
 
 def medoid(vectors: ArrayLike) -> int:
-    """Return the row whose mean cosine similarity to the others is highest; the first of several.
+    """Return the row with the highest mean cosine similarity to the others; the first in a tie.
 
     A row of zeros has a similarity of 0 to every other.
     """
@@ -32,7 +32,7 @@ def medoid(vectors: ArrayLike) -> int:
 
 
 def vote(answers: Sequence[str], embed: Embed, absent: Callable[[str], bool] | None = None) -> int:
-    """Return the index of the answer that wins. Answers for which `absent` holds are left out unless all are."""
+    """Return the index of the winning answer. Answers for which `absent` holds are left out unless all are."""
     heard = [i for i, answer in enumerate(answers) if absent is None or not absent(answer)] or list(
         range(len(answers))
     )

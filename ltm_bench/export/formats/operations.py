@@ -1,4 +1,4 @@
-"""A table of a memory's operations along the conversation: calls, seconds, tokens, dollars."""
+"""A table of a memory's operations over the conversation: calls, seconds, tokens, dollars."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Row(NamedTuple):
         found = []
         for note in (note for entry in self.entries for note in entry.results.judges):
             if note.published:
-                known = "asked the set's own questions"
+                known = "used the set's own prompts"
                 if note.false_accepts is not None:
                     known += f", passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
             elif note.sensitivity is None or note.specificity is None:

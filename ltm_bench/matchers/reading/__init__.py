@@ -1,6 +1,7 @@
 """How a reply is read, once and for all matchers: its structure, its stance, its numbers, and what it leaves open.
 
-Matchers bring a vocabulary and ask. They own no patterns of denial, history, hedging or finality: those are here.
+Matchers bring a vocabulary and ask questions. Patterns of denial, history, hedging and finality are here, not in
+matchers.
 """
 
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, in_own_words, is_foreign

@@ -1,4 +1,4 @@
-"""Tells whether a reply says that it does not know: in English well, in German and Chinese where it is plain.
+"""Tells whether a reply says that it does not know: thoroughly in English, only in plain forms in German and Chinese.
 
 An abstention counts only where nothing is asserted, so the matchers ask for it last, and it may be read generously.
 """
@@ -19,7 +19,7 @@ _THING = (
     r"data|access|way|reference|answer|indication|such|history|log|specifics|earlier)"
 )
 _IDIOM = r"(?:wait|go wrong|complain|beat|thank|recommend|stress|be happier)"
-"""What nobody lacks who says that he cannot do it: `I can't wait`."""
+"""Idioms after `can't` that admit nothing: `I can't wait`."""
 _ENGLISH = re.compile(
     rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
     rf"|\b(?:can't|cannot|can not|couldn't|could not|unable to|not able to|wasn't able to)\b(?! {_IDIOM}\b)"
@@ -62,13 +62,13 @@ _BARE = re.compile(r"[\s.`*\"']+")
 
 
 _QUOTED = re.compile(r"“[^“”\n]{24,2000}”|\"[^\"\n]{24,2000}\"")
-"""Longer than an answer of a word or two that was asked for in quotation marks."""
+"""Minimum length of a quotation; answers in quotation marks are shorter."""
 
 
 def in_own_words(reply: str) -> str:
-    """Return a reply without what it quotes: who says “tell me if you do not know” in quotation marks may know.
+    """Return a reply without its quotations: one that quotes “tell me if you do not know” may know.
 
-    A reply that is one quotation is its own, and so are the strings of JSON.
+    A reply that is a single quotation is kept, and so are the strings of JSON.
     """
     said = answer(reply)
     left = said if said.lstrip()[:1] in ("{", "[", "`") else _QUOTED.sub(" ", said)

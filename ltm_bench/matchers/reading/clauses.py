@@ -26,22 +26,22 @@ _STRESS = ("very", "really")
 
 
 _HEAP = 30
-"""Things that are named without a separator between them before another part begins; this keeps reading linear."""
+"""Maximum things named without a separator between them before another part begins; this keeps reading linear."""
 
 
 @dataclass(slots=True)
 class Part:
-    """A clause, or what is between two separators."""
+    """A clause, or the words between two separators."""
 
     opener: str
     said: list[str] = field(default_factory=list)
-    """Its words; a thing that is named is `""`."""
+    """Its words; a named thing is `""`."""
     named: list[tuple[int, Named, int, int]] = field(default_factory=list)
     """Place among the words, what is named, begin and end in the piece."""
     arrow_after: bool = False
 
     def bare(self) -> bool:
-        """Whether it holds nothing but what it names, and words that join."""
+        """Whether it holds nothing but named things and conjunctions."""
         return bool(self.named) and all(
             not word or word in JOINS or word in ("the", "a", "an") for word in self.said
         )

@@ -1,6 +1,6 @@
 """The words that tell how something is meant: denied, past, replaced, present, guessed, asked, concluded, corrected.
 
-They are data, without any vocabulary of what is asked about, and stand here once for all matchers. A cue reaches
+They are data, without any vocabulary of what is asked about, and are shared by all matchers. A cue reaches
 
 - what comes *after* it, up to the next thing named: `not`, `from`, `instead of`;
 - what came *before* it: `… fell through`, `… any more`;
@@ -19,19 +19,19 @@ from ltm_bench.matchers.reading.text import spelt
 
 
 class Effect(Enum):
-    """What a cue says of what it reaches."""
+    """What a cue says about what it reaches."""
 
     DENIES = auto()
     REPLACED = auto()
-    """It held once, and something else took its place."""
+    """It held once, and was replaced by something else."""
     PAST = auto()
     PRESENT = auto()
     NEXT = auto()
-    """It took the place of what was named before."""
+    """It replaced what was named before."""
     CHANGES = auto()
     """A verb of change: what follows is replaced, and by what comes after `to`, `with`, `by`, `for` or `into`."""
     OUSTS = auto()
-    """`replaced`: what comes before took the place of what follows, or the other way round in the passive."""
+    """`replaced`: what comes before replaced what follows, or the other way round in the passive."""
     HEDGES = auto()
     CONDITIONS = auto()
     CONCEDES = auto()
@@ -187,7 +187,7 @@ KEEPS = frozenset(
     "comes from|come from|came from|is from|are from|was from|were from|he's from|she's from|they're from|hails from|"
     "dates from|dating from".split("|")
 )
-"""Phrases with a word that elsewhere denies or replaces what follows, and here does not."""
+"""Phrases with a word that usually denies or replaces what follows, but does not here."""
 
 
 def _compiled() -> dict[str, list[tuple[tuple[str, ...], Effect, Reach]]]:
@@ -217,7 +217,7 @@ def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Sequence
 
 @lru_cache(
     maxsize=256
-)  # a clause is asked for its cues several times, and so are those of a reply that lacks one word
+)  # a clause's cues are requested several times, as are those of a reply that lacks one word
 def _cues(said: tuple[str, ...], besides: frozenset[str]) -> Sequence[Cue]:
     return tuple(_found(said, besides))
 

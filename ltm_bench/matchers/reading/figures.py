@@ -1,4 +1,4 @@
-"""Whole numbers that a reply tells, read like anything else that it names: denied and replaced ones are left out."""
+"""Whole numbers in a reply, read like anything else that it names: denied and replaced ones are left out."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _MINUS = re.compile(r"(?:(?<![\w)])[-−]|\bminus)\s*$")
 
 
 _NEAR = 20
-"""Characters before a number in which its sign or an equals sign is looked for."""
+"""Characters before a number that are searched for its sign or an equals sign."""
 
 
 def told_numbers(reply: str) -> Iterator[int]:
     """Yield the numbers that a reply tells, in order, in figures or in words.
 
-    A number that announces how many follow (`8 counts: …`) is none of them, nor is one that labels its line
-    (`Night 3: …`).
+    A number that announces how many follow (`8 counts: …`) does not count, nor does one that labels its line (`Night 3:
+    …`).
     """
     reading = read(in_figures(reply))
     found = _numbers(reading)

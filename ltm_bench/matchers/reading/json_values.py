@@ -1,4 +1,4 @@
-"""JSON in whatever it was wrapped: the whole reply, a fence, prose, lines of it; strict first, then repaired."""
+"""JSON, however wrapped: the whole reply, a fence, within prose, line by line; strict first, then repaired."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _BRACKET = re.compile(r"[\[{]")
 _DECODER = json.JSONDecoder()
 _REGIONS = 40
 _DEPTH = 40
-"""Maximum nesting of JSON that is read; no answer needs more."""
+"""Maximum nesting of JSON; no answer needs more."""
 
 
 def json_values(reply: str) -> Iterator[Any]:
@@ -74,7 +74,7 @@ def _is_shallow(value: Any) -> bool:
 def last_readable(reply: str, read: Callable[[Any], T | None]) -> T | None:
     """Return what `read` makes of the last JSON value in a reply that it can use.
 
-    A value that was readable as it stands wins over a repaired one; the last wins because drafts come first.
+    A value that needed no repair wins over a repaired one; the last wins because drafts come first.
     """
     found: T | None = None
     for value in json_values(reply):
@@ -91,7 +91,7 @@ def _whole(reply: str) -> Any:
 
 
 def embedded(text: str) -> Iterator[tuple[Any, int, int]]:
-    """Yield every object and list of JSON that stands in a text as it is, with its begin and end; no repairs."""
+    """Yield every JSON object and list in a text, without repairs, with its begin and end."""
     start, regions = 0, 0
     while regions < _REGIONS and (bracket := _BRACKET.search(text, start)):
         regions += 1

@@ -33,7 +33,7 @@ _CONFLICT = re.compile(
 
 
 def notices_conflict(reply: str) -> bool:
-    """Whether a reply says that two things do not go together."""
+    """Whether a reply says that two things contradict each other."""
     return _CONFLICT.search(plain(reply)) is not None
 
 

@@ -1,4 +1,4 @@
-"""What could be named: the vocabulary that a matcher brings, and how it is found in words."""
+"""The vocabulary of what could be named, brought by a matcher, and how it is found in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Named(NamedTuple):
     value: str
     exact: bool
     attached: str = ""
-    """`before` or `after`, where only a part of the name was said and another word is attached to it there."""
+    """`before` or `after`, if only a part of the name was said and another word is attached to it there."""
 
 
 class _Way(NamedTuple):
@@ -25,7 +25,7 @@ class _Way(NamedTuple):
     parts: tuple[str, ...]
     named: Named
     last: bool
-    """Whether it is the last word of the name, where it is only one of its words."""
+    """Whether it is the last word of the name, if it is only one of its words."""
 
 
 _SHORT_FORMS = {
@@ -36,7 +36,7 @@ _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
 
 
 class Lexicon:
-    """Values with the ways to name them. A longer name hides a shorter one within it.
+    """Values with their names. A longer name hides a shorter one within it.
 
     A name of several words may be shortened to its last one, or to its first, where no other value has that word and
     nothing else is attached to it: `the hatch` for the wooden hatch, but not `the escape hatch`.
@@ -51,7 +51,7 @@ class Lexicon:
         short: dict[tuple[str, str], bool] = {}
         if shortened:
             shortest: dict[str, tuple[str, ...]] = {}
-            for parts, value in full:  # the garnish of a dish is no name for it
+            for parts, value in full:  # the garnish of a dish does not name it
                 if value not in shortest or len(parts) < len(shortest[value]):
                     shortest[value] = parts
             for value, parts in shortest.items():
@@ -93,7 +93,7 @@ class Lexicon:
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, Named]]:
         """Yield the begin, the end and the value of everything that is named in these words, in no order.
 
-        An empty word stands for a sign, which no name goes across.
+        An empty word represents a sign, which no name spans.
         """
         free = [True] * len(said)
         for begin, end, way in sorted(self._listener.hear(said), key=lambda each: (each[2].rank, each[0])):

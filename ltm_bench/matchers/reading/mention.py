@@ -1,4 +1,4 @@
-"""What a reply says of one thing that it names."""
+"""What a reply says about one thing that it names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Time(StrEnum):
     PLAIN = "plain"
     NOW = "now"
     PAST = "past"
-    """Told of as past, which it may still be: `you said red`."""
+    """Reported in the past tense, but perhaps still true: `you said red`."""
     REPLACED = "replaced"
 
 
@@ -35,7 +35,7 @@ class Mention(NamedTuple):
     """Where in `Reading.text`; -1 within JSON."""
     end: int
     piece: int = 0
-    """The number of the piece that it stands in."""
+    """The number of its piece."""
     sentence: int = 0
     """The number of its sentence, counted over the reply."""
     within: tuple[int, int] = (0, 0)
@@ -43,7 +43,7 @@ class Mention(NamedTuple):
     exact: bool = True
     """False if only a part of its name was said."""
     attached: str = ""
-    """`before` or `after`, where only a part of its name was said and something else is attached to it there."""
+    """`before` or `after`, if only a part of its name was said and something else is attached to it there."""
     denied: bool = False
     time: Time = Time.PLAIN
     force: Force = Force.FLAT

@@ -1,4 +1,4 @@
-"""Distances, directions and other quantities in a reply, each with its place and what stands above it."""
+"""Distances, directions and other quantities in a reply, each with its place and the headings above it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SUM = re.compile(rf"{_TERM}\s{{0,2}}(?:[+−]|\s[-–]\s)\s{{0,2}}{_TERM}")
 _RESULT = re.compile(rf"{_TERM}(?:\s{{0,2}}[-+−–]\s{{0,2}}{_TERM}){{1,20}}\s{{0,2}}(?==)")
 _WORKING = re.compile(r"\([^()]{0,80}\d\s{0,2}[+−][^()]{0,80}\)")
 _LONGEST = 1000
-"""Characters of a sentence that are read, from its end: everything in it is compared with everything near it."""
+"""Maximum characters read of a sentence, from its end: everything in it is compared with everything nearby."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def amount(text: str, unit: str | None) -> Decimal:
 def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
     """Yield the distances on an axis in a part of a piece: `3 km north`, `south: 2`, `N–S: −3 km`, `0 km east or west`.
 
-    What names an axis is no direction. A sum counts with its result: what comes after its last `=`.
+    The name of an axis is not a direction. A sum counts with its result, which comes after its last `=`.
     """
     begin = max(begin, end - _LONGEST)
     text = piece.text[begin:end]
@@ -127,7 +127,7 @@ def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
 
 
 def _apart(text: str, number: re.Match[str], way: re.Match[str]) -> int:
-    """Return how far apart a number and a direction stand; a comma between them parts them more than words do."""
+    """Return how far apart a number and a direction are; a comma separates them more than words do."""
     before = number.end() <= way.start()
     between = text[number.end() : way.start()] if before else text[way.end() : number.start()]
     return len(between) + 30 * (between.count(",") + between.count(" and ")) + (not before)

@@ -1,4 +1,4 @@
-"""The one place where rivals are weighed: which of the things that a reply names is its answer, and is that sure?"""
+"""The one place where rivals are weighed: which of the things that a reply names is its answer, and is that certain?"""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ class Decision:
     """What a reply gives as its answer."""
 
     values: tuple[str, ...]
-    """The answer; several where the reply gives several, none where it gives none."""
+    """The answer; several if the reply gives several, none if it gives none."""
     sure: bool
-    """Whether text alone can tell. Where it cannot, the first value is the best guess."""
+    """Whether text alone can tell. If not, the first value is the best guess."""
     evidence: tuple[Mention, ...] = ()
     """The mentions that decided it."""
     reason: str = ""
 
 
 _FEW = 3
-"""Values side by side up to which a reply may still mean one of them; more of them recite what there is."""
+"""Maximum number of values side by side among which a reply may still mean one; more is a recital."""
 
 
 def resolve(found: Sequence[Mention]) -> Decision:
     """Weigh what is named: conclusions, then what is said first or last alone, then what holds now, then the rest.
 
-    What is denied or replaced is no answer. Two or three values that stand side by side, or a beginning and a
-    conclusion that disagree, are not sure. A choice that is left open (`red or blue`) is surely not one answer.
+    Denied and replaced values are not answers. Two or three values side by side, or a beginning and a conclusion that
+    disagree, are uncertain. An open choice (`red or blue`) is certainly not one answer.
     """
     standing = [m for m in found if m.asserted]
     if not standing:

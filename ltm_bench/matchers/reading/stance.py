@@ -1,4 +1,4 @@
-"""What a reply says of the things it names: whether each is asserted, denied, past, replaced, guessed or concluded.
+"""What a reply says about the things it names: whether each is asserted, denied, past, replaced, guessed or concluded.
 
 A matcher brings a `Lexicon` of what could be named; how it is meant is read here, once for all of them. A clause may
 name two things and mean them differently (`from yellow to black`), so a stance belongs to a mention, not to a clause.
@@ -27,7 +27,7 @@ _FUNCTION = frozenset(
     "honestly still remember do correct true".split()
 )
 _CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads".split())
-"""What begins a clause of its own (`after the second it is …`), or has one come (`a stone over the door says …`)."""
+"""Words that begin a clause (`after the second it is …`), or announce one (`a stone over the door says …`)."""
 _TAGS = frozenset(
     "right correct yes no true isn't it wasn't ok okay eh huh if i'm not mistaken am i am".split()
 )
@@ -55,7 +55,7 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     found: list[Mention] = []
     sentence = 0
     for number, piece in enumerate(reading.pieces):
-        # What takes back or leaves open what was named before matters only after something was.
+        # Words that retract something named before, or leave it open, matter only after something was named.
         for parts, ending, within in sentences(piece, lexicon, silent=bool(found)):
             sentence += 1
             if any(part.named for part in parts):
@@ -88,7 +88,7 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
 
 
 def _leave_open(found: list[Mention], sentence: int) -> None:
-    """Mark what `one of these` speaks of: what was named in the last two sentences, or in those of two values."""
+    """Mark what `one of these` refers to: the values named in the last two sentences, or in those of two values."""
     last = found[-1]
     other = next((m for m in reversed(found[-_NEARBY:]) if m.value != last.value), last)
     since = min(sentence - 1, other.sentence)
@@ -194,7 +194,7 @@ def _meant(
 
 
 def _apposed(mention: Mention, before: Part, asked: frozenset[str]) -> Mention:
-    """Return a mention with what the part before it says of what follows: `forget the old one, red`."""
+    """Return a mention with what the part before it says about what follows: `forget the old one, red`."""
     effects = {c.effect for c in cues(before.said, asked) if c.reach is Reach.AFTER}
     if Effect.REPLACED in effects:
         return mention._replace(time=Time.REPLACED)
@@ -225,7 +225,7 @@ def _force(parts: Sequence[Part], ending: str) -> Force:
 
 
 def _part(part: Part, k: int, piece: Piece, asked: frozenset[str], above: Sequence[Cue]) -> Iterator[Mention]:
-    """Yield the mentions of one part of a sentence with what its own cues, and the titles above it, say of them."""
+    """Yield the mentions in one part of a sentence with what its own cues, and the titles above it, say about them."""
     found = [c for c in cues(part.said, asked) if not _opens_talk(c, k, part)] if part.named else []
     for n, (place, named, begin, end) in enumerate(part.named):
         before = part.named[n - 1][0] if n else -1
@@ -317,7 +317,7 @@ def _ahead(mention: Mention, part: Part, cue: Cue, into: int, place: int, after:
 
 
 def _timed(mention: Mention, found: Sequence[Cue], place: int) -> Mention:
-    """Return a mention with the time that the nearest word of its part gives it; the past tense gives way."""
+    """Return a mention with the time that the nearest word in its part gives it; the past tense gives way to others."""
     times = [c for c in found if c.reach is Reach.ALL and c.effect in _TIMES]
     times = [c for c in times if c.effect is not Effect.PAST] or times
     if not times:
@@ -339,7 +339,7 @@ def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
 
 
 _NEAR = 4
-"""Words between a thing and what is said of it behind it."""
+"""Maximum words between a thing and what is said about it afterwards."""
 
 _CONCESSIONS = ("though", "although", "while", "whereas")
 _THEREFORE = ("so", "therefore", "thus", "hence")
@@ -353,7 +353,7 @@ _TIMES = {
 
 
 def _opens_talk(cue: Cue, k: int, part: Part) -> bool:
-    """Whether a `so` opens the reply's talk instead of concluding it: `So, first you said …`."""
+    """Whether a `so` opens the reply instead of concluding it: `So, first you said …`."""
     return cue.words == ("so",) and cue.begin == 0 and k == 0 and "first" in part.said
 
 
@@ -392,7 +392,7 @@ def _leads(parts: Sequence[Part], whole: Sequence[Sequence[Mention]], asked: fro
 
 
 def _past_remark(parts: Sequence[Part], k: int) -> Part | None:
-    """Return the part from `k` on that comes after a remark in parentheses, if one stands there: `red (old), blue`."""
+    """Return the part after a remark in parentheses, if there is one at `k`: `red (old), blue`."""
     remark = k < len(parts) and parts[k].opener == "(" and not parts[k].named
     while remark and k < len(parts) and not parts[k].named:
         k += 1

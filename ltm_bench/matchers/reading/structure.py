@@ -1,6 +1,6 @@
 """The structure of a reply: which parts of it are prose, headings, list entries, cells, quotations and JSON.
 
-`read` goes once over a reply and knows no vocabulary: what a part says is asked of it later, by all matchers alike.
+`read` passes once over a reply and knows no vocabulary; all matchers then ask what its parts say.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ class Piece:
     """A line of a reply, a cell of a table, or a value within JSON."""
 
     text: str
-    """What it says, as `flat` has it, without marks of emphasis."""
+    """Its text, as `flat` returns it, without marks of emphasis."""
     start: int
-    """Where it begins in `Reading.text`; a JSON value begins where the whole JSON text does."""
+    """Its offset in `Reading.text`; for a JSON value, that of the whole JSON text."""
     form: Form = Form.PROSE
     path: tuple[str, ...] = ()
-    """The headings, columns or keys above it, outermost first, as `flat` has them."""
+    """The headings, columns or keys above it, outermost first, as `flat` returns them."""
     line: int = 0
     """The number of its line; all values of one JSON text, and all cells of a row, share theirs."""
     struck: tuple[tuple[int, int], ...] = ()
-    """What is struck out: offsets into its text."""
+    """Struck-out parts: offsets into its text."""
     bold: tuple[tuple[int, int], ...] = ()
-    """What is emphasised: offsets into its text."""
+    """Emphasised parts: offsets into its text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """A reply, read. It is equal to itself alone, so that what is found in it can be remembered."""
+    """A reply that was read. It equals only itself, so that findings about it can be cached."""
 
     text: str
-    """What was read: the answer, in composed Unicode."""
+    """The answer that was read, in composed Unicode."""
     pieces: tuple[Piece, ...]
 
     @property
@@ -73,7 +73,7 @@ _BOLD = re.compile(
 )
 _MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|br|p)\s*/?>|\\(?=[\[\]()*_|])")
 _TITLE = 200
-"""Characters of a heading, a label, a column or a key that pieces below it are told."""
+"""Maximum characters of a heading, label, column or key that are passed to the pieces below it."""
 _LABEL = re.compile(r"[^.!?]{1,60}:\s*$")
 _WHOLLY_BOLD = re.compile(r"\s{0,8}(?:\d{1,3}[.)]\s{0,8})?(?:\*\*|__)[^*_]{1,80}(?:\*\*|__)[:.]?\s{0,8}$")
 

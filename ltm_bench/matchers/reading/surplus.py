@@ -1,4 +1,4 @@
-"""How much of a reply is not its answer: a heap of everything holds the right thing too, and earns nothing for it."""
+"""How much of a reply is not its answer: a heap of everything contains the right answer too, and earns nothing."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ltm_bench.matchers.reading.text import answer, words
 Span = tuple[int, int]
 
 GENEROUS = 600
-"""Words that a reply may spend besides its answer; models explain themselves at length."""
+"""Maximum words of a reply besides its answer; models explain themselves at length."""
 
 TIMES = 12
-"""How many times as long as its answer a longer reply may be."""
+"""Maximum ratio of a longer reply's length to its answer's."""
 
 _WHOLLY = 0.95
-"""Share of the user's words from which on a reply is nothing else. `You told me: …` answers with a quotation."""
+"""Minimum share of the user's words in a reply for it to be nothing else. `You told me: …` answers with a quotation."""
 
 _OWN = 4
-"""Words of a message beyond what answers, from which on saying nothing but the message is reciting it."""
+"""Minimum words of a message besides the answer for a mere repetition of it to count as reciting."""
 
 
 def surplus(reply: str, used: Sequence[Span]) -> float:
-    """Return the share, from 0 to 1, of a reply's words that stand outside the parts that were used as its answer."""
+    """Return the share, from 0 to 1, of a reply's words outside the parts that were used as its answer."""
     every = len(words(reply))
     if not every:
         return 0.0
@@ -33,12 +33,12 @@ def surplus(reply: str, used: Sequence[Span]) -> float:
 
 
 def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> bool:
-    """Whether a reply is a heap, or the user's own messages said again and nothing else.
+    """Whether a reply is a heap, or merely repeats the user's own messages.
 
     Args:
         reply: The reply.
         turns: The example's turns up to and including the question.
-        used: Where in the reply its answer stands.
+        used: The offsets of the answer in the reply.
     """
     said = words(reply)
     text = answer(reply)
@@ -50,7 +50,7 @@ def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> boo
 
 
 def repeats(said: Sequence[str], inside: int, turns: Sequence[Turn]) -> bool:
-    """Whether a reply holds little but whole messages of the user's, word for word."""
+    """Whether a reply holds little but whole messages of the user, word for word."""
     joined = f" {' '.join(said)} "
     repeated = 0
     for turn in turns:

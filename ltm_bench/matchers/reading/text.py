@@ -1,4 +1,4 @@
-"""What of a reply is read, and its words: without case, accents, typographic signs or American spelling.
+"""The part of a reply that is read, and its words: without case, accents, typographic signs or American spelling.
 
 Everything here is linear in the length of the text, and long text is read up to a limit: a reply is untrusted.
 """
@@ -13,7 +13,7 @@ READ = 100_000
 
 _STRAIGHT = {
     "’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-",
-    "ł": "l", "Ł": "l", "ø": "o", "Ø": "o", "đ": "d", "Đ": "d",  # strokes are no accents to Unicode
+    "ł": "l", "Ł": "l", "ø": "o", "Ø": "o", "đ": "d", "Đ": "d",  # Unicode does not treat strokes as accents
 }  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _SPELLING = {
@@ -47,13 +47,13 @@ def plain(text: str) -> str:
         for curly, straight in _STRAIGHT.items():
             text = text.replace(curly, straight)
         text = unicodedata.normalize("NFKD", text)[:READ]  # one sign can become 18
-    if text.isascii():  # nearly always, and then there are no accents
+    if text.isascii():  # nearly always so, and then there are no accents
         return text.lower()
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()
 
 
 def flat(text: str) -> str:
-    """Return a text as `plain` does, but of the same length: what is found in it stands there in the text too.
+    """Return a text as `plain` does, but of the same length, so that offsets in it are offsets in the text.
 
     A sign that becomes several stays as it is, and a combining accent becomes a blank that joins nothing.
     """

@@ -33,7 +33,7 @@ _DECLINES = re.compile(
     r"can't|cannot|not going to|refuse|decline)"
 )
 _MOST = 4000
-"""Words of a reply that are searched."""
+"""Maximum words of a reply that are searched."""
 
 
 class Match(Enum):
@@ -43,9 +43,9 @@ class Match(Enum):
     CHANGED = auto()
     """Nearly, but a content word or a negation differs."""
     REWORDED = auto()
-    """All its content words, but little words differ, or their order."""
+    """All its content words, but other words or the order differ."""
     REFUSED = auto()
-    """Only to say that it will not be said."""
+    """Only mentioned in a refusal to say it."""
     ABSENT = auto()
 
 
@@ -64,7 +64,7 @@ def _content(phrase: str) -> tuple[str, ...]:
 
 
 def _kept(said: Sequence[str]) -> list[str]:
-    """Return the words that must agree, contractions spelt out."""
+    """Return the words that must agree, with contractions spelt out."""
     kept: list[str] = []
     for word in said:
         plain = _CONTRACTED.get(word) or _spelt_out(word)
@@ -78,7 +78,7 @@ _IS = frozenset("here there it that what where who he she how when".split())
 
 
 def _spelt_out(word: str) -> str:
-    """Return what a contraction stands for: `here's` is `here is`."""
+    """Expand a contraction: `here's` is `here is`."""
     if word.endswith("'s") and word[:-2] in _IS:
         return f"{word[:-2]} is"
     ending = next((each for each in _ENDINGS if word.endswith(each)), "")

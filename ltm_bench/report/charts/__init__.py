@@ -41,7 +41,9 @@ def draw(kind: str, runs: Sequence[Scored], form: str, width: int = WIDTH) -> by
         ConfigError: The chart or format is unknown, Altair is not installed, or the runs have nothing to draw.
     """
     if form not in FORMS:
-        raise ConfigError(f"-o: a picture ends in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}")
+        raise ConfigError(
+            f"-o: the file must end in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}"
+        )
     try:
         chart = member(__name__, kind, "--kind")
         import vl_convert

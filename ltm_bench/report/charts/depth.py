@@ -1,4 +1,4 @@
-"""The score by the needle's depth and the length of the text, as needle-in-a-haystack tests show it."""
+"""The score by the needle's depth and the length of the text, as in needle-in-a-haystack tests."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def _cells(run: Scored, example: ExampleResult) -> Iterator[Row]:
 
 
 def _depth(needle: Needle, span: int) -> int:
-    """Return where in the usable part of its span a needle stood, in per cent, rounded to five."""
+    """Return a needle's position in the usable part of its span, in per cent, rounded to a multiple of five."""
     return round(20 * min(1.0, max(0.0, 1 - needle.depth / (USABLE * span)))) * 5

@@ -41,7 +41,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
         + base.mark_point(filled=True, size=50, opacity=1).encode(y=middle, shape=shape)
     )
     title = alt.Title(
-        "dashed orange: what guessing would score; dotted grey: what goldfish scores, which remembers nothing",
+        "dashed orange: score of guessing; dotted grey: score of goldfish, which remembers nothing",
         fontSize=10,
         fontWeight="normal",
         anchor="start",
@@ -74,7 +74,7 @@ def _level(levels: alt.Chart, field: str, colour: str, dash: list[int]) -> alt.L
 
 
 def _axis(comparison: Comparison) -> alt.Axis:
-    """Label the spans as they are typed."""
+    """Label the spans as users type them."""
     labels = "; ".join(f"{span}: {short_tokens(span)}" for span in comparison.spans)
     names = ", ".join(f"'{span}': '{short_tokens(span)}'" for span in comparison.spans)
     return alt.Axis(values=comparison.spans, labelExpr=f"({{{names}}})[datum.value]", description=labels)

@@ -1,4 +1,4 @@
-"""Which star was counted at which length, as in the Counting-Stars paper."""
+"""Which stars were counted at which length, as in the Counting-Stars paper."""
 
 from __future__ import annotations
 

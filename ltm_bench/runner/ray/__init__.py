@@ -1,6 +1,6 @@
 """Hands the runs of a sweep to an existing Ray cluster: one task per run, which resumes from its log anywhere.
 
-docs/design/sweeps.md says what is exact and what is not. Ray and fsspec are imported when needed.
+docs/design/sweeps.md says which figures are exact. Ray and fsspec are imported when needed.
 """
 
 from ltm_bench.runner.ray.driver import Terms, connected, sweep_on, too_large

@@ -34,7 +34,7 @@ class Begun(NamedTuple):
 
     attempts: int
     already: bool
-    """Whether it was over before."""
+    """Whether it was finished before."""
 
 
 class Standing(NamedTuple):
@@ -51,7 +51,7 @@ class BudgetServer:
     """Collects all workers' progress, and grants their spending. One per sweep, beside the driver."""
 
     def __init__(self, limit: Decimal | None, before: Sequence[Cost]) -> None:
-        """Open an account for every run, with what it had cost before the sweep, if known here."""
+        """Open an account for every run, with its cost before the sweep, if known here."""
         self._limit = limit
         self._accounts = [Account(spent=cost.logged, carried=cost.charged) for cost in before]
 
@@ -64,16 +64,16 @@ class BudgetServer:
             number: Of the run in the sweep.
             attempt: Of the worker.
             logged: What the replies in its log have cost.
-            already: Whether it was over before.
-            owed: What its files say that it may owe beside those; None where they are a copy, which may be older
-                than the last call.
+            already: Whether it was finished before.
+            owed: What it may also owe, according to its files; None if they are a copy, which may be older than the
+                last call.
         """
         old = self._accounts[number]
         known = not already or bool(old.attempt)  # runs finished before the sweep do not count
         settled = old.carried + old.spent
         lost = max(settled + old.held - logged, Decimal())
         if owed is not None and logged + owed >= settled:
-            lost = owed  # nothing is missing in the files, so a call that they do not have was never made
+            lost = owed  # the files are complete, so a call that is not in them was never made
         carried = lost if old.attempt else old.carried
         self._accounts[number] = Account(
             attempt,
@@ -92,7 +92,7 @@ class BudgetServer:
         Args:
             number: Of the run in the sweep.
             attempt: Of the worker that asks; one that was replaced gets nothing.
-            price: The most that the call can cost; None if unknown.
+            price: Upper bound for the call's cost; None if unknown.
             spent: What the run has spent by now.
             unknown: Whether a reply's price is unknown.
         """
@@ -115,12 +115,12 @@ class BudgetServer:
         return price or Decimal()
 
     def lose(self, number: int, attempt: str, price: Decimal) -> None:
-        """Count a call whose reply was lost, as its run does now; what was carried over for it is not counted twice.
+        """Count a call whose reply was lost, as its run does now, without counting a carried-over reservation twice.
 
         Args:
             number: Of the run in the sweep.
             attempt: Of the worker.
-            price: The most that the call can have cost.
+            price: Upper bound for what the call cost.
         """
         account = self._accounts[number]
         if account.attempt == attempt:

@@ -38,7 +38,7 @@ class ClusterObserver(SweepObserver, Protocol):
     """Observes a sweep on a cluster."""
 
     def again(self, job: Job) -> None:
-        """Note that a run's worker was lost, and another one continues it."""
+        """Note that a run's worker was lost, and that another one continues the run."""
 
     def heard(self, turns: int, examples: int) -> None:
         """Add turns and finished examples; negative if a run restarts."""
@@ -49,7 +49,7 @@ class Terms:
     """How runs are handed over."""
 
     remake: Callable[[Path], Job]
-    """Makes a job of a run's folder, in a worker; it must be importable there."""
+    """Makes a job from a run's folder, in a worker; it must be importable there."""
     connections: int
     url: str | None = None
     """The URL below which each run has a folder; None if all nodes see the jobs' folders."""
@@ -79,8 +79,8 @@ def _address() -> str:
             socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
         except (OSError, OverflowError) as error:
             raise ConfigError(
-                f"--executor ray: no cluster answers at {where} ({error}); start one with `ray start --head`, or say "
-                "with RAY_ADDRESS where it is"
+                f"--executor ray: no cluster answers at {where} ({error}); start one with `ray start --head`, or set "
+                "RAY_ADDRESS"
             ) from error
     return address
 
@@ -101,14 +101,14 @@ def connected() -> Iterator[Any]:
         except (Exception, SystemExit) as error:
             said = " ".join(str(error).split())[:300]
             raise ConfigError(
-                f"--executor ray: no cluster can be joined ({said}); start one with `ray start --head`, or say with "
-                "RAY_ADDRESS where it is"
+                f"--executor ray: no cluster can be joined ({said}); start one with `ray start --head`, or set "
+                "RAY_ADDRESS"
             ) from error
         if main:
-            signal.signal(signal.SIGTERM, before)  # Ray takes it for itself
+            signal.signal(signal.SIGTERM, before)  # Ray uses this name itself
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
-            yield ray  # which would log lost workers at length, among the results
+            yield ray  # it would log lost workers at length, among the results
     finally:
         if mine:
             ray.shutdown()
@@ -154,8 +154,8 @@ async def sweep_on(
     Args:
         ray: The module, connected.
         jobs: The runs.
-        budget: Of all of them together.
-        observer: Told how the sweep goes on.
+        budget: The budget of all runs together.
+        observer: Told about the sweep's progress.
         terms: How runs are handed over.
 
     Returns:
@@ -206,7 +206,7 @@ class _Driver:
             watching.cancel()
 
     def stop(self) -> None:
-        """Let active runs stop: their logs are written and copied before the sweep ends."""
+        """Let active runs stop: write and copy their logs before the sweep ends."""
         for ref in self._pending:
             self._ray.cancel(ref)
         if self._pending:
@@ -322,6 +322,6 @@ def _bring(job: Job, shared: Shared) -> None:
         name = path.relative_to(job.folder).as_posix()
         if path.exists() and not (name in there and shared.read(name).startswith(path.read_bytes())):
             raise RunLocked(
-                f"{job.folder} holds a run that is not the one at {shared.url}: move it away, or copy it there"
+                f"{job.folder} holds a different run from the one at {shared.url}: move it away, or copy it there"
             )
     shared.fetch(job.folder)

@@ -38,7 +38,7 @@ class Files:
         return cls(str(here), content)
 
     def stand(self, scratch: Path) -> Path:
-        """Return a worker's current directory: the same folder if it sees it, else one with copies of these files."""
+        """Return a worker's current directory: the same folder, or one with copies of these files."""
         here = Path(self.here)
         with contextlib.suppress(OSError, ConfigError):
             if here.is_dir() and Files.of(here).content == self.content:

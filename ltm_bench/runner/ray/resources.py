@@ -1,4 +1,4 @@
-"""What a run needs of a cluster's node: CPUs, GPUs, memory, and custom resources."""
+"""What a run needs from a cluster's node: CPUs, GPUs, memory, and custom resources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ltm_bench.core.errors import ConfigError, nearest
 
 
 class Resources(BaseModel):
-    """What a run of an agent needs of a node, in Ray's terms."""
+    """What a run of an agent needs from a node, in Ray's terms."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,7 +26,7 @@ class Resources(BaseModel):
     @classmethod
     def _whole_above_one(cls, value: float) -> float:
         if value > 1 and value != int(value):
-            raise ValueError("above 1 Ray takes whole numbers alone")
+            raise ValueError("above 1, Ray accepts only whole numbers")
         return value
 
     def asked(self) -> dict[str, float]:

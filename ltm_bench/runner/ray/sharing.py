@@ -69,12 +69,12 @@ class Shared:
             self._known[name] = _state(path)
 
     def claim(self) -> None:
-        """Claim the run: a worker wrongly believed lost will not copy any more."""
+        """Claim the run, so that a worker wrongly believed lost stops copying."""
         self._token = uuid.uuid4().hex.encode()
         self._write(self._HOLDER, self._token)
 
     def push(self, folder: Path, *, whole: bool) -> None:
-        """Copy what has changed: the agent's files first, then the logs, which must never be ahead of them.
+        """Copy the changed files: the agent's first, then the logs, which must never be ahead of them.
 
         A copy in the middle of a run is not `whole`: of an isolated run, it covers the finished examples. Raises
         RunLocked if another worker has taken over.

@@ -36,7 +36,7 @@ OFTEN = 0.5
 
 @dataclass(frozen=True)
 class Order:
-    """A worker's order to carry out a run."""
+    """A worker's order to execute a run."""
 
     number: int
     name: str
@@ -138,8 +138,8 @@ def _interrupt(signum: int, frame: object) -> None:
 
 
 def hold(order: Order, files: Files, server: Any) -> LtmBenchError | None:
-    """Carry out a run in a worker; return the error that stopped it."""
-    signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait for an agent that blocks for ever
+    """Execute a run in a worker; return the error that stopped it."""
+    signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait forever for an agent that blocks
     try:
         with tempfile.TemporaryDirectory(prefix="ltm-bench-", ignore_cleanup_errors=True) as scratch:
             stand = Path(scratch, "stand")
@@ -221,7 +221,7 @@ def wait_for(path: Path, seconds: float = 10.0) -> None:
     while not path.exists():
         if time.monotonic() > until:
             raise RunIncomplete(
-                f"{socket.gethostname()} does not see {path}: give a folder that all nodes see, or a URL, as --shared"
+                f"{socket.gethostname()} does not see {path}: set --shared to a folder that all nodes see, or to a URL"
             )
         time.sleep(0.2)
 

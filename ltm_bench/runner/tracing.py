@@ -1,0 +1,109 @@
+"""The trace of retrieval: at which rank each needle was found for a question, and what was found instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+from ltm_bench.core.agent import Agent, Memory
+from ltm_bench.core.errors import AgentError
+from ltm_bench.core.messages import Message, Turn
+from ltm_bench.log.journal import Journal, retrieval_trace_of
+
+RECALLED = 50
+"""Memories requested from retrieval, to find out where an answer was lost."""
+
+INSTEAD = 5
+"""Maximum number of retrieved non-needles recorded."""
+
+SHOWN = 300
+"""Characters recorded of each."""
+
+
+class Tracing:
+    """The evidence of one conversation about where answers were lost, in a side file of its log."""
+
+    def __init__(self, agent: Agent, log: Path, clock: Callable[[], float]) -> None:
+        self._agent = agent
+        self._journal = Journal(retrieval_trace_of(log), clock)
+        # Needles that their own words have found since anything but a question was said: the many questions about one
+        # history need not look for each of them again.
+        self._stored: set[int] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._journal.__exit__(*raised)
+
+    def begin_again(self) -> None:
+        """Note that the agent hears something, so that its store may hold other needles from now on."""
+        self._stored.clear()
+
+    async def recalled(self, message: Message) -> Sequence[Memory] | None:
+        """Return what retrieval gives for a question; None if there is no retrieval."""
+        if type(self._agent).recall is Agent.recall:
+            return None
+        try:
+            return await self._agent.recall(message.text, RECALLED)
+        except (NotImplementedError, AgentError):
+            return None
+
+    async def trace(
+        self, question: Message, heard: Sequence[Turn], found: Sequence[Memory], *, failed: bool
+    ) -> None:
+        """Record at which rank each needle was retrieved for a question, and what was retrieved instead.
+
+        If the question failed, also record whether each needle was stored, that is, found by its own words. This is
+        evidence beside the log, not part of it: retrieval cannot be replayed.
+        """
+        needles = []
+        told = [turn for turn in heard[:-1] if turn.kind == "tell"]
+        for turn in told:
+            stored = None
+            if failed:
+                try:
+                    stored = await self._finds(turn)
+                except (NotImplementedError, AgentError):
+                    return
+            needles.append([turn.message.turn, stored, _rank(turn, found)])
+        others = [
+            {
+                "rank": rank,
+                "turn": memory.turn,
+                "relevance": _finite(memory.relevance),
+                "text": memory.text[:SHOWN],
+            }
+            for rank, memory in enumerate(found, start=1)
+            if not any(_is_of(turn, memory) for turn in told)
+        ]
+        self._journal.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
+
+    async def _finds(self, needle: Turn) -> bool:
+        """Whether asking the agent's retrieval for a needle's own words finds it. Raises NotImplementedError."""
+        number = needle.message.turn
+        if number not in self._stored:
+            if _rank(needle, await self._agent.recall(needle.message.text, RECALLED)) is None:
+                return False
+            self._stored.add(number)
+        return True
+
+
+def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
+    """Return a needle's rank among memories, from 1; None if it is not among them."""
+    places = (rank for rank, memory in enumerate(memories, start=1) if _is_of(needle, memory))
+    return next(places, None)
+
+
+def _is_of(needle: Turn, memory: Memory) -> bool:
+    """Whether a memory comes from a needle: by its turn if known, else by its text."""
+    if memory.turn is not None:
+        first = memory.turn if memory.since is None else memory.since
+        return first <= needle.message.turn <= memory.turn
+    return " ".join(needle.message.text.split()) in " ".join(memory.text.split())
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,177 @@
+"""What a run of each memory sends to its model, and what it has stored: the second table of docs/memories.md.
+
+    python -m perf.memories --agents langmem --spans 2k,32k
+
+The model is scripted (tests/memories.py) and treats every sentence of the user that begins with "My" or "I" as a fact;
+its server caches prompts as a provider does. Seconds are those of the whole run, without latency of a model. Dollars
+are computed from the tokens of every request with the list prices of `--prices`; nobody was paid. *Needles*: ten
+sentences like "My boat is called Undine.", each followed by filler, and how many of the ten names are then stored, in
+how many memories.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ltm_bench.adapters.testing import Answer, Provider, keep_files, provider
+from ltm_bench.core.messages import Message, Reply, Turn, Usage
+from ltm_bench.core.pricing import dollars, price_list
+from ltm_bench.plan.agents import resolve_agent
+from perf.processes import spent_on
+from tests.memories import keep_graph, model
+
+SERVER = Path(__file__).parents[1] / "tests" / "agents" / "mcp_memory_server.py"
+CORE = {"core": "openai:some-model"}
+OWN = {"model": "some-model", "embedder": "local"}
+NAMED = {
+    **CORE,
+    "command": f"{sys.executable} {SERVER} {{home}}/lines.jsonl",
+    "store": "add_memory",
+    "store_arguments": '{"content": "User: {message}"}',
+    "search": "search_memory",
+    "search_arguments": '{"query": "{query}", "limit": "{limit}"}',
+    "listing": "list_memories",
+}
+REFERENCE = {"command": os.environ["LTM_BENCH_MCP_MEMORY"]} if "LTM_BENCH_MCP_MEMORY" in os.environ else {}
+"""Where the reference server is; by default npx fetches it."""
+
+
+class Row(NamedTuple):
+    """An agent and its settings, and the model that it gets."""
+
+    agent: str
+    settings: Mapping[str, str]
+    answer: Answer = model
+
+
+ROWS = {
+    "adk": Row("adk", CORE),
+    "anthropic_memory": Row("anthropic_memory", {"model": "some-model"}, keep_files),
+    "graphiti": Row("graphiti", OWN),
+    "langmem": Row("langmem", OWN),
+    "mcp": Row("mcp", NAMED),
+    "mcp_memory": Row("mcp_memory", {**CORE, **REFERENCE}, keep_graph),
+    "mem0": Row("mem0", OWN),
+    "vector_memory": Row("vector_memory", CORE),
+}
+NEEDLES = {
+    "boat": "Undine",
+    "parrot": "Zebedee",
+    "teacher": "Quillon",
+    "street": "Marlowgate",
+    "dentist": "Ostrander",
+    "village": "Hildesheim",
+    "bicycle": "Pegasus",
+    "cousin": "Leopoldine",
+    "school": "Fairweather",
+    "piano": "Bellatrix",
+}
+FILLER = "The weather was fine, and many people walked along the river."
+
+
+@dataclass
+class Bill:
+    """What a provider has answered."""
+
+    prices: str
+    requests: int = 0
+    new: int = 0
+    cached: int = 0
+    output: int = 0
+    dollars: Decimal = field(default_factory=Decimal)
+
+    def add(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Count the usage of an answer, in either protocol; return the answer."""
+        spent = body.get("usage")
+        if not spent or body.get("object") == "list":  # an error, or embeddings
+            return body
+        if "prompt_tokens" in spent:
+            cached = spent["prompt_tokens_details"]["cached_tokens"]
+            new, output = spent["prompt_tokens"] - cached, spent["completion_tokens"]
+        else:
+            cached = spent["cache_read_input_tokens"]
+            new, output = spent["input_tokens"] + spent["cache_creation_input_tokens"], spent["output_tokens"]
+        self.requests, self.new = self.requests + 1, self.new + new
+        self.cached, self.output = self.cached + cached, self.output + output
+        name, _, priced = self.prices.partition(":")
+        usage = Usage(uncached=new, cache_read=cached, output=output, model=priced, provider=name)
+        self.dollars += dollars(usage) or 0
+        return body
+
+
+def address(row: Row, server: Provider) -> dict[str, str]:
+    """Return the settings of a row with the address of its provider."""
+    return {
+        **row.settings,
+        "base_url": server.url if row.agent.startswith("anthropic") else server.openai_url,
+    }
+
+
+async def stored(row: Row, server: Provider, home: Path) -> tuple[int, int]:
+    """Tell an agent the needles; return how many of their names it has stored, and in how many memories."""
+    agent = resolve_agent(row.agent, address(row, server)).source()
+    await agent.open(home)
+    at, number = datetime(2026, 1, 5, 9, tzinfo=UTC), 0
+    for thing, name in NEEDLES.items():
+        await agent.reply(Message(f"My {thing} is called {name}.", at + timedelta(minutes=number), number))
+        filler = Message(FILLER, at + timedelta(minutes=number + 1), number + 1)
+        await agent.observe(Turn(filler, Reply("Indeed."), "fill", answered="script"))
+        number += 2
+    await agent.settle()
+    texts = [memory.text async for memory in agent.memories()]
+    await agent.close()
+    return sum(any(name in text for text in texts) for name in NEEDLES.values()), len(texts)
+
+
+def run(name: str, row: Row, span: str, prices: str) -> str:
+    """Make a run of an agent; return its row of the table."""
+    bill = Bill(prices)
+    with provider(row.answer) as server, tempfile.TemporaryDirectory() as place:
+        server.edit = bill.add
+        words = ["run", "--name", "r", "--span", span, "--suite", "standard", "--agent", row.agent]
+        for setting in address(row, server).items():
+            words += ["-A", "=".join(setting)]
+        took = spent_on(words, Path(place)).wall
+        log = Path(place) / "reports" / "r" / "events.jsonl"
+        messages = log.read_bytes().count(b'"event":"sent"')
+    return (
+        f"| {name} | {span} | {messages:,} | {bill.requests:,} | {bill.new:,} | {bill.cached:,} | "
+        f"{bill.output:,} | {bill.dollars:.2f} | {took:.0f} |"
+    )
+
+
+def main() -> None:
+    """Run each agent at each span, and print the rows of the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--agents", default="vector_memory,anthropic_memory", help=", ".join(ROWS))
+    parser.add_argument("--spans", default="2k,32k", help="none for the needles alone")
+    parser.add_argument("--prices", default="openai:gpt-6-luna", help="provider and model of the list prices")
+    args = parser.parse_args()
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        os.environ[name] = "sk-not-a-key-0123456789"
+    print(f"Prices: {args.prices}, {price_list()}\n")
+    print("| agent | span | messages | requests | tokens in, new | cached | out | dollars | seconds |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    for name in args.agents.split(","):
+        row = ROWS[name]
+        with provider(row.answer) as server, tempfile.TemporaryDirectory() as place:
+            found, memories = asyncio.run(stored(row, server, Path(place)))
+        print(f"| {name} | {found} of {len(NEEDLES)} needles, in {memories} |", flush=True)
+        for span in filter(None, args.spans.split(",")):
+            print(run(name, row, span, args.prices), flush=True)
+
+
+if __name__ == "__main__":
+    main()
