@@ -282,11 +282,11 @@ class LettaCode(Agent):
             before = await self._files(user)
             try:
                 reply = await self._answer(user, self._told(message))
+                self._newest = Turn(message, reply)
+                await self._record(user)
             except BaseException:  # any failure, cancellation included
                 await self._put(user, before)
                 raise
-            self._newest = Turn(message, reply)
-            await self._record(user)
             self._pending.pop(user, None)
         return reply
 
