@@ -214,7 +214,7 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     assert yes.exit_code == 2
     assert "yes: sensitivity 1.000, specificity 0.000" in yes.out
     assert "yes failed calibration" in yes.out
-    assert "judge yes falls short: specificity 0.000, 0.95 is needed, “vague” 0.000, 0.8 is needed" in yes.err
+    assert "judge yes falls short: specificity 0.000, needs 0.95, “vague” 0.000, needs 0.8" in yes.err
     garbage = command("judge", "check", "--judge", "garbage", "--cases", "60", "--repeats", "1")
     assert "garbage: sensitivity 0.000, specificity 0.000, 60 unparseable" in garbage.out
     silent = command("judge", "check", "--judge", "silent", "--cases", "60", "--repeats", "1")

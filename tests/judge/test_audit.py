@@ -200,7 +200,7 @@ def test_a_judge_of_unknown_or_worthless_word_is_refused_before_it_is_asked(
     assert command("judge", "check", "--judge", "strict", "--cases", str(CASES)).exit_code == 2
     worthless = command("audit", "r", "--judge", "strict")
     assert worthless.exit_code == 1
-    assert "sensitivity 1.000 and specificity 0.000 are too low to audit anything" in worthless.err
+    assert "sensitivity 1.000 and specificity 0.000 are too low for an audit" in worthless.err
     assert not asked(place)
     assert not (place / "reports/r/audit.jsonl").exists()
 
