@@ -126,10 +126,10 @@ def test_a_calibrated_judge_reads_a_sample_without_seeing_the_verdicts(
     assert list(found["scenarios"]) == ["town"]
     assert "Scorer error 0.0 % (0.0–" in done.out
     assert "audited by fair: 12 of 12 confident verdicts read, 0 contradicted" in done.out
-    assert "12 verdicts without a fault still allow an error of" in done.out
+    assert "12 verdicts without an error still allow an error of" in done.out
     page = (place / "reports/r/report.html").read_text("utf-8")
     assert "Scorer error 0.0 %" in page
-    assert "12 verdicts without a fault still allow" in page
+    assert "12 verdicts without an error still allow" in page
     assert "Scorer error 0.0 %" in command("rescore", "r").out
     for message in asked(place):
         case = json.loads(message[message.index("\n{") + 1 :])
