@@ -521,8 +521,8 @@ class _Models:
 class _States:
     """Cognee's files, and how they were after the last turns.
 
-    The files of LanceDB and the texts are written once and never changed, and there are thousands of them, which it
-    deletes when it no longer needs them: a state has links to these, and copies of all others.
+    Most files of LanceDB are written once and never changed, and there are thousands of them, which it deletes when it
+    no longer needs them: a state has links to these, and copies of all others.
     """
 
     def __init__(self, live: Path, states: Path) -> None:
@@ -578,10 +578,14 @@ def _match(source: Path, target: Path) -> None:
     for name in there - wanted:
         (target / name).unlink()
     for name in sorted(wanted):
-        if ".lance.db" in name and name in there:
+        if _is_written_once(name) and name in there:
             continue
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         _link_or_copy(source / name, target / name)
+
+
+def _is_written_once(name: str) -> bool:
+    return ".lance.db" in name and not name.endswith(".json")  # a table's latest version, as a hint
 
 
 def _names(folder: Path) -> set[str]:
@@ -591,7 +595,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
-    if ".lance.db" in str(source):
+    if _is_written_once(str(source)):
         try:
             os.link(source, target)
         except OSError:  # not on every file system
