@@ -91,7 +91,7 @@ def conversations(folder: Path, adapter: str, **usual: object) -> Iterator[Open]
 
 
 def model(messages: Sequence[dict[str, str]]) -> str:
-    """Do what the request is about: Mem0's extraction, LangMem's, Graphiti's, or a core's answer."""
+    """Do what the request is about: Mem0's extraction, LangMem's, Graphiti's, Cognee's, or a core's answer."""
     system, asked = messages[0]["content"], messages[-1]["content"]
     if "## New Messages" in asked:
         facts = facts_in(asked.partition("## New Messages\n")[2].partition("\n\n## Observation Date")[0])
@@ -109,6 +109,8 @@ def model(messages: Sequence[dict[str, str]]) -> str:
         )
     if system.startswith(("You are an entity extraction", "You are an expert fact extractor")):
         return graph(asked, entities="entity extraction" in system)
+    if system.startswith(("You are a top-tier algorithm", "Summarize the chunk")):
+        return cognee_graph(asked, summary=system.startswith("Summarize"))
     if "Do not escape unicode" in system:
         return json.dumps(NOTHING)
     return answer(asked)
@@ -135,6 +137,29 @@ def graph(asked: str, *, entities: bool) -> str:
         {**edge, "target_entity_name": thing, "fact": fact} for thing, fact in zip(things, facts, strict=True)
     ]
     return json.dumps({"edges": edges})
+
+
+def cognee_graph(asked: str, *, summary: bool) -> str:
+    """Return what Cognee extracts from a passage: its summary, or the entities and the facts about them."""
+    facts = facts_in(asked.partition("User:")[2].partition("Assistant:")[0])
+    if summary:
+        return json.dumps(
+            {"summary": " ".join(facts) or "Nothing of note.", "description": "A conversation."}
+        )
+    user = {"id": "user", "name": "User", "type": "Person", "description": "Who speaks."}
+    nodes, edges = [user], []
+    for fact in facts:
+        thing = max(re.findall(r"\w+", fact.partition(":")[2]), key=len)
+        nodes.append({"id": thing, "name": thing, "type": "Thing", "description": fact})
+        edges.append(
+            {
+                "source_node_id": "user",
+                "target_node_id": thing,
+                "relationship_name": "says",
+                "description": fact,
+            }
+        )
+    return json.dumps({"nodes": nodes, "edges": edges})
 
 
 def facts_in(said: str) -> list[str]:

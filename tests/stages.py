@@ -199,6 +199,16 @@ def graphiti(place: Place) -> Iterator[Stage]:
             gc.collect()
 
 
+@stage("cognee")
+def cognee(place: Place) -> Iterator[Stage]:
+    python = os.environ.get("LTM_BENCH_COGNEE")
+    if not python:
+        pytest.skip("needs LTM_BENCH_COGNEE: a Python that has cognee==1.6.5")
+    with provider(model) as server:
+        settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "recent": 0}
+        yield Stage("cognee", {**settings, "python": python, **QUICK}, server)
+
+
 @stage("langmem")
 def langmem(place: Place) -> Iterator[Stage]:
     place.needs("langmem", "langmem")

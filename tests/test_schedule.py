@@ -18,7 +18,18 @@ from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plugins.scenarios import scenario as find_scenario
-from ltm_bench.schedule import NEAR, Ended, Fill, Finish, Jump, Scheduler, Send, due_position
+from ltm_bench.schedule import (
+    NEAR,
+    SLACK,
+    USABLE,
+    Ended,
+    Fill,
+    Finish,
+    Jump,
+    Scheduler,
+    Send,
+    due_position,
+)
 from ltm_bench.script.rehearsal import ideal_reply
 from ltm_bench.script.scenario import Example, Scenario
 
@@ -75,6 +86,7 @@ def hold(
             assert isinstance(decision, Send)
             said = ideal_reply(decision.line)
             size = COUNT(decision.text)
+            assert decision.tokens in (None, size)
             held.sent.append(
                 Sent(
                     decision.example,
@@ -226,6 +238,39 @@ def test_filler_is_sent_only_when_nothing_else_is_due() -> None:
     for fill in held.fills:
         waiting = [s for s in held.sent if s.line.after is None and s.due <= fill < s.position and s.line.at]
         assert waiting == []
+
+
+def test_starts_are_staggered() -> None:
+    made = [_scenario(name, [0.0], [None], 0, 1, set()) for name in "abc"]
+    starts = [sent.position for sent in hold(examples_of(made, 1), 20_000, stagger=0.005).sent[:3]]
+    assert starts == [0, 100, 200]
+
+
+def test_staggering_hardly_lengthens_a_conversation_of_many_scenarios() -> None:
+    made = [_scenario(f"s{i}", [0.0], [None], 0, 1, set()) for i in range(61)]
+    for each in (1, 2):
+        held = hold(examples_of(made, each), 100_000, stagger=0.01)
+        starts = [s.position for s in held.sent if s.example.index == 0 and isinstance(s.line, Tell)]
+        stagger = int(100_000 * SLACK * USABLE * each / 60)
+        assert starts == [i * stagger for i in range(61)]
+
+
+def test_a_message_as_rehearsed_comes_with_its_tokens_and_another_one_without() -> None:
+    def talks_back(dice: Dice) -> Script:
+        reply = yield Tell("My favourite colour is red.", at=0.0)
+        yield Ask(f"You said “{reply.text}”. Which colour?", expect=EXPECT, at=1.0)
+
+    example = Example(scenario(skills={"x"})(talks_back), 0, 0, {})
+    scheduler = Scheduler([example], span=4_000, seed=0, counter=counter(), start=START)
+    told = scheduler.decide()
+    assert isinstance(told, Send)
+    assert told.tokens == COUNT(told.text)
+    scheduler.take(told.tokens, Reply("Something that no rehearsal would have said."), 8)
+    while not isinstance(asked := scheduler.decide(), Send):
+        assert isinstance(asked, Fill)
+        scheduler.take(asked.tokens)
+    assert "no rehearsal" in asked.text
+    assert asked.tokens is None
 
 
 def test_time_does_not_starve() -> None:

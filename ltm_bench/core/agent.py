@@ -198,9 +198,10 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} cannot list its memories")
 
     async def forget(self, query: str) -> int:
-        """Delete what the store holds about `query`, and return the number of memories deleted.
+        """Delete what the store holds about `query`, for every user, and return the number of memories deleted.
 
-        Raises NotImplementedError if the agent cannot delete.
+        A resumed run must not have them again, although its log does. Raises NotImplementedError if the agent cannot
+        delete.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 

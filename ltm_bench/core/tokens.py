@@ -6,6 +6,7 @@ environment variable. Other encodings use tiktoken's own loader, under a deadlin
 
 import threading
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ltm_bench.core.errors import ConfigError, nearest
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 DEFAULT = "cl100k_base"
+_CL100K_URL = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
 _CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 # The pattern and the special tokens of tiktoken_ext.openai_public.cl100k_base; a test compares the two.
 _CL100K_PATTERN = (
@@ -102,6 +104,14 @@ def _shipped_table() -> bytes:
             f"not {_CL100K_SHA256}; reinstall ltm-bench"
         )
     return b"\n" + table
+
+
+def keep_table(folder: Path) -> None:
+    """Write the shipped table where the tiktoken of a process with this TIKTOKEN_CACHE_DIR looks for it."""
+    from hashlib import sha1
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / sha1(_CL100K_URL.encode(), usedforsecurity=False).hexdigest()).write_bytes(_shipped_table()[1:])
 
 
 def _shipped_cl100k() -> "Encoding":

@@ -27,9 +27,13 @@ class Sound(Agent):
     async def open(self, home: Path) -> None:
         self.file = home / "heard.json"
         self.heard: list[Memory] = []
+        self.gone = home / "forgotten.jsonl"
+        self.gone.touch()
 
     async def observe(self, turn: Turn) -> None:
         said = turn.message
+        if json.dumps(said.text) in self.gone.read_text("utf-8").splitlines():
+            return
         self.heard.append(Memory(said.text, said.at, said.turn, id=str(said.turn), user=said.user))
         self.file.write_text(json.dumps([each.text for each in self.heard]), "utf-8")
 
@@ -68,6 +72,8 @@ class Sound(Agent):
     async def forget(self, query: str) -> int:
         gone = self.near(query, self.heard)
         self.heard = [each for each in self.heard if each not in gone]
+        with self.gone.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(each.text) + "\n" for each in gone)
         return len(gone)
 
 
@@ -183,6 +189,22 @@ class ForgetsEverything(Sound):
         return 2
 
 
+class ForgetsUntilItIsResumed(Sound):
+    async def forget(self, query: str) -> int:
+        count = await super().forget(query)
+        self.gone.write_text("", "utf-8")
+        return count
+
+
+class ForgetsForOneUser(Sound):
+    async def forget(self, query: str) -> int:
+        others = [each for each in self.heard if each.user is not None]
+        self.heard = [each for each in self.heard if each.user is None]
+        count = await super().forget(query)
+        self.heard += others
+        return count
+
+
 class RemembersForks(Sound):
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         answer = await super().fork(message)
@@ -240,7 +262,9 @@ def test_a_sound_agent_keeps_every_rule(secret: None) -> None:
         (RecallsTooMuch, "recall", "21 memories where 20 were asked for"),
         (MixesUsers, "users", "is told Undine, which only the other user said"),
         (ForgetsNothing, "forget", "Zebedee is still in the store"),
-        (ForgetsEverything, "forget", "also deleted Undine"),
+        (ForgetsEverything, "forget", "Undine is gone too"),
+        (ForgetsUntilItIsResumed, "forget", "in a run resumed after forget('parrot') Zebedee is still"),
+        (ForgetsForOneUser, "forget", "after forget('parrot') Zebedee is still"),
         (RemembersForks, "fork", "what was said beside the conversation is in the store"),
         (ForksTooLate, "fork", "a fork knows what was said after it was made"),
     ],

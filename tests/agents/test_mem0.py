@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters.testing import Provider
-from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Turn, Usage
 from ltm_bench.plugins.agents import make_agent
@@ -294,28 +293,3 @@ def test_a_message_of_half_a_surrogate_pair_is_stored(open_in: Open) -> None:
     talk = open_in(embedder="local")
     talk.observe(turn(0, "\ud83d My parrot is called Zebedee."))
     assert len(talk.known()) == 1
-
-
-def test_users_are_kept_apart_and_what_is_forgotten_stays_forgotten(open_in: Open) -> None:
-    talk = open_in(recent=0)
-    assert talk.agent.keeps_users
-    turns = [turn(0, TOLD[0]), turn(1, "My parrot is called Archibald."), turn(2, TOLD[1])]
-    turns = [
-        replace(each, message=replace(each.message, user=user))
-        for each, user in zip(turns, ("Ada", "Bob", None), strict=True)
-    ]
-    talk.observe(*turns)
-
-    async def listed(agent: Agent) -> set[tuple[str | None, int | None]]:
-        return {(memory.user, memory.turn) async for memory in agent.memories()}
-
-    asked = replace(turn(3, "What is my parrot called?").message, user="Bob")
-    reply = talk.runner.run(talk.agent.reply(asked))
-    assert ("Archibald" in reply.text, "Zebedee" in reply.text) == (True, False)
-    assert talk.runner.run(listed(talk.agent)) == {("Ada", 0), ("Bob", 1), (None, 2)}
-    assert talk.runner.run(talk.agent.forget("parrot")) == 2
-    assert talk.runner.run(listed(talk.agent)) == {(None, 2)}
-    talk.close()
-    again = open_in(recent=0)
-    again.restore(*turns, Turn(asked, reply))
-    assert again.runner.run(listed(again.agent)) == {(None, 2)}

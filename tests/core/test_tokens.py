@@ -58,6 +58,17 @@ def test_the_encoding_is_the_one_that_tiktoken_would_build(monkeypatch: pytest.M
     assert ranks == ENCODING._mergeable_ranks
 
 
+def test_another_tiktoken_finds_the_table_where_it_was_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = import_module("tiktoken.load")
+    monkeypatch.setattr(load, "read_file", None)  # nothing is downloaded
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tables"))
+    tokens.keep_table(tmp_path / "tables")
+    theirs = import_module("tiktoken_ext.openai_public").cl100k_base()
+    assert theirs["mergeable_ranks"] == ENCODING._mergeable_ranks
+
+
 @pytest.mark.parametrize(  # figures of OpenAI's cookbook, "How to count tokens with tiktoken"
     ("text", "count"),
     [("antidisestablishmentarianism", 6), ("2 + 2 = 4", 7), ("お誕生日おめでとう", 9), ("", 0)],

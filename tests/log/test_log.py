@@ -1,3 +1,4 @@
+import asyncio
 import json
 import os
 import time
@@ -205,6 +206,43 @@ def test_a_replay_that_diverges_shows_both_texts(tmp_path: Path) -> None:
         pytest.raises(ReplayDiverged, match=r"turn 4 .*message = 'red', .*'blue'.*--fresh"),
     ):
         writer.put(sent(4, "blue"))
+
+
+def test_an_event_that_was_peeked_at_is_still_to_come(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(manifest().line() + b"".join(map(encode, EVENTS)))
+    with Recorder(path) as replay:
+        seen = []
+        while replay.logged is not None:
+            following = replay.peek()
+            assert replay.peek() == following
+            seen.append(replay.logged)
+            replay.skip()
+            assert replay.logged == following
+        assert seen == EVENTS
+        assert replay.peek() is None
+
+
+def test_a_sync_that_fails_is_raised_by_the_next_one_and_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "SYNC_SECONDS", 0.0)
+    path, missing = tmp_path / "events.jsonl", tmp_path / "timings.jsonl"
+    path.write_bytes(manifest().line())
+
+    async def until_it_raises(writer: Recorder) -> None:
+        for _ in range(1000):
+            await asyncio.sleep(0.01)
+            writer.sync_soon()
+
+    async def sync() -> None:
+        with Recorder(path) as writer:
+            writer.sync_soon(missing)
+            with pytest.raises(OSError, match=r"timings\.jsonl"):
+                await until_it_raises(writer)
+            writer.sync_soon()
+
+    asyncio.run(sync())
 
 
 def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:

@@ -40,6 +40,9 @@ TABLE = [
     ),
     ('Blue was the first one. {"answer": "Red"}', CORRECT, "an explanation, then JSON"),
     ('```json\n{"answer": "green"}\n```\nRed would be wrong.', STALE, "JSON with the stale one"),
+    ('It is blue. {"answer": "red"}', CORRECT, "a sentence with another one, then JSON"),
+    ('It is red. {"answer": "blue"}', STALE, "a sentence with the right one, then JSON with the stale one"),
+    ("You like the red-haired dog.", WRONG, "a part of another word"),
     ('{"answer": "red or blue"}', UNDECIDED, "JSON with two"),
     ('{"answer": null}', ABSTAINED, "JSON with nothing"),
     ("Red is your favourite colour now; it used to be green.", CORRECT, "the old one is told as old"),
@@ -154,4 +157,5 @@ def test_what_must_not_be_spoken_of_is_not_even_denied() -> None:
     expect = names_only("red", among=PALETTE, without=("blue",))
     assert expect.verdict("It is red.", []).outcome is CORRECT
     assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
-    assert expect.verdict("Blue.", []).outcome is WRONG
+    spoken_of = expect.verdict("Blue.", [])
+    assert (spoken_of.outcome, spoken_of.score) == (WRONG, 0.0)

@@ -1,6 +1,5 @@
 """The scenarios of the suite `abilities`: the promises of each, and that silence wins in none of them."""
 
-import asyncio
 import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
@@ -12,17 +11,14 @@ from ltm_bench import Ask, Chat, Tell, never_said
 from ltm_bench.adapters import hashing
 from ltm_bench.core.messages import Line, Outcome
 from ltm_bench.core.tokens import counter
-from ltm_bench.filler.filler import shipped
 from ltm_bench.matchers.contradiction import BothSaid
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.restraint import NeverSaid, Withholds
 from ltm_bench.matchers.sequence import InOrder
 from ltm_bench.matchers.tallies import Tallies
 from ltm_bench.plan.suites import read_suite
-from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plugins.files import bundled, find, load
 from ltm_bench.plugins.scenarios import scenario
-from ltm_bench.runner.references import play, play_alone
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 
@@ -68,36 +64,6 @@ def test_where_silence_is_right_it_needs_something(name: str) -> None:
             silent = ("I do not know.", "You have not told me that.", "I cannot tell you that.")
             if any(question.expect.verdict(reply, []).score for reply in silent):
                 assert question.needs is not None, text(question)
-
-
-@pytest.mark.parametrize("agent", ["goldfish", "parrot"])
-@pytest.mark.parametrize("name", NAMES)
-def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(name: str, agent: str) -> None:
-    examples = [Example(scenario(name), 0, seed, {}) for seed in SEEDS]
-    played = asyncio.run(play_alone(examples, lambda: make_agent(agent, {}), START))
-    assert sum(each.score - each.chance for each in played) <= 0
-    assert sum(each.score for each in played) < 0.5
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("span", [2_000, 32_000, 120_000])
-@pytest.mark.parametrize("agent", ["goldfish", "parrot", "reciter"])
-def test_the_floor_scores_no_more_than_chance_at_every_span(agent: str, span: int) -> None:
-    for name in NAMES:
-        parameters = {"span": span} if "span" in scenario(name).parameters else {}
-        found = []
-        for seed in range(20 if span <= 2_000 else 3):
-            talk = play(
-                [Example(scenario(name), 0, seed, parameters)],
-                make_agent(agent, {}),
-                span=span,
-                seed=seed,
-                counter=counter(),
-                bank=shipped(),
-                start=START,
-            )
-            found += [each.score - each.chance for each in asyncio.run(talk)]
-        assert sum(found) <= 0, name
 
 
 # never_told

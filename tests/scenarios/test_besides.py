@@ -1,6 +1,5 @@
 """`who_said_it`, `revised_plan`, `the_third_poem`, which belong to no suite: their promises, and their scoring."""
 
-import asyncio
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
@@ -10,13 +9,10 @@ import pytest
 from ltm_bench import Ask, Message, Reply, Tell, Turn
 from ltm_bench.core.messages import Line, Outcome
 from ltm_bench.core.tokens import counter
-from ltm_bench.filler.filler import shipped
 from ltm_bench.matchers.earlier import Formerly
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.phrases import Says
-from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plugins.scenarios import scenario
-from ltm_bench.runner.references import play, play_alone
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 
@@ -56,34 +52,6 @@ def test_a_right_answer_is_right_in_every_style(name: str, style: str) -> None:
             stale = list(getattr(question.expect, "stale", ()))
             reply = STYLES[style](question.expect.right()[0], stale, "", seed + pick)
             assert outcome(question, reply) is Outcome.CORRECT, reply
-
-
-@pytest.mark.parametrize("agent", ["goldfish", "parrot"])
-@pytest.mark.parametrize("name", NAMES)
-def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(name: str, agent: str) -> None:
-    examples = [Example(scenario(name), 0, seed, {}) for seed in SEEDS]
-    played = asyncio.run(play_alone(examples, lambda: make_agent(agent, {}), START))
-    assert sum(each.score - each.chance for each in played) <= 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("span", [2_000, 32_000, 120_000])
-@pytest.mark.parametrize("agent", ["goldfish", "parrot", "reciter"])
-def test_the_floor_scores_no_more_than_chance_at_every_span(agent: str, span: int) -> None:
-    for name in NAMES:
-        found = []
-        for seed in range(20 if span <= 2_000 else 3):
-            talk = play(
-                [Example(scenario(name), 0, seed, {})],
-                make_agent(agent, {}),
-                span=span,
-                seed=seed,
-                counter=counter(),
-                bank=shipped(),
-                start=START,
-            )
-            found += [each.score - each.chance for each in asyncio.run(talk)]
-        assert sum(found) <= 0, name
 
 
 # who_said_it

@@ -33,6 +33,26 @@ class Summary(NamedTuple):
     tokens: Tokens
 
 
+class Answered(NamedTuple):
+    """An answer, before it takes the shape of a protocol."""
+
+    model: str
+    text: str
+    finish: str
+    """Why the model stopped, in the protocol's own words; `refusal` if it declined."""
+    tokens: Tokens
+    """The tokens of the request and its answer."""
+    least: int | None = None
+    """Minimum tokens to cache this request; None if it is not cached."""
+    summary: Summary | None = None
+    """The replacement for the conversation, made before answering."""
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """The calls that it is; none if it says something."""
+        return json.loads(self.text) if isinstance(self.text, Calls) else []
+
+
 class OpenAIProtocol:
     """The shapes of OpenAI's Chat Completions."""
 
@@ -47,47 +67,31 @@ class OpenAIProtocol:
         """Return the body of an error."""
         return {"error": {"message": fault.message, "type": "error", "param": None, "code": fault.code}}
 
-    def answer(
-        self,
-        body: dict[str, Any],
-        text: str,
-        finish: str,
-        tokens: Tokens,
-        least: int | None = None,
-        summary: Summary | None = None,
-    ) -> dict[str, Any]:
-        """Return the body of an answer.
-
-        Args:
-            body: The request's body.
-            text: The reply.
-            finish: Why the model stopped, in the protocol's own words; `refusal` if it declined.
-            tokens: The tokens of the request and its answer.
-            least: Minimum tokens to cache this request; None if it is not cached.
-            summary: The replacement for the conversation, made before answering.
-        """
-        refused = finish == "refusal"
+    def answer(self, given: Answered) -> dict[str, Any]:
+        """Return the body of an answer."""
+        tokens = given.tokens
+        refused = given.finish == "refusal"
         calls = [
             {
                 "id": f"call_{n}",
                 "type": "function",
                 "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
             }
-            for n, call in enumerate(_called(text))
+            for n, call in enumerate(given.calls)
         ]
         return {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
-            "model": body["model"],
+            "model": given.model,
             "choices": [
                 {
                     "index": 0,
-                    "finish_reason": "tool_calls" if calls else "stop" if refused else finish,
+                    "finish_reason": "tool_calls" if calls else "stop" if refused else given.finish,
                     "message": {
                         "role": "assistant",
-                        "content": None if refused or calls else text,
-                        "refusal": text if refused else None,
+                        "content": None if refused or calls else given.text,
+                        "refusal": given.text if refused else None,
                         **({"tool_calls": calls} if calls else {}),
                     },
                 }
@@ -107,21 +111,14 @@ class ResponsesProtocol(OpenAIProtocol):
 
     stop = "completed"
 
-    def answer(
-        self,
-        body: dict[str, Any],
-        text: str,
-        finish: str,
-        tokens: Tokens,
-        least: int | None = None,
-        summary: Summary | None = None,
-    ) -> dict[str, Any]:
-        """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
-        refused, cut = finish == "refusal", finish == "max_output_tokens"
+    def answer(self, given: Answered) -> dict[str, Any]:
+        """Return the body of an answer."""
+        tokens = given.tokens
+        refused, cut = given.finish == "refusal", given.finish == "max_output_tokens"
         part = (
-            {"type": "refusal", "refusal": text}
+            {"type": "refusal", "refusal": given.text}
             if refused
-            else {"type": "output_text", "text": text, "annotations": []}
+            else {"type": "output_text", "text": given.text, "annotations": []}
         )
         calls = [
             {
@@ -132,7 +129,7 @@ class ResponsesProtocol(OpenAIProtocol):
                 "arguments": json.dumps(call["arguments"]),
                 "status": "completed",
             }
-            for n, call in enumerate(_called(text))
+            for n, call in enumerate(given.calls)
         ]
         message = {
             "type": "message",
@@ -142,19 +139,19 @@ class ResponsesProtocol(OpenAIProtocol):
             "content": [part],
         }
         first: list[dict[str, Any]] = []
-        if summary is not None:  # one sum of tokens is told for both
-            sealed = b64encode(summary.text.encode()).decode()
+        if given.summary is not None:  # one sum of tokens is told for both
+            sealed = b64encode(given.summary.text.encode()).decode()
             first = [{"type": "compaction", "id": "cmp_1", "encrypted_content": sealed}]
-            tokens = Tokens(*map(sum, zip(tokens, summary.tokens, strict=True)))
+            tokens = Tokens(*map(sum, zip(tokens, given.summary.tokens, strict=True)))
         return {
             "id": "resp_1",
             "object": "response",
             "created_at": 1,
-            "model": body["model"],
+            "model": given.model,
             "status": "incomplete" if cut else "completed",
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
             "error": None,
-            "output": [*first, *(calls or ([message] if text else []))],
+            "output": [*first, *(calls or ([message] if given.text else []))],
             "parallel_tool_calls": False,
             "tool_choice": "auto",
             "tools": [],
@@ -179,34 +176,27 @@ class AnthropicProtocol:
         kind = fault.code or "invalid_request_error"
         return {"type": "error", "error": {"type": kind, "message": fault.message}, "request_id": "req_1"}
 
-    def answer(
-        self,
-        body: dict[str, Any],
-        text: str,
-        finish: str,
-        tokens: Tokens,
-        least: int | None = None,
-        summary: Summary | None = None,
-    ) -> dict[str, Any]:
-        """Return the body of an answer; the arguments are those of OpenAI's protocol above."""
+    def answer(self, given: Answered) -> dict[str, Any]:
+        """Return the body of an answer."""
+        tokens = given.tokens
         fresh = tokens.prompt - tokens.cached
-        written = fresh if least is not None and tokens.prompt >= least else 0
+        written = fresh if given.least is not None and tokens.prompt >= given.least else 0
         calls = [
             {"type": "tool_use", "id": f"toolu_{n}", "name": call["name"], "input": call["arguments"]}
-            for n, call in enumerate(_called(text))
+            for n, call in enumerate(given.calls)
         ]
         first: list[dict[str, Any]] = []
         passes: dict[str, Any] = {}
-        if summary is not None:
-            first = [{"type": "compaction", "content": summary.text, "encrypted_content": "sealed"}]
-            passes = {"iterations": [_spent("compaction", summary.tokens), _spent("message", tokens)]}
+        if given.summary is not None:
+            first = [{"type": "compaction", "content": given.summary.text, "encrypted_content": "sealed"}]
+            passes = {"iterations": [_spent("compaction", given.summary.tokens), _spent("message", tokens)]}
         return {
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
-            "model": body["model"],
-            "content": [*first, *(calls or ([{"type": "text", "text": text}] if text else []))],
-            "stop_reason": "tool_use" if calls else finish,
+            "model": given.model,
+            "content": [*first, *(calls or ([{"type": "text", "text": given.text}] if given.text else []))],
+            "stop_reason": "tool_use" if calls else given.finish,
             "stop_sequence": None,
             "usage": {
                 "input_tokens": fresh - written,

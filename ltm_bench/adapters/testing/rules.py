@@ -23,6 +23,8 @@ Rule = Callable[[Stage], Awaitable[str]]
 _UNDER_WAY = 0.1
 """Seconds after which a message to a server that hangs is interrupted."""
 
+_FORGOTTEN = "parrot"
+
 GREETING = "Hello! How are you today?"
 
 
@@ -300,27 +302,49 @@ async def users(stage: Stage) -> str:
 
 
 async def forgetting(stage: Stage) -> str:
-    """Require that forgotten memories are gone from the store, and that the others remain."""
+    """Require that forgotten memories are gone for all users and in a resumed run, and that the others remain."""
     async with stage.talk("home") as talk:
         if type(talk.agent).forget is Agent.forget:
             raise Absent("nothing can be deleted on request")
         await talk.tell(PARROT, BOAT)
         held = {fact: await talk.holds(fact) for fact in (PARROT, BOAT)}
-        try:
-            count = await talk.call("forget()", talk.agent.forget("parrot"))
-        except NotImplementedError:
-            raise Absent("nothing can be deleted on request") from None
-        if not isinstance(count, int) or isinstance(count, bool):
-            raise Broken(
-                f"forget() returned {type(count).__name__}, not the number of memories that it deleted"
-            )
-        if await talk.holds(PARROT):
-            raise Broken(f"{PARROT.word} is still in the store after forget('parrot')")
+        count = await _forgotten(talk, held)
         if held[PARROT] and not count:
             raise Broken("forget() deleted something, but returned 0")
-        if held[BOAT] and not await talk.holds(BOAT):
-            raise Broken(f"forget('parrot') also deleted {BOAT.word}, which has nothing to do with parrots")
+        log = list(talk.turns)
+    async with stage.talk("home") as talk:
+        try:
+            await talk.restore(log)
+        except CannotResume:
+            pass
+        else:
+            await _left(talk, held, f"in a run resumed after forget({_FORGOTTEN!r})")
+    async with stage.talk("users") as talk:
+        if talk.agent.keeps_users:
+            for name, fact in (("Ada", PARROT), ("Ben", BOAT)):
+                await talk.say(fact.told, name)
+            await _forgotten(talk, {fact: await talk.holds(fact) for fact in (PARROT, BOAT)})
     return f"deleted {count} on request, and kept the rest"
+
+
+async def _forgotten(talk: Talk, held: Mapping[Fact, bool | None]) -> int:
+    """Let an agent forget one of two facts, and return the number of memories that it says it deleted."""
+    try:
+        count = await talk.call("forget()", talk.agent.forget(_FORGOTTEN))
+    except NotImplementedError:
+        raise Absent("nothing can be deleted on request") from None
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise Broken(f"forget() returned {type(count).__name__}, not the number of memories that it deleted")
+    await _left(talk, held, f"after forget({_FORGOTTEN!r})")
+    return count
+
+
+async def _left(talk: Talk, held: Mapping[Fact, bool | None], when: str) -> None:
+    """Require the one fact to be gone, and the other one to be where it was."""
+    if await talk.holds(PARROT):
+        raise Broken(f"{when} {PARROT.word} is still in the store")
+    if held[BOAT] and not await talk.holds(BOAT):
+        raise Broken(f"{when} {BOAT.word} is gone too, which has nothing to do with parrots")
 
 
 async def forking(stage: Stage) -> str:

@@ -11,7 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ltm_bench.adapters.testing.faults import Fault, Request
-from ltm_bench.adapters.testing.protocols import PROTOCOLS, AnthropicProtocol, OpenAIProtocol, described
+from ltm_bench.adapters.testing.protocols import (
+    PROTOCOLS,
+    Answered,
+    AnthropicProtocol,
+    OpenAIProtocol,
+    described,
+)
 from ltm_bench.adapters.testing.provider import CONVERSATIONS, Answer, Provider, quote
 
 PIECES = 10
@@ -98,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
         caches = not isinstance(protocol, AnthropicProtocol) or request.caches
         tokens = server.measure(said, text, model=body["model"], caches=caches)
         least = server.least_cached(body["model"]) if caches else None
-        answer = server.edit(protocol.answer(body, text, finish, tokens, least, summary))
+        answer = server.edit(protocol.answer(Answered(body["model"], text, finish, tokens, least, summary)))
         server.keep(request, answer.get("output", ()))
         self._send(200, answer, seconds=fault.seconds if fault is not None and kind == "slow" else 0.0)
 
