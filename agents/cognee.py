@@ -521,8 +521,8 @@ class _Models:
 class _States:
     """Cognee's files, and how they were after the last turns.
 
-    The files of LanceDB and the texts are written once and never changed, and there are thousands of them, which it
-    deletes when it no longer needs them: a state has links to these, and copies of all others.
+    Most files of LanceDB are written once and never changed, and there are thousands of them, which it deletes when it
+    no longer needs them: a state has links to these, and copies of all others.
     """
 
     def __init__(self, live: Path, states: Path) -> None:
@@ -534,27 +534,32 @@ class _States:
         return self._place.exists() and self._place.read_text("utf-8") != str(self.live)
 
     def keep(self, count: int) -> None:
-        """Keep the files as they are after so many turns."""
+        """Keep the files as they are after so many turns, in place of the oldest state."""
         self._states.mkdir(exist_ok=True)
         write_whole(self._place, str(self.live))
-        part, state = self._states / "part", self._states / str(count)
-        for old in (part, state):
-            shutil.rmtree(old, ignore_errors=True)
-        _copy(self.live, part)
-        part.rename(state)
-        for each in self._states.iterdir():
-            if each.name.isdecimal() and not count - _STATES < int(each.name) <= count:
-                shutil.rmtree(each)
+        part, kept = self._states / "part", self._kept()
+        for number in kept[: max(0, len(kept) - _STATES + 1)]:
+            shutil.rmtree(part, ignore_errors=True)
+            (self._states / str(number)).rename(part)
+        _match(self.live, part)
+        shutil.rmtree(self._states / str(count), ignore_errors=True)
+        part.rename(self._states / str(count))
 
     def back_to(self, count: int) -> bool:
         """Restore the files as they were after so many turns; remove all of them if that state is not kept."""
-        state = self._states / str(count)
-        if not state.exists():
+        if count not in self._kept():
             self.clear()
             return False
+        # Later states have files of names that will be given again.
+        for later in ("part", *(number for number in self._kept() if number > count)):
+            shutil.rmtree(self._states / str(later), ignore_errors=True)
         shutil.rmtree(self.live)
-        _copy(state, self.live)
+        _match(self._states / str(count), self.live)
         return True
+
+    def _kept(self) -> list[int]:
+        names = [each.name for each in self._states.iterdir()] if self._states.exists() else []
+        return sorted(int(name) for name in names if name.isdecimal())
 
     def drop(self) -> None:
         """Forget all states."""
@@ -567,13 +572,30 @@ class _States:
         self.live.mkdir(parents=True)
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Copy a folder of Cognee's, with links to what is written once."""
-    shutil.copytree(source, target, copy_function=_link_or_copy)
+def _match(source: Path, target: Path) -> None:
+    """Give a folder the files of another, with links to what is written once; what it has of these stays."""
+    wanted, there = _names(source), _names(target)
+    for name in there - wanted:
+        (target / name).unlink()
+    for name in sorted(wanted):
+        if _is_written_once(name) and name in there:
+            continue
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        _link_or_copy(source / name, target / name)
 
 
-def _link_or_copy(source: str, target: str) -> None:
-    if ".lance.db" in source:
+def _is_written_once(name: str) -> bool:
+    return ".lance.db" in name and not name.endswith(".json")  # a table's latest version, as a hint
+
+
+def _names(folder: Path) -> set[str]:
+    start = len(str(folder)) + 1
+    found = ((place, files) for place, _, files in os.walk(folder))
+    return {os.path.join(place, name)[start:] for place, files in found for name in files}
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    if _is_written_once(str(source)):
         try:
             os.link(source, target)
         except OSError:  # not on every file system

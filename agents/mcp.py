@@ -30,22 +30,22 @@ from ltm_bench.adapters import (
     Folder,
     FolderJournal,
     Ledger,
+    McpRoles,
     McpServer,
     McpTools,
     SdkChatModel,
     at_least,
     core_agent,
     files_after,
-    filled,
     installed,
     is_about,
     items_in,
-    json_of,
     operating,
     sendable,
     stamp,
     user_folder,
 )
+from ltm_bench.adapters.mcp_roles import object_of
 
 _SYSTEM = (
     f"{SYSTEM} You see only the latest part of the conversation. What is older is gone, unless you stored it with your "
@@ -116,7 +116,7 @@ class Mcp(Agent):
             raise ConfigError(
                 "mcp: name both store and search, or neither: then the core uses the tools as it likes"
             )
-        own = _object("variables", variables)
+        own = object_of("variables", variables)
         named = dict(each.strip().partition("=")[::2] for each in headers.split(",") if each.strip())
         self._address = Address(
             command,
@@ -125,16 +125,12 @@ class Mcp(Agent):
             [each.strip() for each in passed_on.split(",") if each.strip()],
             named,
         )
-        self._arguments = {
-            name: _object(f"{name}_arguments", text) if text else None
-            for name, text in (
-                ("store", store_arguments),
-                ("search", search_arguments),
-                ("listing", listing_arguments),
-                ("forgetting", forgetting_arguments),
-            )
-        }
-        self._tools = {"store": store, "search": search, "listing": listing, "forgetting": forgetting}
+        self._roles = McpRoles(
+            store=(store, store_arguments),
+            search=(search, search_arguments),
+            listing=(listing, listing_arguments),
+            forgetting=(forgetting, forgetting_arguments),
+        )
         self._local = "{home}" in command or any("{home}" in str(value) for value in own.values())
         self._spare, self._rounds, self._limit, self._newest = window // 4, rounds, memories, recent
         self._timeout = timeout
@@ -193,24 +189,12 @@ class Mcp(Agent):
     async def _started(self, folder: Folder) -> McpServer:
         server = McpServer(self._address, folder.root, self._timeout)
         await server.start()
-        known = {tool.name for tool in server.tools}
-        for role, name in self._tools.items():
-            if name and name not in known:
-                await server.stop()
-                raise ConfigError(
-                    f"mcp: {role} = {name!r}: the server has no such tool ({', '.join(sorted(known))})"
-                )
+        try:
+            self._roles.check(server)
+        except ConfigError:
+            await server.stop()
+            raise
         return server
-
-    async def _use(self, server: McpServer, role: str, values: Mapping[str, Any]) -> tuple[str, Any]:
-        """Call the tool of a role; return its text and its data. Raises AgentError if it fails."""
-        name, template = self._tools[role], self._arguments[role]
-        if template is None:
-            template = _guessed(server, role, name)
-        (text, failed), data = await server.call(name, filled(template, values))
-        if failed:
-            raise server.rejected(name, text)
-        return text, data
 
     def _read(self, mind: _Mind) -> dict[str, bytes]:
         return mind.folder.read() if self._local else {}
@@ -289,7 +273,7 @@ class Mcp(Agent):
             "turn": message.turn,
             "user": message.user or "",
         }
-        await self._use(mind.server, "store", values)
+        await self._roles.use(mind.server, "store", values)
 
     async def reply(self, message: Message) -> Reply:
         """Answer from the memory, and store what is worth storing; on failure, nothing has been stored."""
@@ -340,7 +324,7 @@ class Mcp(Agent):
             "time": "" if message is None else message.at.isoformat(),
             "user": (message.user if message is not None else None) or "",
         }
-        text, data = await self._use(mind.server, "search", values)
+        text, data = await self._roles.use(mind.server, "search", values)
         return [Memory(said) for said, _ in items_in(data if data is not None else text)][:limit]
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
@@ -392,32 +376,32 @@ class Mcp(Agent):
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return what the named tool finds."""
-        if not self._tools["search"]:
+        if "search" not in self._roles:
             raise NotImplementedError("mcp: name a tool that searches (search)")
         return await self._search(await self._mind(None), query, limit)
 
     async def memories(self) -> AsyncIterator[Memory]:
         """Iterate over what the named tool lists, for every user."""
-        if not self._tools["listing"]:
+        if "listing" not in self._roles:
             raise NotImplementedError("mcp: name a tool that lists everything (listing)")
         for user, mind in list(self._minds.items()):
             for text, _ in await self._listed(user, mind):
                 yield Memory(text, user=user)
 
     async def _listed(self, user: str | None, mind: _Mind) -> list[tuple[str, Mapping[str, Any]]]:
-        text, data = await self._use(mind.server, "listing", {"user": user or ""})
+        text, data = await self._roles.use(mind.server, "listing", {"user": user or ""})
         return items_in(data if data is not None else text)
 
     async def forget(self, query: str) -> int:
         """Delete, one by one, the listed items about something."""
-        if not (self._tools["listing"] and self._tools["forgetting"]):
+        if not ("listing" in self._roles and "forgetting" in self._roles):
             raise NotImplementedError("mcp: name tools that list and delete (listing, forgetting)")
         gone = 0
         for user, mind in list(self._minds.items()):
             before = self._read(mind)
             for text, fields in await self._listed(user, mind):
                 if is_about(text, query):
-                    await self._use(mind.server, "forgetting", {**fields, "user": user or ""})
+                    await self._roles.use(mind.server, "forgetting", {**fields, "user": user or ""})
                     gone += 1
             if self._last is not None:
                 self._journal.note(self._last, user, before, self._read(mind))
@@ -445,24 +429,3 @@ class _Mind:
 
     def __init__(self, folder: Folder, chat: SdkChatModel | None, recent: deque[Turn]) -> None:
         self.folder, self.chat, self.recent = folder, chat, recent
-
-
-def _object(name: str, text: str) -> dict[str, Any]:
-    try:
-        found = json_of(text)
-    except ValueError as error:
-        raise ConfigError(f"mcp: {name}={text!r} is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ConfigError(f"mcp: {name}={text!r} is not a JSON object")
-    return found
-
-
-def _guessed(server: McpServer, role: str, name: str) -> dict[str, str]:
-    """Return arguments for a tool that needs only a single text."""
-    schema = next(tool.schema for tool in server.tools if tool.name == name)
-    needed = list(schema.get("required", ()))
-    if len(needed) != 1 or schema["properties"][needed[0]].get("type") != "string":
-        raise ConfigError(
-            f"mcp: {role} = {name!r}: say what it gets with {role}_arguments; it needs {', '.join(needed) or 'nothing'}"
-        )
-    return {needed[0]: "{text}" if role == "store" else "{query}"}

@@ -44,6 +44,8 @@ NAMED = {
 }
 REFERENCE = {"command": os.environ["LTM_BENCH_MCP_MEMORY"]} if "LTM_BENCH_MCP_MEMORY" in os.environ else {}
 """Where the reference server is; by default npx fetches it."""
+ELSEWHERE = {"python": os.environ["LTM_BENCH_COGNEE"]} if "LTM_BENCH_COGNEE" in os.environ else {}
+"""The Python that has Cognee; by default this one."""
 
 
 class Row(NamedTuple):
@@ -57,6 +59,7 @@ class Row(NamedTuple):
 ROWS = {
     "adk": Row("adk", CORE),
     "anthropic_memory": Row("anthropic_memory", {"model": "some-model"}, keep_files),
+    "cognee": Row("cognee", {**OWN, **ELSEWHERE}),
     "graphiti": Row("graphiti", OWN),
     "langmem": Row("langmem", OWN),
     "mcp": Row("mcp", NAMED),

@@ -54,7 +54,7 @@ By module:
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function or callable object as an agent.
 - `folder_journal`: a memory's files, and how every turn changed them.
-- `mcp_server`: an MCP server and its tools.
+- `mcp_server`: an MCP server and its tools; `mcp_roles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
 - `subjects`: `is_about`, whether a text is about something, by its words.
 - `files`, `settings`, `text`: small helpers. `need` imports an optional package.
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.http.shared import attempt, client, read
     from ltm_bench.adapters.http.traffic import Attempt, begin, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
+    from ltm_bench.adapters.mcp_roles import McpRoles
     from ltm_bench.adapters.mcp_server import Address, McpServer, McpTools
     from ltm_bench.adapters.operations import operating
     from ltm_bench.adapters.passages import Passage, split_turn
@@ -120,6 +121,7 @@ else:
             "ltm_bench.core.extras": "installed need",
             "ltm_bench.adapters.files": "user_folder write_whole",
             "ltm_bench.adapters.folder_journal": "Change Files Folder FolderJournal files_after",
+            "ltm_bench.adapters.mcp_roles": "McpRoles",
             "ltm_bench.adapters.mcp_server": "Address McpServer McpTools",
             "ltm_bench.adapters.templates": "filled items_in",
             "ltm_bench.adapters.http.shared": "attempt client read",
@@ -193,6 +195,7 @@ __all__ = [
     "Held",
     "Ledger",
     "LtmBenchError",
+    "McpRoles",
     "McpServer",
     "McpTools",
     "MemoryProduct",

@@ -46,7 +46,7 @@ def words_for(stage: Stage, folder: Path) -> list[str]:
 
 def finish(words: list[str], folder: Path) -> None:
     done = subprocess.run(
-        [*COMMAND, *words], cwd=folder, input=TYPED, capture_output=True, timeout=200, check=False
+        [*COMMAND, *words], cwd=folder, input=TYPED, capture_output=True, timeout=400, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
 
@@ -65,7 +65,7 @@ def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
             stderr=subprocess.DEVNULL,
         ) as process,
     ):
-        until = time.monotonic() + 200
+        until = time.monotonic() + 400
         while process.poll() is None and not due() and time.monotonic() < until:
             time.sleep(0.001)
         process.kill()

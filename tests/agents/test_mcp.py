@@ -185,7 +185,7 @@ def test_what_the_named_tools_find_is_put_before_the_core(open_in: Open, server:
         ({"core": "openai:m"}, "either command, which starts a server, or url"),
         ({"core": "openai:m", "command": "x", "url": "http://127.0.0.1/mcp"}, "either command"),
         ({"core": "openai:m", "command": "x", "store": "a"}, "both store and search"),
-        ({"core": "openai:m", "command": "x", "variables": "[1]"}, "no JSON object"),
+        ({"core": "openai:m", "command": "x", "variables": "[1]"}, "not a JSON object"),
         ({"core": "openai:m", "command": "x", "rounds": 0}, "rounds = 0"),
     ],
 )
