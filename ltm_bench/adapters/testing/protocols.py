@@ -46,8 +46,8 @@ class Answered(NamedTuple):
     """Minimum tokens to cache this request; None if it is not cached."""
     summary: Summary | None = None
     """The replacement for the conversation, made before answering."""
-    place: int = 0
-    """How many messages came before; tells its calls from those of other answers, by which clients look up results."""
+    prompt: str = ""
+    """A digest of the request; tells its calls from those of other answers, by which clients look up results."""
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ class OpenAIProtocol:
         refused = given.finish == "refusal"
         calls = [
             {
-                "id": f"call_{given.place}_{n}",
+                "id": f"call_{given.prompt}_{n}",
                 "type": "function",
                 "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
             }
@@ -125,8 +125,8 @@ class ResponsesProtocol(OpenAIProtocol):
         calls = [
             {
                 "type": "function_call",
-                "id": f"fc_{given.place}_{n}",
-                "call_id": f"call_{given.place}_{n}",
+                "id": f"fc_{given.prompt}_{n}",
+                "call_id": f"call_{given.prompt}_{n}",
                 "name": call["name"],
                 "arguments": json.dumps(call["arguments"]),
                 "status": "completed",
@@ -186,7 +186,7 @@ class AnthropicProtocol:
         calls = [
             {
                 "type": "tool_use",
-                "id": f"toolu_{given.place}_{n}",
+                "id": f"toolu_{given.prompt}_{n}",
                 "name": call["name"],
                 "input": call["arguments"],
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import sys
 import threading
@@ -105,8 +106,10 @@ class Handler(BaseHTTPRequestHandler):
         caches = not isinstance(protocol, AnthropicProtocol) or request.caches
         tokens = server.measure(said, text, model=body["model"], caches=caches)
         least = server.least_cached(body["model"]) if caches else None
-        place = len(body.get("messages") or body.get("input") or ())
-        given = Answered(body["model"], text, finish, tokens, least, summary, place)
+        prompt = hashlib.sha256(json.dumps(body.get("messages") or body.get("input")).encode()).hexdigest()[
+            :16
+        ]
+        given = Answered(body["model"], text, finish, tokens, least, summary, prompt)
         answer = server.edit(protocol.answer(given))
         server.keep(request, answer.get("output", ()))
         if body.get("stream"):
