@@ -82,7 +82,8 @@ class Cognee:
         engine = Engine()
         import_module(f"{embeddings}.get_embedding_engine")
         # Not import_module's value: the package has a function of the module's name.
-        sys.modules[f"{embeddings}.get_embedding_engine"].create_embedding_engine = lambda *_, **__: engine  # type: ignore[attr-defined]
+        module: Any = sys.modules[f"{embeddings}.get_embedding_engine"]
+        module.create_embedding_engine = lambda *_, **__: engine
 
     async def _within(self, space: str) -> Any:
         """Return the context in which Cognee's databases are those of a space."""
