@@ -41,7 +41,7 @@ REFERENCES = ("goldfish", "perfect")
 """The baseline and the oracle, whose scores accompany every run's."""
 
 ON_DEMAND = ("reciter", "parrot")
-"""Optional further references; each needs a conversation of its own, which makes no calls."""
+"""Optional further references; each needs its own conversation, which makes no calls."""
 
 CACHE = "answers.sqlite"
 """The file in the reports folder that keeps providers' answers, if they are kept."""

@@ -53,7 +53,9 @@ def retold(run: Path, manifest: Manifest) -> Retold:
         return Retold(0, ())
     log = _logged(run, manifest)
     known = {example.id for example in examples}
-    differing = [f"{stray}: the log has it, the manifest has not" for stray in log.said if stray not in known]
+    differing = [
+        f"{stray}: it is in the log but not in the manifest" for stray in log.said if stray not in known
+    ]
     told = 0
     for example in examples:
         if _reads_files(example):
@@ -107,14 +109,14 @@ def _problem(example: Example, said: Sequence[_Said], *, ended: bool) -> str | N
         try:
             line = script.send(cast(Reply, reply))  # a fresh generator takes None
         except StopIteration:
-            return f"{where}: its script never sends what the log has there"
+            return f"{where}: its script never sends the logged message"
         except Exception as error:  # a script can raise anything on untrusted replies
             return f"{where}: its script fails with the logged replies: {error}"
         text = line.text if isinstance(line.text, str) else line.text(sent.at)
         if text != sent.message:
             return f"{where}: the log has {sent.message!r:.80}, seed {example.seed} gives {text!r:.80}"
         if _expects_otherwise(line, sent):
-            return f"{where}: the log expects another answer than seed {example.seed} gives"
+            return f"{where}: the log expects a different answer from the one that seed {example.seed} gives"
         if heard is None:
             return None
         reply = heard
@@ -125,7 +127,7 @@ def _problem(example: Example, said: Sequence[_Said], *, ended: bool) -> str | N
             return None
         except Exception as error:  # as above
             return f"{example.id}: its script fails with the logged replies: {error}"
-        return f"{example.id}: its script says more than the log has"
+        return f"{example.id}: its script sends more than is in the log"
     return None
 
 

@@ -29,11 +29,13 @@ class Row(NamedTuple):
     position: int | None
     """Tokens of the conversation before it."""
     beside: int
-    """Tokens of forked questions and replies before it: were they in-line, its position would be so much higher."""
+    """Tokens of forked questions and replies before it: if they were in-line, its position would be higher by this
+    many.
+    """
     at: str | None
     """Benchmark time, ISO 8601."""
     needles: list[int]
-    """Their depths in tokens."""
+    """The needles' depths in tokens."""
     distance: int | None
     """Tokens between the last needle before it and the question."""
     bin_low: int | None
@@ -54,7 +56,7 @@ class Row(NamedTuple):
     """Each judge's outcome, as `name=outcome`."""
     chance: float
     stored: int | None
-    """Needles that retrieval found word by word; None if nobody asked."""
+    """Needles that retrieval found by their own words; None if it was not queried."""
     retrieved: int | None
     """Needles that retrieval found for the question."""
     lost: str | None
@@ -77,7 +79,7 @@ class Row(NamedTuple):
     """Messages that told the example's needles; None if there were none."""
     ingested_tokens: int | None
     ingested_seconds: float | None
-    """Seconds of telling them, including waits for indexers."""
+    """Seconds that telling them took, including waits for indexers."""
     ingested_dollars: float | None
     set_question: str | None
     """The id of a public set's question, as in prediction files."""

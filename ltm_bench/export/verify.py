@@ -29,7 +29,7 @@ _SHOWN = 3
 """Maximum differences in an error."""
 
 _ENDS = 1000
-"""Characters compared of a long question: results leave out its middle."""
+"""Maximum characters compared of a long question: results leave out its middle."""
 
 
 class Verified(NamedTuple):
@@ -40,7 +40,7 @@ class Verified(NamedTuple):
     texts: int
     """Messages and replies whose tokens were recounted."""
     retold: int
-    """Examples whose scripts say again what the log says; 0 if their scenarios have changed since."""
+    """Examples whose scripts reproduce the log; 0 if their scenarios have changed since."""
     changed_scorers: Mapping[str, str]
     """Scorers with a different version today, e.g. `NamesOnly@1` to `NamesOnly@2`."""
 
@@ -144,7 +144,7 @@ def _against_records(results: Results, run: Path) -> Iterator[str]:
         judgement = judged.get((place.example, place.turn))
         opinions = judgement.opinions if judgement and judgement.reply == said else ()
         if question.matched is not Outcome.UNDECIDED and not any(each.scores for each in opinions):
-            opinions = ()  # from when the matcher was undecided; published scorers ask about every reply
+            opinions = ()  # left from when the matcher was undecided; published scorers ask about every reply
         if question.opinions != opinions:
             yield f"{place}: the opinions in judgements.jsonl are not those of results.json"
         elif opinions and override is None:
@@ -153,7 +153,7 @@ def _against_records(results: Results, run: Path) -> Iterator[str]:
 
 
 def _against_vague_trials(results: Results, run: Path) -> Iterator[str]:
-    """Compare what judges gave for vague wrong replies with the file that records it."""
+    """Compare judges' scores for vague wrong replies with the file that records them."""
     said = {note.key: note for note in judges(results.examples, vague_trials(run))}
     for note in results.judges:
         found = said.get(note.key)

@@ -52,7 +52,7 @@ LEADS = (
     "The post has come.",
     "I am waiting for the plumber.",
 )
-"""What it begins with: a turn of phrase after which a sentence goes on, or a sentence of its own."""
+"""Its beginning: a phrase that a sentence continues, or a complete sentence."""
 
 SUBJECTS = (
     "here are some quiz cards.",
@@ -92,7 +92,7 @@ SUBJECTS = (
     "the almanac goes on.",
     "general knowledge never hurts.",
 )
-"""What it is about, as the rest of a sentence."""
+"""Its subject, as the rest of a sentence."""
 
 REQUESTS = (
     "Please send the answers back as a JSON list.",
@@ -106,7 +106,7 @@ REQUESTS = (
     "Would you give back the answers as a JSON list?",
     "A JSON list of the answers will do.",
 )
-"""What the agent is asked to do with it."""
+"""The request to the agent."""
 
 
 def opening(dice: Dice) -> str:

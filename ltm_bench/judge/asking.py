@@ -25,7 +25,7 @@ from ltm_bench.score.judgements import Judgement, Opinion, append, reply_hash
 from ltm_bench.score.results import FIGURES, Question, Results
 
 CONCURRENT = 8
-"""Cases in progress at the same time."""
+"""Maximum concurrent cases."""
 
 
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
@@ -71,7 +71,7 @@ async def ask_all(
         memory: Opinions so far; cases in it are not asked again, and new opinions are stored there at once.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         on_done: Called after each opinion.
-        time: The repetition: a second time is a separate question.
+        time: The number of the repetition: a repeated question counts as separate.
     """
     places = asyncio.Semaphore(CONCURRENT)
 

@@ -1,4 +1,4 @@
-"""Has a judge read replies with confident verdicts, without showing it those, and records what it says."""
+"""Has a judge read replies with confident verdicts, without showing the verdicts, and records its opinions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Dr
     verdicts = confident(score_run(run, manifest).examples)
     if not verdicts:
         raise ConfigError(
-            f"{run.name}: no reply has a verdict that a matcher was sure of; there is nothing to audit"
+            f"{run.name}: no reply has a confident verdict of a matcher; there is nothing to audit"
         )
     told = read_told(run, manifest)
     return [Drawn(each, told.case(each.example, each.question)) for each in draw(verdicts, sample, seed)]
@@ -59,7 +59,7 @@ def commission_judge(judge: Judge, sample: int, seed: int, memory: Memory) -> Co
     if measured is None or measured.informative < WORTH:
         raise ConfigError(
             f"--judge {judge.name}: sensitivity {calibration.sensitivity:.3f} and specificity "
-            f"{calibration.specificity:.3f} are too low to audit anything: they have to add up to {1 + WORTH}; "
+            f"{calibration.specificity:.3f} are too low for an audit: they must add up to {1 + WORTH} or more; "
             f"name another judge, or see {check}"
         )
     return Commission(auditor=judge.name, key=judge.key, sample=sample, seed=seed, measured=measured)
@@ -84,7 +84,7 @@ def commissioned(run: Path, by: Commission) -> None:
 async def have_read(
     run: Path, by: Commission, drawn: Sequence[Drawn], judge: Judge, memory: Memory, budget: Budget
 ) -> int:
-    """Have a judge read what it has not read yet, and record what it says.
+    """Have a judge read what it has not read yet, and record its opinions.
 
     Args:
         run: The run folder.

@@ -66,7 +66,7 @@ def _locomo(folder: Path) -> Iterator[Banked]:
     wrong_keys = {
         entry["question_id"]
         for entry in json.loads(_read(folder / "errors.json"))
-        if entry["error_type"] != "WRONG_CITATION"  # which leaves the key as it is
+        if entry["error_type"] != "WRONG_CITATION"  # this leaves the key unchanged
     }
     for line in _read(folder / "predictions-vague-wrong.jsonl").splitlines():
         entry = json.loads(line)

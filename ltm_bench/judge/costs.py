@@ -15,7 +15,7 @@ from ltm_bench.judge.rubric import Case, prompt
 from ltm_bench.judge.saying import AT
 
 ANSWER = 60
-"""Tokens of a usual answer: a sentence and a word, as JSON."""
+"""Tokens of a typical answer: a sentence and a word, as JSON."""
 
 
 class Quote(NamedTuple):

@@ -1,4 +1,4 @@
-"""Asks a judge the questions of published scorers, and keeps its answers, so that no question is paid for twice."""
+"""Asks a judge the prompts of published scorers, and keeps its answers, so that none is paid for twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges a run's replies as the published scorers of public sets do, with their questions to a judge.
+"""Judges a run's replies as the published scorers of public sets do, with their prompts to a judge.
 
 Deliberately vague, wrong replies are judged in the same way: the share that a judge passes shows how far to trust the
 rest.
@@ -87,7 +87,7 @@ async def inquire(
         memory: Their answers so far; known ones are not asked again, and new ones are stored at once.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         concurrent: Maximum concurrent replies.
-        notify: Called with what will be asked, before anything is.
+        notify: Called with a line about what will be asked, before anything is asked.
     """
     vague = [
         each._replace(reply=vague_reply(each.question, place)) for place, each in enumerate(sampled(asked))

@@ -33,7 +33,7 @@ MOST_FLIPS = 0.05
 
 
 class Tally(BaseModel):
-    """How a judge did on one kind of cases."""
+    """A judge's results on one kind of case."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,7 +51,7 @@ class Tally(BaseModel):
 
 
 class Calibration(BaseModel):
-    """How a judge did on replies whose verdict is known."""
+    """A judge's results on replies whose verdict is known."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -110,17 +110,17 @@ class Calibration(BaseModel):
     def shortfalls(self) -> list[str]:
         """Why it did not pass: each figure, and the one needed."""
         found = [
-            f"{name} {value:.3f}, {THRESHOLD} is needed"
+            f"{name} {value:.3f}, needs {THRESHOLD}"
             for name, value in (("sensitivity", self.sensitivity), ("specificity", self.specificity))
             if value < THRESHOLD
         ]
         found += [
-            f"“{kind}” {tally.rate:.3f}, {LEAST} is needed"
+            f"“{kind}” {tally.rate:.3f}, needs {LEAST}"
             for kind, tally in self.kinds.items()
             if tally.rate < LEAST and tally.n >= FEW
         ]
         if self.flipped > MOST_FLIPS * self.repeated:
-            found.append(f"flip rate {self.flipped / self.repeated:.3f}, at most {MOST_FLIPS} is allowed")
+            found.append(f"flip rate {self.flipped / self.repeated:.3f}, may be at most {MOST_FLIPS}")
         return found
 
     @property

@@ -35,8 +35,8 @@ class Told:
 def read_told(run: Path, manifest: Manifest) -> Told:
     """Read the turns of a run's examples from its log. Raises LogError.
 
-    The agent's replies are kept only for questions and chats: its replies to needles are politeness. Of messages with
-    buried needles, only the needles are kept.
+    The agent's replies are kept only for questions and chats: its replies to needles are mere politeness. Of messages
+    with buried needles, only the needles are kept.
     """
     turns: dict[str, dict[int, Earlier]] = {}
     for path in conversations(run, manifest):

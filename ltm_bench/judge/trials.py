@@ -58,7 +58,7 @@ ABSTENTIONS = (
     "Could you remind me? We have talked about so much that this one is gone.",
 )
 _TEXTUAL = (NamesOnly, Retells, Says, ListsAll)
-"""Matchers for which question, needles and a right reply are all that a judge needs."""
+"""Matchers for which a judge needs only the question, the needles and a right reply."""
 
 _SEED = 4711
 """A seed that no run uses."""

@@ -13,12 +13,12 @@ _LONGEST = 60
 
 _OF_ENTRY = {
     "hash": "the file of the scenario {name} has changed",
-    "version": "the scenario {name} has another version",
-    "scenario": "{name} plays another scenario",
+    "version": "the scenario {name} has a different version",
+    "scenario": "{name} plays a different scenario",
 }
 
 _WORDS = {
-    "format": "the form of the log",
+    "format": "the format of the log",
     "agent.name": "the agent",
     "agent.adapter": "the adapter",
     "agent.free": "whether the agent is free",

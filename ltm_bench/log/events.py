@@ -1,7 +1,7 @@
 """The events of a log: frozen values with one JSON form each, told apart by `event`.
 
 `sent` is written before the agent is called and `replied` after, so a log says what a killed run was doing. `forked`
-stands where a question was asked beside the conversation; all `answered` come at the end, in order of id. `jumped`,
+marks where a question was asked beside the conversation; all `answered` come at the end, in order of id. `jumped`,
 `ended` and `finished` record the scheduler's decisions; `published` is the score that an imported result came with.
 """
 
@@ -41,7 +41,7 @@ def is_usage(usage: object) -> bool:
 
 def _check_usage(usage: Usage) -> Usage:
     if not is_usage(usage):
-        raise ValueError("its figures are whole numbers from 0")
+        raise ValueError("its figures must be whole numbers of at least 0")
     return usage
 
 

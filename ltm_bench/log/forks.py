@@ -153,7 +153,7 @@ def _lines(path: Path) -> Iterator[tuple[_Asked | None, Answered | None]]:
                     continue
                 event = decode(line)
                 if not isinstance(event, Answered):
-                    raise NotAnEvent(f"{event.event}: it belongs into the log")
+                    raise NotAnEvent(f"{event.event}: it belongs in the log")
                 yield None, event
             except (ValidationError, NotAnEvent) as error:
                 if not line.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""JSON Lines in append-only files: writes lines, and mends a torn last one."""
+"""JSON Lines in append-only files: writes lines, and repairs a torn last one."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def read_manifest(run: Path) -> Manifest:
         raise LogError(f"{path}: {error}") from error
     first = _manifest_of(line)
     if first is None:
-        raise LogError(f"{path}:1: the first line is no manifest; this is not a run of ltm-bench")
+        raise LogError(f"{path}:1: the first line is not a manifest; this is not a run of ltm-bench")
     if first.get("format") != FORMAT:
         raise LogError(f"{path}: log format {first.get('format')!r}; this version reads format {FORMAT}")
     try:

@@ -73,12 +73,12 @@ def start_run(run: Path, manifest: Manifest) -> None:
         found = differences(read_manifest(run).identity(), manifest.identity())
         if found:
             raise ManifestDiffers(
-                f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); "
-                "start beside it with --fresh, or under another --name"
+                f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); start a new "
+                "run beside it with --fresh, or under another --name"
             )
         return
     if path.is_symlink() and not path.exists():
-        raise LogError(f"{path} is a link that leads nowhere; remove it")
+        raise LogError(f"{path} is a broken link; remove it")
     write_whole(path, manifest.line())
 
 

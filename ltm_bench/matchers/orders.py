@@ -127,7 +127,7 @@ _SAID = (Force.FLAT, Force.HEDGED)
 
 @dataclass(frozen=True, slots=True)
 class Orders(Matcher):
-    """Right if the reply is a guest's and orders something available; reciting the menu is no order."""
+    """Right if the reply is a guest's and orders something available; reciting the menu is not an order."""
 
     version: ClassVar[int] = 2
 

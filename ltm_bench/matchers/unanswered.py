@@ -5,7 +5,7 @@ from ltm_bench.matchers.reading import abstains, is_foreign
 
 
 def unanswered(reply: str, outcome: Outcome, reason: str) -> Verdict:
-    """Return the verdict on such a reply: it abstains, it is in a language that is not read, or else this outcome."""
+    """Return the verdict on such a reply: abstained, undecided if its language is not read, or else `outcome`."""
     if abstains(reply):
         return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
     if is_foreign(reply):

@@ -44,7 +44,7 @@ class Answer:
     seconds: float
     traffic: Traffic
     recalled: Sequence[Memory] | None
-    """What retrieval gave for a question, before it was asked; None if nobody can tell."""
+    """What retrieval gave for a question, before it was asked; None if unknown."""
     charged: Decimal = NOTHING
     """The charge for a reply that does not report its usage."""
     operations: Sequence[Done] = ()
@@ -160,7 +160,7 @@ class Calls:
         Args:
             turn: The number of the next turn; all before it are in the log.
             turns: The number of those turns; turns and forks are numbered together.
-            going_on: The session of the next turn; what the log has of it is told once it is over.
+            going_on: The session of the next turn; its logged turns are told once it is over.
         """
         self._turn = turn
         if self.live:
@@ -180,7 +180,7 @@ class Calls:
                 await self._guard(self.agent.restore(logged), self._turn)
 
     def _but_for(self, going_on: SessionKey, turns: Iterator[Turn]) -> Iterator[Turn]:
-        """Yield turns, but for those of this session at their end."""
+        """Yield turns, except for those of this session at their end."""
         for turn in turns:
             if session_of(turn) == going_on:
                 self._session.append(turn)
@@ -202,9 +202,7 @@ class Calls:
             question: Whether the reply will be scored; if so, waits for the agent's indexers first.
             doubtful: Whether the log already holds the message, so that the agent may get it twice.
         """
-        doubt, lost = self._looked_up(
-            message, doubtful=doubtful
-        )  # before this process adds a note of its own
+        doubt, lost = self._looked_up(message, doubtful=doubtful)  # before this process adds its own note
         await self.catch_up(message.turn, turns)
         await self._tell_session()
         if not question:
@@ -239,7 +237,7 @@ class Calls:
             frozen.set()
 
     async def delete(self, queries: Sequence[str], message: Message) -> None:
-        """Have the agent delete what it was asked to, if that takes a separate call.
+        """Have the agent delete what it was asked to delete, if that takes a separate call.
 
         An agent that decides what to remember while it replies has been asked in words, and needs no call.
         """
@@ -298,7 +296,7 @@ class Calls:
                                 yield _Granted(payment, heard)
                         finally:
                             self._under_way.remove(done)
-                            paying.callback(done.set_result, None)  # once the money is back
+                            paying.callback(done.set_result, None)  # once the money is released
                         return
             await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
 
@@ -329,9 +327,7 @@ class Calls:
         payment.settle(reply.usage)
         reply = replace(reply, text=without_values(reply.text))
         done = [*asked.frozen, *noted]
-        if all(
-            each.name != "answer" for each in noted
-        ):  # time that it does not attribute counts as answering
+        if all(each.name != "answer" for each in noted):  # unattributed time counts as answering
             rest = seconds - sum(each.seconds for each in noted)
             done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
         return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)

@@ -112,7 +112,7 @@ class Conversation:
         self._heard: dict[str, list[Turn]] = {}
 
     async def run(self) -> None:
-        """Talk until every example has ended. Raises RunIncomplete or BudgetReached when it cannot go on."""
+        """Talk until every example has ended. Raises RunIncomplete or BudgetReached if it cannot continue."""
         calls, recorder = self._calls, self._recorder
         try:
             # Most agents are restored by observing every turn, which happens during the replay, so the log is read
@@ -246,7 +246,7 @@ class Conversation:
         self._end(self._scheduler.take(tokens))
 
     async def _look(self, example: Example, line: Line, turn: int) -> None:
-        """After an example's last question, read what the agent's store holds of its facts."""
+        """After an example's last question, look for its facts in the agent's store."""
         if self._looking.hear(example.id, line) and self._calls.live:
             await self._looking.look(self._calls.agent, example.id, turn)
 
@@ -287,7 +287,7 @@ class Conversation:
     def _pass_over(self) -> Turn | None:
         """Take a filler turn from the log without composing it; None if it must be composed.
 
-        It must stand where the scheduler wants filler, have its reply, and begin as the dice say. The log's last one is
+        It must be where the scheduler wants filler, have its reply, and begin as the dice say. The log's last one is
         composed: it is the same only if all earlier ones had the right length.
         """
         sent, last = self._recorder.logged, self._recorder.last_filler
@@ -461,7 +461,7 @@ def json_form(data: Mapping[str, object]) -> dict[str, object]:
 def _through_json(value: object) -> object:
     if isinstance(value, dict):
         if strange := [key for key in value if not isinstance(key, str)]:
-            raise TypeError(f"a matcher's field has a key {strange[0]!r:.60}; in JSON a key is a text")
+            raise TypeError(f"a matcher's field has a key {strange[0]!r:.60}; in JSON a key must be a string")
         return {key: _through_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_through_json(item) for item in value]

@@ -105,7 +105,7 @@ async def _recall(agent: Agent, query: str) -> str:
     try:
         found = await agent.recall(query, 10)
     except NotImplementedError:
-        return "missing, so nobody can tell where an answer was lost"
+        return "missing, so there is no telling where an answer was lost"
     _check(found)
     first = f", the first {found[0].text!r:.80}" if found else ""
     return f"{_count(len(found))} for {query!r:.60}{first}"

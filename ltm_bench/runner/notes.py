@@ -1,4 +1,4 @@
-"""What the side file `timings.jsonl` is told of every call: when it began, what it took, what it may have cost."""
+"""Notes on every call in the side file `timings.jsonl`: when it began, how long it took, what it may have cost."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Tracing:
     def __init__(self, agent: Agent, log: Path, clock: Callable[[], float]) -> None:
         self._agent = agent
         self._journal = Journal(retrieval_trace_of(log), clock)
-        # Needles that their own words have found since anything but a question was said: the many questions about one
+        # Needles found by their own words since anything but a question was said, so that many questions about one
         # history need not look for each of them again.
         self._stored: set[int] = set()
 
@@ -39,7 +39,7 @@ class Tracing:
         self._journal.__exit__(*raised)
 
     def begin_again(self) -> None:
-        """Note that the agent hears something, so that its store may hold other needles from now on."""
+        """Note that the agent hears something, so that its store may hold more needles from now on."""
         self._stored.clear()
 
     async def recalled(self, message: Message) -> Sequence[Memory] | None:

@@ -47,7 +47,7 @@ def test_the_check_says_what_is_missing_without_a_hook(
     out = command("check", "agents/plain.py").out
     assert "reserve: missing, so --max-cost cannot hold" in out
     assert "usage: missing, so costs show as unknown" in out
-    assert "recall: missing, so nobody can tell where an answer was lost" in out
+    assert "recall: missing, so there is no telling where an answer was lost" in out
     assert "fork: missing, so --questions forked and --quick are refused" in out
 
 

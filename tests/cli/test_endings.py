@@ -75,7 +75,10 @@ def test_another_run_of_the_same_name_is_not_touched(command: "Command") -> None
     before = Path("reports/r/events.jsonl").read_bytes()
     done = command("run", *TINY, "--agent", "goldfish", "--seed", "1")
     assert done.exit_code == 1
-    assert "reports/r holds another run (seed: 0 there, 1 now); start beside it with --fresh" in done.err
+    assert (
+        "reports/r holds another run (seed: 0 there, 1 now); start a new run beside it with --fresh"
+        in done.err
+    )
     assert Path("reports/r/events.jsonl").read_bytes() == before
 
 

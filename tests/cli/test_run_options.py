@@ -139,7 +139,7 @@ def test_the_log_names_every_request(server: Provider, key: str, place: Path) ->
 def test_a_level_that_there_is_not_is_refused(command: "Command") -> None:
     done = command("run", *SMALL, "--log-level", "loud")
     assert done.exit_code == 1
-    assert "--log-level loud: it is debug, info, warning or error" in done.err
+    assert "--log-level loud: must be debug, info, warning or error" in done.err
 
 
 def test_the_version_is_printed(command: "Command") -> None:

@@ -57,7 +57,8 @@ def test_a_name_that_is_taken_is_refused_in_words(command: "Command") -> None:
     again = command(*RUN, "--name", "r", "--examples", "20")
     assert again.exit_code == 1
     assert (
-        "reports/r holds another run (examples: 3 there, 20 now); start beside it with --fresh" in again.err
+        "reports/r holds another run (examples: 3 there, 20 now); start a new run beside it with --fresh"
+        in again.err
     )
     assert "{" not in again.err
 

@@ -161,7 +161,7 @@ def cut_short(folder: Path) -> None:
         (verdicts_in_every_file, "of the same reply: the verdict was changed"),
         (one_reply, "the event log is not the one that was scored"),
         (easier_questions, "the log has 'What is the colour of the sky?', seed 0 gives"),
-        (other_answers, "the log expects another answer than seed 0 gives"),
+        (other_answers, "the log expects a different answer from the one that seed 0 gives"),
         (cut_short, "incomplete ("),
     ],
 )
@@ -463,7 +463,7 @@ def test_the_command_says_what_came_of_it(
     )
     for words, complaint in (
         (["nowhere"], "nowhere: there is no such folder"),
-        (["site"], "site: there is no bundle in it"),
+        (["site"], "site: it has no bundle"),
     ):
         refused = command("leaderboard", "build", *words)
         assert refused.exit_code == 1

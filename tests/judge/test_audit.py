@@ -126,10 +126,10 @@ def test_a_calibrated_judge_reads_a_sample_without_seeing_the_verdicts(
     assert list(found["scenarios"]) == ["town"]
     assert "Scorer error 0.0 % (0.0–" in done.out
     assert "audited by fair: 12 of 12 confident verdicts read, 0 contradicted" in done.out
-    assert "12 verdicts without a fault still allow an error of" in done.out
+    assert "12 verdicts without an error still allow an error of" in done.out
     page = (place / "reports/r/report.html").read_text("utf-8")
     assert "Scorer error 0.0 %" in page
-    assert "12 verdicts without a fault still allow" in page
+    assert "12 verdicts without an error still allow" in page
     assert "Scorer error 0.0 %" in command("rescore", "r").out
     for message in asked(place):
         case = json.loads(message[message.index("\n{") + 1 :])
@@ -200,7 +200,7 @@ def test_a_judge_of_unknown_or_worthless_word_is_refused_before_it_is_asked(
     assert command("judge", "check", "--judge", "strict", "--cases", str(CASES)).exit_code == 2
     worthless = command("audit", "r", "--judge", "strict")
     assert worthless.exit_code == 1
-    assert "sensitivity 1.000 and specificity 0.000 are too low to audit anything" in worthless.err
+    assert "sensitivity 1.000 and specificity 0.000 are too low for an audit" in worthless.err
     assert not asked(place)
     assert not (place / "reports/r/audit.jsonl").exists()
 

@@ -95,8 +95,8 @@ def test_damage_in_the_middle_is_named_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "the first line is no manifest"),
-        (encode(EVENTS[0]), "the first line is no manifest"),
+        (b"", "the first line is not a manifest"),
+        (encode(EVENTS[0]), "the first line is not a manifest"),
         (to_line({"event": "manifest", "format": 99}), "log format 99; this version reads format 1"),
         (to_line({"event": "manifest", "format": 1, "seed": "x"}), "the manifest's version"),
     ],

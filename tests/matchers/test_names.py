@@ -157,4 +157,5 @@ def test_what_must_not_be_spoken_of_is_not_even_denied() -> None:
     expect = names_only("red", among=PALETTE, without=("blue",))
     assert expect.verdict("It is red.", []).outcome is CORRECT
     assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
-    assert expect.verdict("Blue.", []).outcome is WRONG
+    spoken_of = expect.verdict("Blue.", [])
+    assert (spoken_of.outcome, spoken_of.score) == (WRONG, 0.0)

@@ -333,7 +333,7 @@ def test_a_run_without_examples_and_an_isolated_one_are_pages_too(made: "Made", 
     assert "No examples." in read(page_of(made, made.results([]))).words
     page = read(page_of(made, made.results(made.many(each=1)), isolated=True))
     assert "transcript.html#colours-0-turn-0" in page.links
-    assert "a conversation of its own" in page.words
+    assert "its own conversation" in page.words
 
 
 def test_a_question_of_many_parts_shows_which_of_them_were_right(made: "Made", read: Read) -> None:

@@ -60,7 +60,7 @@ def test_resources_are_read_from_a_flag(text: str, options: dict[str, float]) ->
         ("num_gpus=-1", "num_gpus: input should be greater than or equal to 0"),
         ("num_gpus=1.5", "above 1, Ray accepts only whole numbers"),
         ("num_cpus=nan", "num_cpus: input should be"),
-        ("custom=3", "those with names of their own go into the file"),
+        ("custom=3", "custom ones go into the file"),
     ],
 )
 def test_resources_that_cannot_be_read_are_named(text: str, complaint: str) -> None:

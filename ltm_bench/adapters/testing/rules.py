@@ -250,7 +250,7 @@ async def _failure(talk: Talk, what: str) -> AgentError:
         raise
     except Exception as error:  # an adapter can raise anything
         raise Broken(f"{what} raises {type(error).__name__}, not AgentError: {error}") from error
-    raise Broken(f"{what} is no error: it replies {reply.text!r:.60}")
+    raise Broken(f"{what} is not an error: it replies {reply.text!r:.60}")
 
 
 async def retrieval(stage: Stage) -> str:

@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """What it is, if it measures the benchmark rather than itself; else empty."""
+        """Its role, if it measures the benchmark rather than itself; else empty."""
         return REFERENCES.get(self.entries[0].manifest.agent.adapter, "")
 
     @property
@@ -102,7 +102,7 @@ class SpanTable(NamedTuple):
 
     @property
     def finding(self) -> str:
-        """What the table shows of agents other than `REFERENCES`, in a sentence."""
+        """The finding about agents other than `REFERENCES`, in a sentence."""
         real = [row.cell.entrant for row in self.rows if not row.reference]
         real = real or [row.cell.entrant for row in self.rows]
         beats = better(self.pairs)
@@ -132,7 +132,7 @@ class Board(NamedTuple):
     suite: str
     mode: str
     version: int
-    """The `bench_version`: of everything that a score depends on."""
+    """The `bench_version`, which covers everything that a score depends on."""
     apart: str
     """Other differences from a board of the same suite, mode and version; empty if there is no such board."""
     historical: bool
@@ -152,7 +152,7 @@ class Board(NamedTuple):
 
 
 def mode_of(manifest: Manifest) -> str:
-    """Return how a conversation was held, in words."""
+    """Describe the mode of a conversation."""
     words = [manifest.mode]
     if (manifest.questions, manifest.acknowledge, manifest.filler.mode) == ("forked", "scripted", "scripted"):
         words.append("quick")
@@ -206,7 +206,7 @@ def boards(entries: Sequence[Entry]) -> list[Board]:
 
 
 def _apart(manifest: Manifest, usual: Manifest) -> str:
-    """Say in what a board differs from the one that most of its name belong to."""
+    """Describe how a board differs from the one with the most entries of its name."""
     ours, theirs = ({row.name: row for row in each.suite.scenarios} for each in (manifest, usual))
     lacking = [name for name in theirs if name not in ours]
     more = [name for name in ours if name not in theirs]

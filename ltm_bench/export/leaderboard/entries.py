@@ -26,7 +26,7 @@ from ltm_bench.report.words import counted
 from ltm_bench.score.results import JudgeNote, Question, Results
 
 PAGES = ("report.html", "transcript.html")
-"""The pages of a run, written here from its log: those in the bundle are not looked at."""
+"""The pages of a run, written here from its log: those in the bundle are ignored."""
 
 
 class Entry(NamedTuple):
@@ -44,13 +44,13 @@ class Entry(NamedTuple):
     stated: float | None
     """The score stated in the bundle."""
     retold: int
-    """Examples whose scripts say again what the log says."""
+    """Number of examples whose scripts reproduce the log."""
     changed_scorers: Mapping[str, str]
-    """Scorers of another version that the bundle's own verdicts are by, and those of today."""
+    """Scorers of other versions behind the bundle's own verdicts, and today's."""
     pages: Mapping[str, bytes]
     """`PAGES`, by name."""
     drawn_on: str | None = None
-    """The day on which its seed was drawn, after the agent had been handed in; None if nobody drew it."""
+    """The day on which its seed was drawn, after the agent was submitted; None if it was not drawn."""
 
     @property
     def historical(self) -> bool:
@@ -82,9 +82,7 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
         )
     bundles = sorted(path for path in folder.iterdir() if path.suffix == ".zip")
     if not bundles:
-        raise ConfigError(
-            f"{folder}: there is no bundle in it; make some with `ltm-bench bundle RUN -o FILE.zip`"
-        )
+        raise ConfigError(f"{folder}: it has no bundle; make some with `ltm-bench bundle RUN -o FILE.zip`")
     seen: dict[str, str] = {}
     drawn = draws(folder)
     for bundle in bundles:
@@ -103,7 +101,7 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
 
 
 def _with_draw(entry: Entry, drawn: Mapping[tuple[str, int], Draw]) -> Entry:
-    """Say of an entry that its seed was drawn, where it was and the run did not begin before."""
+    """Mark an entry's seed as drawn, if it was and the run did not begin earlier."""
     draw = drawn.get((identity(entry.manifest.agent), entry.results.seed))
     if draw is None or (entry.run_on or "") < draw.on:
         return entry

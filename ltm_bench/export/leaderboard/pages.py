@@ -20,14 +20,14 @@ from ltm_bench.report.templating import templates
 INDEX = "index.html"
 
 DATA = "leaderboard.json"
-"""The same as data; also what tells a leaderboard's folder from any other."""
+"""The same data as JSON; it also identifies a leaderboard's folder."""
 
 SCHEMA = 1
-"""Version of the form of `leaderboard.json`."""
+"""Version of the format of `leaderboard.json`."""
 
 
 class Built:
-    """What a leaderboard was built from."""
+    """The contents of a leaderboard."""
 
     def __init__(self, folder: Path) -> None:
         """Verify and score every bundle in a folder. Raises ConfigError if there is none."""
@@ -51,7 +51,7 @@ def write_site(built: Built, target: Path) -> None:
         raise ConfigError(f"{target}: there is a file of this name; name a folder")
     if target.is_dir() and any(target.iterdir()) and not (target / DATA).is_file():
         raise ConfigError(
-            f"{target}: holds other files, which would be lost; name an empty folder, or a new one"
+            f"{target}: it holds other files, which would be lost; name an empty folder, or a new one"
         )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

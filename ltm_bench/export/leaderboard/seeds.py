@@ -1,4 +1,4 @@
-"""Draws seeds after an agent was submitted, so that nobody can prepare it for them.
+"""Draws seeds after an agent was submitted, so that it cannot have been prepared for them.
 
 The keeper of a board draws a seed for a bundle's agent. The adapter's content and its settings are recorded with the
 seed and the day; a run counts as drawn if all of them match, and if it did not start before that day.
@@ -31,7 +31,7 @@ class Draw(BaseModel):
     agent: str
     """Its name, for readers."""
     handed_in: str = Field(pattern="^[0-9a-f]{64}$")
-    """What the agent was: see `identity`."""
+    """The agent's identity: see `identity`."""
     seed: int = Field(ge=0, lt=HIGHEST)
     on: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
     """The day, in UTC."""
@@ -44,7 +44,7 @@ class Draw(BaseModel):
 
 
 def identity(agent: AgentEntry) -> str:
-    """Return a hash of what an agent is: its adapter, the content of that, and its settings."""
+    """Return a hash of an agent's identity: its adapter, the adapter's content, and its settings."""
     content = [agent.adapter, agent.hash, agent.settings]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 

@@ -57,7 +57,7 @@ def read_resources(text: str) -> Resources:
             known = [name for name in Resources.model_fields if name != "custom"]
             raise ConfigError(
                 f"--resources {text}: write it as num_cpus=1,num_gpus=0.5{nearest(key, known)} "
-                f"(known: {', '.join(known)}; those with names of their own go into the file)"
+                f"(known: {', '.join(known)}; custom ones go into the file)"
             )
         values[key] = value
     try:
