@@ -26,7 +26,9 @@ pytestmark = pytest.mark.long
 
 ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
 COMMAND = [sys.executable, "-m", "ltm_bench"]
-SMALL = ["--span", "2k", "--suite", "smoke"]
+ASKED = ("colours", "sally_anne", "shopping_list")
+"""A few scenarios: some products take a second for every message."""
+SMALL = ["--span", "2k", "--suite", "smoke", *(word for name in ASKED for word in ("--scenario", name))]
 TYPED = b"Noted.\n" * 1000
 """What a person types, where the adapter asks one."""
 
