@@ -85,6 +85,9 @@ _VENDORS = {
 }
 """Where the models of these providers are, and what holds the key."""
 
+_LOCKS = "backend/memfs/*/memory/.git/*.lock*"
+"""What there is while the program works on a memory."""
+
 _LOOK, _LOOKS = 0.05, 200
 """Seconds between two looks whether the files are at rest, and how often to look."""
 
@@ -242,6 +245,8 @@ class LettaCode(Agent):
         """End the program of a user's agent, before somebody else changes its files."""
         if (process := self._running.pop(user, None)) is not None:
             await _end(process)
+            for lock in self._folder(user).root.glob(_LOCKS):  # nobody holds it any more
+                lock.unlink()
 
     def _failed(self, said: str) -> AgentError:
         line = re.sub(r"\s+", " ", scrubbed(said, [self._endpoint.key])).strip()
@@ -295,7 +300,7 @@ class LettaCode(Agent):
         folder = self._folder(user)
         for _ in range(_LOOKS):
             try:
-                if not [*folder.root.glob("backend/memfs/*/memory/.git/*.lock*")]:
+                if not [*folder.root.glob(_LOCKS)]:
                     return folder.read()
             except FileNotFoundError:  # a temporary one
                 pass
@@ -423,6 +428,7 @@ class LettaCode(Agent):
         """Delete the lines about something from all memory files; the conversation still shows what was said."""
         gone = 0
         for user in {user for user, _ in self._notes()}:
+            await self._files(user)  # it is at rest
             await self._stop(user)
             for path in [path for of, path in self._notes() if of == user]:
                 lines = path.read_text("utf-8", "replace").splitlines(keepends=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters.testing import Provider
+from ltm_bench.adapters.testing.remembering import call, newest
 from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
 from ltm_bench.plugins.agents import make_agent
 
@@ -138,13 +139,17 @@ def test_two_users_have_an_agent_each(open_in: Open) -> None:
 
 
 def test_the_shell_sees_the_key_of_the_model_and_no_other(
-    open_in: Open, server: Provider, monkeypatch: pytest.MonkeyPatch
+    open_in: Open, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "a-key-of-something-else-0123")
     talk = open_in()
-    variables = talk.agent._environment(talk.home)  # type: ignore[attr-defined]
-    assert "SOME_API_KEY" not in variables
-    assert variables["HOME"].startswith(str(talk.home))
+    asked = call("Bash", command="env; pwd", description="Look around")
+    server.answer = lambda messages: "Done." if newest(messages)[1] else asked
+    talk.say(0, "Look around.")
+    [seen] = newest(server.chats[-1].messages)[1]
+    assert "LMSTUDIO_API_KEY" in seen
+    assert "SOME_API_KEY" not in seen
+    assert f"HOME={talk.home.resolve()}" in seen
 
 
 def test_a_model_that_does_not_exist_is_an_error_in_one_line(open_in: Open) -> None:
