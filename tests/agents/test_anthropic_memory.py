@@ -264,7 +264,7 @@ def test_a_message_that_does_not_fit_is_an_overflow(open_in: Open) -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({}, "the setting 'model' is needed"),
+        ({}, "the setting 'model' is required"),
         ({"model": "m", "rounds": 0}, "rounds = 0"),
         ({"model": "m", "window": 100}, "window = 100"),
         ({"model": "m", "ttl": "9m"}, "ttl"),

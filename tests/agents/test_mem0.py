@@ -51,7 +51,7 @@ def test_a_package_that_is_missing_is_one_line(
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({}, "the setting 'model' is needed"),
+        ({}, "the setting 'model' is required"),
         ({"model": "m", "memories": 0}, "memories = 0"),
         ({"model": "m", "core": "openai_chatt:m"}, "did you mean 'openai_chat'"),
         ({"model": "m", "api_key": "x"}, "looks like a secret"),
