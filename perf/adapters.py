@@ -6,10 +6,10 @@ The provider knows the right reply to every message (from a run of `perfect`), s
 error. A cell is `ok` if the following was observed, `–` if it does not apply, and otherwise says what was observed
 instead.
 
-    run       the run ends, every answer is right, and no turn was asked more than once SIGKILL   killed at 30, 55 and
-    80 % of the log and resumed, the run ends with the log of the undisturbed one, byte for byte, and no logged turn was
-    asked again restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log,
-    and the agent
+    run       the run ends, every answer is right, and no turn was asked more than once
+    SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the run ends with the log of the undisturbed one, byte
+              for byte, and no logged turn was asked again
+    restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log, and the agent
               was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory is the
               endpoint's, under the session's id; without the folder the cell requires exit 3)
     timeout   a silent provider is retried as often as configured; then the run exits with 3 and a line that says so, no

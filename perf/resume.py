@@ -6,8 +6,10 @@ A whole conversation with `parrot` runs once, and the last events are cut off it
 it to its end, which must give the same log byte for byte; `ratio` is relative to `replay s`. Each of these is one pass
 over the log, and includes the one before:
 
-    read    every event is read tell    every turn is given to the agent replay  the scheduler, the scripts and the
-    filler's dice are advanced to the end of the log, with its replies: resuming cannot do less
+    read    every event is read
+    tell    every turn is given to the agent
+    replay  the scheduler, the scripts and the filler's dice are advanced to the end of the log, with its replies:
+            resuming cannot do less
 
 Processor time after start-up (imports, the plan), the best of `--times`; `MB` is the peak memory of resuming.
 """

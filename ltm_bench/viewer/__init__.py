@@ -1,7 +1,10 @@
 """The folder of runs in a browser: a table with live progress, active runs, comparisons, and a search.
 
-    states   how far each run is, and its results live     the score so far and the last turns of a run search   where
-    words occur in transcripts access   who may use the server, and which files it serves server   the routes
+    states   how far each run is, and its results
+    live     the score so far and the last turns of a run
+    search   where words occur in transcripts
+    access   who may use the server, and which files it serves
+    server   the routes
 
 Read-only: nothing here starts or changes a run. Pages come from `ltm_bench.report`; the caller decides about addresses
 and tokens.

@@ -59,7 +59,7 @@ def test_a_wrong_setting_is_named(key: str, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(ConfigError, match="ZEP_API_KEY is not set"):
         make_agent("zep", {"core": "openai_chat:m"})
     monkeypatch.setenv("ZEP_API_KEY", KEY)
-    with pytest.raises(ConfigError, match="the setting 'core' is needed"):
+    with pytest.raises(ConfigError, match="the setting 'core' is required"):
         make_agent("zep", {})
     with pytest.raises(ConfigError, match="memories = 0"):
         make_agent("zep", {"core": "openai_chat:m", "memories": 0})

@@ -345,7 +345,7 @@ DAMAGE: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [
     (lambda a: edited(a, "manifest", suite=5), "suite"),
     (lambda a: edited(a, "manifest", seed=None), "seed"),
     (lambda a: edited(a, "manifest", format=2), "log format 2"),
-    (lambda a: a[1:], "no manifest"),
+    (lambda a: a[1:], "not a manifest"),
 ]
 
 

@@ -165,7 +165,7 @@ def test_chosen_runs_are_compared(port: int) -> None:
         ("/compare?run=hostile&run=hostile", 400, "at least two"),
         ("/compare?run=hostile&run=nothing", 404, "no such run"),
         ("/compare?run=hostile&run=../reports/half", 404, "no such run"),
-        ("/compare?run=hostile&run=broken", 500, "no manifest"),
+        ("/compare?run=hostile&run=broken", 500, "not a manifest"),
     ):
         status, body, _ = ask(port, path)
         assert (status, why in body) == (code, True), path
