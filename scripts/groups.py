@@ -23,9 +23,10 @@ import sys
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scripts import ran
@@ -37,7 +38,10 @@ else:
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = ROOT / "scripts" / "groups.toml"
 FOLDER = ROOT / ".groups"
-"""Environments and reports."""
+"""Environments, reports, and what the tests printed."""
+
+AT_ONCE = 2
+"""Number of groups that run side by side: most use one core, and many wait for a program to start."""
 
 FIND = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
 """Fails if there is no such module. Imports nothing: the weights are in a module that cannot be imported."""
@@ -112,19 +116,20 @@ def read_plan(path: Path = PLAN) -> Plan:
 class Steps:
     """Executes the commands of a group within its time."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, output: IO[bytes] | None = None) -> None:
         self._seconds = seconds
         self._until = time.monotonic() + seconds
+        self._output = output
 
     def run(self, what: str, words: Sequence[object], environment: Mapping[str, str]) -> None:
-        """Run one command, and show its output as it comes. Raises Wrong if it fails, or takes too long.
+        """Run one command, which writes to the group's output. Raises Wrong if it fails, or takes too long.
 
         Args:
             what: A description of the command, for the error.
             words: The command's words; each is converted to text.
             environment: The environment variables.
         """
-        code, _ = self._carry_out(what, words, environment, None)
+        code, _ = self._carry_out(what, words, environment, self._output)
         if code:
             raise Wrong(f"{what}: ended with code {code}")
 
@@ -141,9 +146,13 @@ class Steps:
             time.sleep(pause)
 
     def _carry_out(
-        self, what: str, words: Sequence[object], environment: Mapping[str, str], output: int | None
+        self,
+        what: str,
+        words: Sequence[object],
+        environment: Mapping[str, str],
+        output: int | IO[bytes] | None,
     ) -> tuple[int, str]:
-        """Run a command; return its code, and its output if that is not shown."""
+        """Run a command; return its code, and its output if that goes into a pipe."""
         try:
             process = subprocess.Popen(
                 [str(word) for word in words],
@@ -241,10 +250,26 @@ def tools() -> list[str]:
     return [each for each in wanted if each.startswith(("pytest", "hypothesis"))]
 
 
-def run_group(group: Group, plan: Plan, uv: str, folder: Path = FOLDER, left: float = math.inf) -> Result:
-    """Create a group's environment and run its tests, within its time and the seconds left for all groups."""
+def run_group(
+    group: Group,
+    plan: Plan,
+    uv: str,
+    folder: Path = FOLDER,
+    left: float = math.inf,
+    output: IO[bytes] | None = None,
+) -> Result:
+    """Create a group's environment and run its tests.
+
+    Args:
+        group: The group.
+        plan: The plan that it belongs to, which says what may skip.
+        uv: The program that makes environments.
+        folder: Where environments and reports are.
+        left: Seconds left for all groups; the group has its own time besides.
+        output: Where what the tests print goes; None is the terminal.
+    """
     began = time.monotonic()
-    steps, report = Steps(min(group.minutes * 60, left)), folder / f"{group.name}.xml"
+    steps, report = Steps(min(group.minutes * 60, left), output), folder / f"{group.name}.xml"
     report.unlink(missing_ok=True)
     result = Result(group.name)
     if left <= 0:
@@ -309,14 +334,24 @@ def find_uv(folder: Path = FOLDER) -> str:
 
 
 def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = math.inf) -> int:
-    """Run groups, print the table, and return the exit code."""
+    """Run groups, AT_ONCE at a time, print the table, and return the exit code."""
     FOLDER.mkdir(exist_ok=True)
     until = time.monotonic() + 60 * minutes
     results = [checked(after, plan)] if after else []
     uv = find_uv()
-    for name in names:
-        print(f"\n== {name}", flush=True)
-        results.append(run_group(plan.groups[name], plan, uv, left=until - time.monotonic()))
+
+    def run_one(name: str) -> Result:
+        print(f"== {name}: started", flush=True)
+        log = FOLDER / f"{name}.log"
+        with log.open("wb") as output:
+            result = run_group(plan.groups[name], plan, uv, left=until - time.monotonic(), output=output)
+        print(f"\n== {name}\n{log.read_text('utf-8', 'replace')}", flush=True)
+        return result
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        longest = sorted(names, key=lambda name: -plan.groups[name].minutes)  # last, they would run alone
+        running = {name: pool.submit(run_one, name) for name in longest}
+        results += [running[name].result() for name in names]
     if after:
         problems_of_all(results, plan)
     print(f"\n== what ran\n{ran.table(results)}\n")
