@@ -10,8 +10,8 @@ instead.
     SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the run ends with the log of the undisturbed one, byte
               for byte, and no logged turn was asked again
     restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log, and the agent
-              was told, or sent, exactly what the undisturbed one was (`http` keeps its folder: its memory is the
-              endpoint's, under the session's id; without the folder the cell requires exit 3)
+              was told, or sent, exactly what the undisturbed one was (`http` keeps its folder, since the endpoint
+              holds its memory under the session id; without the folder the cell requires exit 3)
     timeout   a silent provider is retried as often as configured; then the run exits with 3 and a line that says so, no
               question is wrong, and `resume` ends with the same log
     429       bursts of three with `retry-after: 1`: each pause is respected, no retry comes too early, the same log
@@ -48,7 +48,7 @@ from ltm_bench.log.reader import read_events
 TIMEOUT, RETRIES, BURST = 2.0, 3, 3
 PATIENCE = (f"timeout={TIMEOUT}", f"max_retries={RETRIES}")
 
-# A user's own agent: it gives the expected reply, and records for which turn it was asked, and what it had heard.
+# A user's own agent: it gives the expected reply, and records for which turn it was asked and what it had heard.
 THEIRS = """
 import hashlib, json, os, sys, time
 
@@ -98,7 +98,7 @@ class Row:
     base: str = ""
     """Which of the server's addresses it uses as its base_url."""
     narrow: tuple[str, ...] = ()
-    """The settings with which a conversation outgrows its window."""
+    """Settings with which a conversation outgrows the adapter's window."""
     keeps: bool = False
     """Whether it cannot work without its folder."""
     not_for: dict[str, str] = field(default_factory=dict)
@@ -138,7 +138,10 @@ ROWS = (
         "command",
         "command",
         (f"command={sys.executable} theirs.py", "observe=true", f"timeout={TIMEOUT}"),
-        not_for={"429": HERE, "overflow": "its window is its own, and the protocol has no word for it"},
+        not_for={
+            "429": HERE,
+            "overflow": "it manages its own window, and the protocol cannot report an overflow",
+        },
     ),
     Row(
         "function",
@@ -174,7 +177,7 @@ def no_trouble(number: int) -> Fault | None:
 class Local(Provider):
     """The provider, which also has an endpoint for `http`, and can begin to fail at a given request.
 
-    It caches no prompts: a request that was in flight at a kill would be in its cache, and usage would differ.
+    It caches no prompts, since a request in flight at a kill would be in its cache, and usage would differ.
     """
 
     cache_minimum: int | None = sys.maxsize
@@ -182,7 +185,7 @@ class Local(Provider):
     arrivals: list[Arrival] = field(default_factory=list)
 
     def start(self, trouble: Trouble = no_trouble) -> None:
-        """Forget all requests, and fail in this way."""
+        """Forget all requests, and fail in this way from now on."""
         self.requests.clear()
         self.arrivals.clear()
         self.trouble, self.context = trouble, None
@@ -252,7 +255,7 @@ class Wanted:
         return self.turns.get(said)
 
     def answer(self, messages: Sequence[dict[str, str]]) -> str:
-        """Give the right reply to the newest message; at a time that was not planned, the first one it had."""
+        """Give the right reply to the newest message; at a time that was not planned, the first reply that it had."""
         said = messages[-1]["content"]
         turn = self.turn(said)
         time.sleep(0.002)
@@ -311,7 +314,7 @@ class Bench:
         return self.place / "reports" / name / "events.jsonl"
 
     def call(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        """Type a command in the adapter's own folder."""
+        """Call a command in the adapter's own folder."""
         return subprocess.run(
             words,
             cwd=self.place,
@@ -356,7 +359,7 @@ class Bench:
         return [_as_chat(request) for request in chats]
 
     def run(self) -> str:
-        """Undisturbed."""
+        """Run undisturbed."""
         self.server.start()
         self.calls()
         done = self.call(self.words("r"))
@@ -379,7 +382,7 @@ class Bench:
         return "ok" if set(results["outcomes"]) == {"correct"} else str(results["outcomes"])
 
     def killed(self) -> str:
-        """Killed three times without warning."""
+        """Kill the run three times without warning."""
         words, answered, again, kills = self.words("k"), set[int](), set[int](), 0
         for share in (30, 55, 80, None):
             self.server.start()
@@ -411,7 +414,7 @@ class Bench:
         return process.wait() == -signal.SIGKILL
 
     def restore(self) -> str:
-        """From the log alone."""
+        """Restore the agent from the log alone."""
         home = self.log("b").parent
         home.mkdir()
         lines = self.whole.splitlines(keepends=True)
@@ -439,7 +442,7 @@ class Bench:
         return "ok" if calls and calls == expected else "it was told something else"
 
     def timeout(self) -> str:
-        """Silent from half of the run on."""
+        """Keep the provider silent from the middle of the run on."""
         begin = len(self.requests) // 2
         self.server.start(_from(begin, Fault(kind="hang", seconds=60)))
         (self.place / "silent").touch()
@@ -464,7 +467,7 @@ class Bench:
         return "ok" if self.log("t").read_bytes() == self.whole else "another log"
 
     def storm(self) -> str:
-        """Told to come back in a second, three times in a row, again and again."""
+        """Tell the agent to come back in a second, three times in a row, again and again."""
         fault = Fault(status=429, message="Rate limit reached", retry_after="1")
         self.server.start(lambda number: fault if number % 40 in range(10, 10 + BURST) else None)
         done = self.call(self.words("s"))
@@ -479,7 +482,7 @@ class Bench:
         return "ok" if self.log("s").read_bytes() == self.whole else "another log"
 
     def overflow(self) -> str:
-        """With a window, then with a provider, that is too small for the conversation."""
+        """Run with a window, then with a provider, that is too small for the conversation."""
         for name, narrow in (("o", ()), ("w", self.row.narrow)):
             if name == "w" and not narrow:
                 continue
@@ -512,12 +515,12 @@ class Bench:
 
 
 def _from(begin: int, fault: Fault) -> Trouble:
-    """Return a failure that begins after so many requests, and never ends."""
+    """Return a failure that begins after a number of requests, and never ends."""
     return lambda number: fault if number > begin else None
 
 
 def _as_chat(request: Request) -> Request:
-    """Return a request of whichever protocol with its messages."""
+    """Return a request of any of the protocols in the form of a chat, with its messages."""
     if request.path != "/chat":
         return request
     said = f"[{request.body['say']['at']}]\n{request.body['say']['text']}"
