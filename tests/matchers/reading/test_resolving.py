@@ -25,7 +25,11 @@ SURE = [
 ]
 UNSURE = [
     ("Red and blue.", "red blue", "two side by side"),
-    ("Red.\n\nSo the answer is blue.", "blue red", "beginning and end disagree; the end is the better guess"),
+    (
+        "Red.\n\nSo the answer is blue.",
+        "blue red",
+        "the reply's beginning and end disagree; the end is the better guess",
+    ),
     ("Was it red?", "red", "a question"),
     ("If you meant red, tell me.", "red", "on a condition"),
 ]
