@@ -29,6 +29,7 @@ from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.plan.agents import resolve_agent
 from perf.processes import spent_on
 from tests.memories import keep_graph, model
+from tests.notes import keep_notes
 
 SERVER = Path(__file__).parents[1] / "tests" / "agents" / "mcp_memory_server.py"
 CORE = {"core": "openai:some-model"}
@@ -62,6 +63,7 @@ ROWS = {
     "cognee": Row("cognee", {**OWN, **ELSEWHERE}),
     "graphiti": Row("graphiti", OWN),
     "langmem": Row("langmem", OWN),
+    "letta_code": Row("letta_code", {"model": "some-model"}, keep_notes),
     "mcp": Row("mcp", NAMED),
     "mcp_memory": Row("mcp_memory", {**CORE, **REFERENCE}, keep_graph),
     "mem0": Row("mem0", OWN),

@@ -211,6 +211,23 @@ def test_what_is_forgotten_is_nowhere_in_the_graph(open_in: Open, server: Provid
     assert ("parrot" in shown, "Zebedee" in shown, "Ribe" in shown) == (False, False, True)
 
 
+def test_what_was_forgotten_stays_forgotten_when_everything_is_retold(open_in: Open) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate([*TOLD, *["I have a cat."] * 4])]
+    talk.observe(*turns[:3])
+    assert talk.runner.run(talk.agent.forget("What is my parrot called?")) == 1
+    talk.observe(turn(3, "My parrot is called Archibald now."), *turns[4:])
+    assert talk.runner.run(talk.agent.forget("What is my cat called?")) > 0
+    talk.close()
+    again = open_in()
+    again.restore(*turns[:4])  # none of the last three states has turn 3 as the log has it
+    assert again.known() == [("User says: I have a cat.", 3), *FACTS[:1]]
+    again.close()
+    once_more = open_in()
+    once_more.restore(*turns[:2])  # the later request to forget is not in this log
+    assert once_more.known() == FACTS
+
+
 def test_forgetting_an_entity_removes_its_name_too(open_in: Open) -> None:
     talk = open_in()
     talk.observe(turn(0, "I visited Hildesheim."), turn(1, "I love Marrakesh."))
