@@ -36,13 +36,13 @@ UNSURE = [
 
 
 @pytest.mark.parametrize(("reply", "values", "why"), SURE, ids=[why for *_, why in SURE])
-def test_a_reply_that_says_it_is_read_so(reply: str, values: str, why: str) -> None:
+def test_a_reply_is_read_as_it_says(reply: str, values: str, why: str) -> None:
     decision = resolve(mentions(read(reply), COLOURS))
     assert (decision.values, decision.sure) == (tuple(values.split()), True)
 
 
 @pytest.mark.parametrize(("reply", "values", "why"), UNSURE, ids=[why for *_, why in UNSURE])
-def test_where_text_alone_cannot_tell_it_says_so_with_its_best_guess_first(
+def test_what_text_cannot_decide_is_reported_with_the_best_guess_first(
     reply: str, values: str, why: str
 ) -> None:
     decision = resolve(mentions(read(reply), COLOURS))
