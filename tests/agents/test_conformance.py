@@ -21,8 +21,8 @@ TRIED = {"restore": "restore", "forget": "forget", "two users": "users", "fork":
 
 
 @pytest.mark.parametrize("name", [*ADAPTERS, "mcp_memory"])
-@pytest.mark.filterwarnings("default::DeprecationWarning")  # of what products import
-def test_an_adapter_that_ships_keeps_the_rules(
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # in the packages of products
+def test_a_shipped_adapter_keeps_the_rules(
     name: str,
     tmp_path: Path,
     key: str,
