@@ -134,7 +134,7 @@ class Graphiti(MemoryProduct):
         await self._start(len(self._ledger.heard))
 
     async def _start(self, count: int) -> None:
-        """Start the database with the graphs as they were after so many turns."""
+        """Start the database with the graphs as they were after this many turns."""
         live = self._home.resolve() / "live"
         self._abandon(live)
         shutil.rmtree(live, ignore_errors=True)
@@ -196,7 +196,7 @@ class Graphiti(MemoryProduct):
             server._cleanup()
 
     async def _keep(self, count: int) -> None:
-        """Save the graphs as they are after so many turns."""
+        """Save the graphs as they are after this many turns."""
         await self._falkor.connection.save()
         kept = self._states / f"{count}.rdb"
         part = kept.with_suffix(".part")

@@ -256,7 +256,7 @@ class LettaCode(Agent):
         )
 
     async def _agent(self, user: str | None) -> str:
-        """Return the user's agent, made where there is none."""
+        """Return the user's agent; create it if it does not exist."""
         root = self._folder(user).root
         if user not in self._agents:
             known = sorted(each.name for each in (root / "backend" / "memfs").glob("agent-*"))
@@ -388,7 +388,7 @@ class LettaCode(Agent):
             hook.chmod(0o755)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze the agent's files; the answer is given in its folder, which is put back afterwards.
+        """Freeze the agent's files; the answer is given in its folder, which is then restored.
 
         Not in a copy: an agent knows the path of its memory, and would write into the real one.
         """
