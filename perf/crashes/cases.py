@@ -9,7 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,7 @@ class Outcome:
     """Output of commands that should have ended with one line."""
 
     def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(
-            *(getattr(self, key) + getattr(other, key) for key in ("cases", "equal", "again", "twice")),
-            *(getattr(self, key) + getattr(other, key) for key in ("named", "vain", "unclear")),
-        )
+        return Outcome(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 PLANS: dict[str, Plan] = {}
