@@ -91,7 +91,7 @@ def conversations(folder: Path, adapter: str, **usual: object) -> Iterator[Open]
 
 
 def model(messages: Sequence[dict[str, str]]) -> str:
-    """Serve the request: Mem0's extraction, LangMem's, Graphiti's, Cognee's, or a core's answer."""
+    """Serve the request: Mem0's extraction, LangMem's, Graphiti's, Cognee's, Hindsight's, or a core's answer."""
     system, asked = messages[0]["content"], messages[-1]["content"]
     if "## New Messages" in asked:
         facts = facts_in(asked.partition("## New Messages\n")[2].partition("\n\n## Observation Date")[0])
@@ -111,6 +111,8 @@ def model(messages: Sequence[dict[str, str]]) -> str:
         return graph(asked, entities="entity extraction" in system)
     if system.startswith(("You are a top-tier algorithm", "Summarize the chunk")):
         return cognee_graph(asked, summary=system.startswith("Summarize"))
+    if system.startswith(("Extract SIGNIFICANT facts", "You are a memory consolidation system")):
+        return hindsight_facts(asked, consolidation="consolidation" in system[:60])
     if "Do not escape unicode" in system:
         return json.dumps(NOTHING)
     return answer(asked)
@@ -160,6 +162,24 @@ def cognee_graph(asked: str, *, summary: bool) -> str:
             }
         )
     return json.dumps({"nodes": nodes, "edges": edges})
+
+
+def hindsight_facts(asked: str, *, consolidation: bool) -> str:
+    """Return what Hindsight's model has to say: facts of a turn, or an observation for each new fact."""
+    if consolidation:
+        new = re.findall(r"^\[([0-9a-f-]{36})\] User says: (.*?)(?: \(|$)", asked, re.MULTILINE)
+        return json.dumps(
+            {"creates": [{"text": f"Observed: {text}", "source_fact_ids": [name]} for name, text in new]}
+        )
+    nothing = dict.fromkeys(("when", "where", "who", "why"), "N/A")
+    return json.dumps(
+        {
+            "facts": [
+                {"what": fact, **nothing, "fact_kind": "conversation", "fact_type": "world", "entities": []}
+                for fact in facts_in(asked.partition("Content:")[2].partition("Assistant:")[0])
+            ]
+        }
+    )
 
 
 def facts_in(said: str) -> list[str]:

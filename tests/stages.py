@@ -27,10 +27,12 @@ from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
+    from tests.hindsight_server import hindsight_server
     from tests.memories import keep_graph, model
     from tests.notes import keep_notes
     from tests.products import Call, Letta, Product, Zep, serving
 else:
+    from hindsight_server import hindsight_server
     from memories import keep_graph, model
     from notes import keep_notes
     from products import Call, Letta, Product, Zep, serving
@@ -210,6 +212,18 @@ def cognee(place: Place) -> Iterator[Stage]:
         settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "recent": 0}
         # Its process takes seconds to start, and more on a busy machine.
         yield Stage("cognee", {**settings, "python": python, **QUICK}, server, within=60.0)
+
+
+@stage("hindsight")
+def hindsight(place: Place) -> Iterator[Stage]:
+    place.needs("hindsight", "hindsight_client")
+    program = os.environ.get("LTM_BENCH_HINDSIGHT")
+    if not program:
+        pytest.skip("needs LTM_BENCH_HINDSIGHT: the program hindsight-api 1.1.0, with its embedded database")
+    product = hindsight_server(program)
+    core = {"core": "openai:some-model", "core_url": product.model.openai_url}
+    settings = {**core, "base_url": product.url, "recent": 0, "timeout": 5.0, "max_retries": 0}
+    yield Stage("hindsight", settings, product.model)
 
 
 @stage("langmem")

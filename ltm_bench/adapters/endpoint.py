@@ -173,7 +173,8 @@ class Endpoint:
     def explain(self, error: BaseException) -> AgentError:
         """Return the error for an exception of a client library, or of one beneath it.
 
-        The libraries agree on this much: an HTTP status is called `status_code`, and class names say what happened.
+        The libraries agree on this much: an HTTP status is called `status_code` or `status`, and class names say what
+        happened.
         """
         known: set[int] = set()
         cause: BaseException | None = error
@@ -182,6 +183,8 @@ class Endpoint:
             kinds = " ".join(kind.__name__ for kind in type(cause).__mro__)
             answered = getattr(cause, "response", None)
             status = getattr(cause, "status_code", getattr(answered, "status_code", None))
+            if status is None:
+                status = getattr(cause, "status", None)
             if isinstance(cause, AgentError):
                 return cause
             if isinstance(status, int) and status >= 400:

@@ -39,7 +39,7 @@ _FORMATS: Mapping[str, str] = {
     r"(?:hf|api_org)_[A-Za-z0-9]{16,}": "HF_TOKEN",
     r"(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,}": "GITHUB_TOKEN",
     r"(?:AKIA|ASIA)[A-Z0-9]{16}": "AWS_ACCESS_KEY_ID",
-    r"(?:glpat|nvapi|tgp_v1|r8|fw|lsv2_[ps]t|z_1d|xox[abeprs])[-_][A-Za-z0-9_.-]{16,}": "",
+    r"(?:glpat|hsk|nvapi|tgp_v1|r8|fw|lsv2_[ps]t|z_1d|xox[abeprs])[-_][A-Za-z0-9_.-]{16,}": "",
     r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?": "",
 }
 """What keys of known providers look like, and the environment variable that holds each."""

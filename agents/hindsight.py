@@ -1,0 +1,403 @@
+"""Hindsight: facts that a model extracts, in memory banks on a server; a core model gets those nearest to a message.
+
+The server is your own (`base_url`, or HINDSIGHT_BASE_URL), or Hindsight's cloud. It calls the model that extracts, with
+a key of its own. Every user of a run has a bank, and every turn is a document there, so that the facts of a turn can be
+deleted. After each turn Hindsight consolidates facts into observations in the background; the agent waits for this
+before it searches. Times are the benchmark's. A reply's usage is the core's, with an unknown price.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ltm_bench import AgentError, Finding, Memory, Message, Turn, Usage
+from ltm_bench.adapters import (
+    EXAMINING,
+    Again,
+    Endpoint,
+    Heard,
+    MemoryProduct,
+    aware_time,
+    fingerprint,
+    installed,
+    is_about,
+    json_of,
+    need,
+    passing,
+    retrying,
+    scrubbed,
+    sendable,
+    write_whole,
+)
+from ltm_bench.adapters.extractive import question_in
+
+_PAGE = 100
+"""Memories, or operations, of one request."""
+
+_PAUSE = 1.0
+"""Seconds before the first retry."""
+
+_POLL = 2.0
+"""The longest pause between two questions whether Hindsight has finished, in seconds."""
+
+_UNDER_WAY = ("pending", "processing")
+
+
+class Hindsight(MemoryProduct):
+    """Remembers in Hindsight's banks, separately for every user, and answers through another adapter.
+
+    Args:
+        core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
+        core_url: The core's API, if not the provider's.
+        base_url: Hindsight's server, e.g. http://localhost:8888; default: HINDSIGHT_BASE_URL, else Hindsight's cloud.
+        memories: Number of facts and observations recalled per message.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
+        patience: Seconds to wait until Hindsight has consolidated.
+        timeout: Seconds to wait for one answer of Hindsight, whose model has to extract first, and of the core.
+        max_retries: Retries of a failed request.
+    """
+
+    keeps_users = True
+
+    def __init__(
+        self,
+        *,
+        core: str,
+        core_url: str | None = None,
+        base_url: str | None = None,
+        memories: int = 20,
+        recent: int = 4,
+        window: int = 8192,
+        patience: float = 1800.0,
+        timeout: float = 300.0,
+        max_retries: int = 4,
+    ) -> None:
+        endpoint = Endpoint(
+            model="hindsight",
+            base_url=base_url,
+            url_variable="HINDSIGHT_BASE_URL",
+            vendor_url="https://api.hindsight.vectorize.io",
+            key_variable="HINDSIGHT_API_KEY",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        super().__init__(
+            endpoint,
+            core=core,
+            core_settings={"base_url": core_url, "timeout": timeout, "max_retries": max_retries},
+            memories=memories,
+            recent=recent,
+            window=window,
+        )
+        self._patience = patience
+        self._client: Any = None
+        self._busy = set[str]()
+        """Banks that Hindsight may still be working on."""
+        self._now: datetime | None = None
+        """The time of the newest message; Hindsight ranks newer facts higher."""
+
+    async def open(self, home: Path) -> None:
+        """Connect to the server."""
+        await super().open(home)
+        self._client = self._connect(self.endpoint.timeout)
+        self._told = home / "users.json"
+        self._forgotten = home / "forgotten.json"
+
+    def _connect(self, timeout: float) -> Any:
+        package = need("hindsight", "hindsight_client")
+        # Retries are ours: the client's own are for searches only.
+        return package.Hindsight(
+            self.endpoint.url, api_key=self.endpoint.key, timeout=float(timeout), max_attempts=1
+        )
+
+    async def _call(self, call: Callable[[], Awaitable[Any]], *, unless: int | None = None) -> Any:
+        """Return the answer to a request that may be repeated; None if its status is `unless`. Raises AgentError."""
+
+        def again(error: Exception) -> Again | None:
+            return None if _status(error) == unless else _again(error)
+
+        with self.endpoint.explaining():
+            try:
+                answer = await retrying(call, retries=self.endpoint.max_retries, pause=_PAUSE, again=again)
+            except Exception as error:  # the client is not imported before it is needed
+                if unless is None or _status(error) != unless:
+                    raise
+                return None
+        if answer is None:  # the client lets this pass
+            raise self.endpoint.unreadable("null")
+        return answer
+
+    @property
+    def _limits(self) -> dict[str, float]:
+        return {"_request_timeout": float(self.endpoint.timeout)}
+
+    # Banks and documents
+
+    def _bank(self, user: str | None) -> str:
+        who = "" if user is None else f"-{hashlib.sha256(user.encode()).hexdigest()[:16]}"
+        return f"{self._name}{who}"
+
+    def _users(self) -> list[str | None]:
+        """Return the users of whom Hindsight has something."""
+        return list(dict.fromkeys(each.data["user"] for each in self._ledger.heard if any(each.data["said"])))
+
+    def _banks(self) -> list[str]:
+        """Return the banks that may exist, even that of a turn which was interrupted."""
+        names: list[str] = json_of(self._told.read_text("utf-8")) if self._told.exists() else []
+        return names
+
+    async def _tell(self, number: int, user: str | None, at: str, said: Sequence[str]) -> None:
+        """Have Hindsight store the halves of a turn that are not empty, instead of what it has of this turn."""
+        if not (text := "\n".join(filter(None, said))):
+            return
+        bank = self._bank(user)
+        if bank not in (known := self._banks()):
+            write_whole(self._told, json.dumps([*known, bank]))
+        item = {
+            "content": text,
+            "timestamp": at,
+            "context": "a conversation",
+            "document_id": _document(number),
+        }
+        self._busy.add(bank)
+        await self._call(lambda: self._client.aretain_batch(bank, [item]))
+
+    async def _delete(self, bank: str, number: int) -> None:
+        """Delete what Hindsight has of a turn, if it has anything."""
+        self._busy.add(bank)
+        delete = self._client.documents.delete_document
+        await self._call(lambda: delete(bank, _document(number), **self._limits), unless=404)
+
+    def _left_out(self) -> set[tuple[str, int]]:
+        """Return the halves of turns that were forgotten: a turn's fingerprint, and 0 or 1 for message or reply."""
+        text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else "[]"
+        return {(str(said), int(half)) for said, half in json_of(text)}
+
+    # What Hindsight hears
+
+    async def hear(self, turn: Turn) -> None:
+        """Have Hindsight extract what a turn says."""
+        message, left_out = turn.message, self._left_out()
+        self._ledger.begin(message.turn)
+        said = [
+            f"{who}: {sendable(text)}" if text.strip() and (fingerprint(turn), half) not in left_out else ""
+            for half, (who, text) in enumerate((("User", message.text), ("Assistant", turn.reply.text)))
+        ]
+        self._now = message.at
+        await self._tell(message.turn, message.user, message.at.isoformat(), said)
+        self._ledger.finish(turn, {"user": message.user, "at": message.at.isoformat(), "said": said})
+
+    async def settle(self) -> None:
+        """Wait until Hindsight has consolidated everything."""
+        until = time.monotonic() + self._patience
+        pause = _POLL / 32
+        while self._busy:
+            bank = min(self._busy)
+            found = await self._operations(bank)
+            if failed := [each for each in found if each.status == "failed"]:
+                raise _failed(f"failed at {failed[0].task_type}{_why(failed)}")
+            if not (under_way := [each for each in found if each.status in _UNDER_WAY]):
+                if count := await self._unconsolidated(bank):
+                    raise _failed(f"could not consolidate {count} fact(s), see its server's log")
+                self._busy.remove(bank)
+            elif time.monotonic() > until:
+                raise AgentError(
+                    f"Hindsight did not finish {under_way[0].task_type} within patience={self._patience:g} "
+                    f"seconds{_why(under_way)}; resume the run later, or raise patience"
+                )
+            else:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _POLL)
+
+    async def _operations(self, bank: str) -> list[Any]:
+        """Return Hindsight's newest work on a bank, if that exists."""
+        listed = self._client.operations.list_operations
+        found = await self._call(lambda: listed(bank, limit=_PAGE, **self._limits), unless=404)
+        return [] if found is None else list(found.operations)
+
+    async def _unconsolidated(self, bank: str) -> int:
+        """Return of how many facts Hindsight has tried in vain to make observations."""
+        listed = self._client.alist_memories
+        found = await self._call(lambda: listed(bank, limit=1, consolidation_state="failed"), unless=404)
+        return 0 if found is None else int(found.total)
+
+    async def cut_back(self, turns: Sequence[Turn]) -> int:
+        """Delete the facts of all later turns, and of one that was interrupted."""
+        begun = self._ledger.begun
+        count = sum(begun is None or each.turn < begun for each in self._ledger.heard[: len(turns)])
+        gone = {each.turn for each in self._ledger.heard[count:]} | (set() if begun is None else {begun})
+        for bank in self._banks():
+            for number in sorted(gone):
+                await self._delete(bank, number)
+        self._ledger.cut(count)
+        return count
+
+    async def resumed(self, turns: Sequence[Turn]) -> None:
+        """Have Hindsight repeat what it failed at; it may still be at work, too."""
+        self._busy = set(self._banks())
+        self._now = turns[-1].message.at if turns else None
+        operations, banks = self._client.operations, self._client.banks
+        for bank in self._banks():
+            for each in await self._operations(bank):
+                if each.status == "failed":
+                    retry = partial(operations.retry_operation, bank, each.id, **self._limits)
+                    await self._call(retry, unless=409)  # it no longer is
+            if await self._unconsolidated(bank):
+                await self._call(partial(banks.recover_consolidation, bank, **self._limits))
+                await self._call(partial(banks.trigger_consolidation, bank, **self._limits))
+
+    # What it knows
+
+    def query(self, message: Message) -> str:
+        """Search for what a message asks, if it asks anything."""
+        self._now = message.at
+        return question_in(message.text) or message.text
+
+    def billed(self, usage: Usage | None) -> Usage | None:
+        """Leave the price unknown: Hindsight's own model costs extra, and consolidation does not say how much."""
+        return None if usage is None else replace(usage, provider=None)
+
+    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
+        """Leave the price of a forked reply unknown, too: its lookup needs an embedding."""
+        return self.billed
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return what Hindsight finds for no particular user."""
+        return await self.find(query, limit, None)
+
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
+        """Return the facts and observations that Hindsight recalls for a user."""
+        if not (query := sendable(query).strip()) or user not in self._users():
+            return []
+        await self.settle()
+        now = None if self._now is None else self._now.isoformat()
+        found = await self._call(lambda: self._client.arecall(self._bank(user), query, query_timestamp=now))
+        return [_memory(each, user) for each in found.results[:limit]]
+
+    async def _listed(self, user: str | None) -> list[Any]:
+        """Return all facts and observations of a user."""
+        bank, rows = self._bank(user), list[Any]()
+        while True:
+            page = await self._call(partial(self._client.alist_memories, bank, limit=_PAGE, offset=len(rows)))
+            rows += page.items
+            if not page.items or len(rows) >= page.total:
+                return rows
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over all facts and observations of all users."""
+        await self.settle()
+        for user in self._users():
+            for each in await self._listed(user):
+                yield _memory(each, user)
+
+    async def forget(self, query: str) -> int:
+        """Delete the facts and observations about something.
+
+        Hindsight deletes whole documents, with all that it made of them. Where only the reply was about it, the message
+        is told again.
+        """
+        await self.settle()
+        count, cut = 0, list[Heard]()
+        for user in self._users():
+            rows = await self._listed(user)
+            about = [each for each in rows if is_about(each.text, query)]
+            count += len(about)
+            sources = {one for each in about for one in each.source_memory_ids or ()}
+            gone = {each.document_id for each in rows if each in about or each.id in sources}
+            cut += [
+                each
+                for each in self._ledger.heard
+                if each.data["user"] == user
+                and (_document(each.turn) in gone or any(is_about(text, query) for text in each.data["said"]))
+            ]
+        if not cut:
+            return count
+        halves = {each.turn: _halves_about(each, query) for each in cut}
+        left_out = self._left_out() | {(each.said, half) for each in cut for half in halves[each.turn]}
+        write_whole(self._forgotten, json.dumps(sorted(left_out)))
+        # If we are killed now, a resumed run tells everything from there again, without what is left out.
+        self._ledger.begin(min(halves))
+        for each in cut:
+            data, gone_halves = each.data, halves[each.turn]
+            data["said"] = ["" if half in gone_halves else text for half, text in enumerate(data["said"])]
+            await self._delete(self._bank(data["user"]), each.turn)
+            await self._tell(each.turn, data["user"], data["at"], data["said"])
+        self._ledger.cut(len(self._ledger.heard))  # rewritten
+        await self.settle()
+        return count
+
+    async def examine(self) -> Sequence[Finding]:
+        """Ask whether the client is installed, and whether the server answers."""
+        package = installed("hindsight", "hindsight-client")
+        if not package.ok:
+            return [package]
+        client = self._connect(EXAMINING)
+        try:
+            with self.endpoint.explaining():
+                found = await client.aget_version()
+        except AgentError as error:
+            return [package, Finding(False, str(error))]
+        finally:
+            await client.aclose()
+        return [package, Finding(True, f"the server is Hindsight {found.api_version}")]
+
+    async def close(self) -> None:
+        """Close the connections. The banks stay on the server, so that the run can be resumed."""
+        await super().close()
+        if self._client is not None:
+            await self._client.aclose()
+
+
+def _document(number: int) -> str:
+    return f"turn-{number}"
+
+
+def _memory(found: Any, user: str | None) -> Memory:
+    _, _, number = (found.document_id or "").partition("turn-")
+    return Memory(
+        found.text,
+        aware_time(found.mentioned_at),
+        int(number) if number.isdecimal() else None,
+        id=found.id,
+        user=user,
+    )
+
+
+def _halves_about(heard: Heard, query: str) -> tuple[int, ...]:
+    """Return which halves of a turn to forget: only the reply if only that is about something, otherwise both."""
+    message, reply = (bool(text) and is_about(text, query) for text in heard.data["said"])
+    return (1,) if reply and not message else (0, 1)
+
+
+def _status(error: Exception) -> int:
+    status = getattr(error, "status", None)
+    return status if isinstance(status, int) else 0
+
+
+def _again(error: Exception) -> Again | None:
+    """Whether a request may be repeated: after a status that passes, and after a failed connection."""
+    if passing(_status(error)):
+        after = (getattr(error, "headers", None) or {}).get("Retry-After", "")
+        return Again(float(after) if after.isdecimal() else None)
+    lost = need("hindsight", "aiohttp").ClientConnectionError  # it comes with the client
+    return Again() if isinstance(error, lost | TimeoutError) else None
+
+
+def _failed(why: str) -> AgentError:
+    return AgentError(f"Hindsight {why}; resume the run later, to have it tried again")
+
+
+def _why(operations: Sequence[Any]) -> str:
+    """Return why the first of these failed that says so."""
+    said = next((each.error_message for each in operations if each.error_message), "")
+    return f" ({scrubbed(' '.join(said.split()))[:200]})" if said else ""
