@@ -110,7 +110,7 @@ class Hindsight(MemoryProduct):
         """Connect to the server."""
         await super().open(home)
         self._client = self._connect(self.endpoint.timeout)
-        self._told = home / "users.json"
+        self._known = home / "banks.json"
         self._forgotten = home / "forgotten.json"
 
     def _connect(self, timeout: float) -> Any:
@@ -153,7 +153,7 @@ class Hindsight(MemoryProduct):
 
     def _banks(self) -> list[str]:
         """Return the banks that may exist, even that of a turn which was interrupted."""
-        names: list[str] = json_of(self._told.read_text("utf-8")) if self._told.exists() else []
+        names: list[str] = json_of(self._known.read_text("utf-8")) if self._known.exists() else []
         return names
 
     async def _tell(self, number: int, user: str | None, at: str, said: Sequence[str]) -> None:
@@ -161,8 +161,8 @@ class Hindsight(MemoryProduct):
         if not (text := "\n".join(filter(None, said))):
             return
         bank = self._bank(user)
-        if bank not in (known := self._banks()):
-            write_whole(self._told, json.dumps([*known, bank]))
+        if bank not in (banks := self._banks()):
+            write_whole(self._known, json.dumps([*banks, bank]))
         item = {
             "content": text,
             "timestamp": at,
@@ -312,8 +312,8 @@ class Hindsight(MemoryProduct):
             rows = await self._listed(user)
             about = [each for each in rows if is_about(each.text, query)]
             count += len(about)
-            sources = {one for each in about for one in each.source_memory_ids or ()}
-            gone = {each.document_id for each in rows if each in about or each.id in sources}
+            sources = {one for each in about for one in (each.id, *(each.source_memory_ids or ()))}
+            gone = {each.document_id for each in rows if each.id in sources}
             cut += [
                 each
                 for each in self._ledger.heard

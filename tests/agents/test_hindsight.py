@@ -314,7 +314,7 @@ def test_what_is_forgotten_stays_forgotten(open_in: Open, front: Front) -> None:
     again.close()
 
     (again.home / "heard.jsonl").unlink()
-    (again.home / "users.json").unlink()
+    (again.home / "banks.json").unlink()
     shutil.move(again.home / "name", again.home / "old-name")
     anew = open_in()
     anew.restore(*turns)  # told everything again, except that
