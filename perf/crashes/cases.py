@@ -101,6 +101,10 @@ class Whole:
                 found.append(json.loads(line))
         return found
 
+    def asked(self, size: int | None = None) -> list[int]:
+        """Return the turns that the agent is asked within so many bytes of the log, in order."""
+        return sorted(e["turn"] for e in self.events(size) if e["event"] == "sent" and e["kind"] != "fill")
+
     def turns(self, event: str, size: int | None = None) -> set[int]:
         """Return the turns that have this event within so many bytes of the log."""
         return {each["turn"] for each in self.events(size) if each["event"] == event}
@@ -160,14 +164,10 @@ class Case:
         """Take over the undisturbed run as it was left when its log had so many bytes."""
         self.home.mkdir(parents=True, exist_ok=True)
         (self.home / "events.jsonl").write_bytes(self.whole.content[:size])
-        asked = self.whole.turns("sent", size) - self._scripted()
-        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in sorted(asked)), "utf-8")
-
-    def _scripted(self) -> set[int]:
-        return {e["turn"] for e in self.whole.events() if e["event"] == "sent" and e["kind"] == "fill"}
+        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in self.whole.asked(size)), "utf-8")
 
     def calls(self) -> list[int]:
-        """Return the turns that the agent was asked so far."""
+        """Return the turns that the agent has heard so far."""
         path = self.place / "calls"
         return [int(line) for line in path.read_text("utf-8").split()] if path.exists() else []
 
