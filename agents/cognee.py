@@ -57,7 +57,7 @@ _STATES = 3
 """States of the files that are kept."""
 
 _PATIENCE = 300.0
-"""Seconds for Cognee to do something while it waits for no answer of ours."""
+"""Seconds for Cognee to do something while it waits for no answer from this process."""
 
 _WORKER = Path(__file__).with_name("_cognee_worker.py")
 
@@ -340,7 +340,7 @@ class _Process:
         """Whether Cognee may have its files open."""
 
     async def start(self, folder: Path | None) -> str:
-        """Start it, and return Cognee's version. Raises ConfigError if there is none."""
+        """Start it, and return Cognee's version. Raises ConfigError if Cognee is not installed."""
         log = None if self._log is None else self._log.open("ab")
         try:
             self._process = await asyncio.create_subprocess_exec(
@@ -417,7 +417,7 @@ class _Process:
             raise _Failed("its process has ended") from error
 
     async def _read(self, patience: float) -> dict[str, Any]:
-        """Read a line. While answers of ours are under way, Cognee may take its time."""
+        """Read a line. While answers to it are under way, Cognee may take its time."""
         assert self._process is not None
         assert self._process.stdout is not None
         while True:
@@ -534,7 +534,7 @@ class _States:
         return self._place.exists() and self._place.read_text("utf-8") != str(self.live)
 
     def keep(self, count: int) -> None:
-        """Keep the files as they are after so many turns, in place of the oldest state."""
+        """Keep the files as they are after this many turns, in place of the oldest state."""
         self._states.mkdir(exist_ok=True)
         write_whole(self._place, str(self.live))
         part, kept = self._states / "part", self._kept()
@@ -546,7 +546,7 @@ class _States:
         part.rename(self._states / str(count))
 
     def back_to(self, count: int) -> bool:
-        """Restore the files as they were after so many turns; remove all of them if that state is not kept."""
+        """Restore the files as they were after this many turns; remove all of them if that state is not kept."""
         if count not in self._kept():
             self.clear()
             return False

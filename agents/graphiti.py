@@ -3,7 +3,7 @@
 Graphiti runs in this process, on FalkorDB Lite, a server that is started here and listens to nobody else. It extracts
 with `model`, from an OpenAI-compatible server, and the same model answers unless `core` names another. Every user has a
 graph. After every turn the graphs are written into the run's folder; a resumed run goes back to one of the last three
-states, and tells everything again if none of them fits.
+states. If none of them fits, everything is told again, and what was forgotten is forgotten again.
 
 The tokens of extraction are part of a reply's usage; those of observed turns are part of the next reply's. Embeddings
 are reported separately.
@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm_bench import AgentError, Finding, Memory, Turn, Usage
 from ltm_bench.adapters import (
@@ -33,10 +33,12 @@ from ltm_bench.adapters import (
     installed,
     is_about,
     is_local,
+    json_of,
     need,
     sdk_client,
     sendable,
     usage_of,
+    write_whole,
 )
 
 _STATES = 3
@@ -44,6 +46,14 @@ _STATES = 3
 
 _TRIES = 3
 """How often the model is asked for something that can be read."""
+
+
+class _Deletion(NamedTuple):
+    """A request to forget something."""
+
+    heard: int
+    """Number of turns that had been heard before it."""
+    query: str
 
 
 class Graphiti(MemoryProduct):
@@ -96,6 +106,7 @@ class Graphiti(MemoryProduct):
         self._server: Any = None
         self._falkor: Any = None
         self._graphs: dict[str | None, Any] = {}
+        self._due: list[_Deletion] = []
 
     # Graphiti itself, and its database
 
@@ -119,10 +130,11 @@ class Graphiti(MemoryProduct):
         self._watch(self._client.chat.completions)
         self._states = home / "states"
         self._states.mkdir(exist_ok=True)
+        self._deletions = home / "deletions.jsonl"
         await self._start(len(self._ledger.heard))
 
     async def _start(self, count: int) -> None:
-        """Start the database with the graphs as they were after so many turns."""
+        """Start the database with the graphs as they were after this many turns."""
         live = self._home.resolve() / "live"
         self._abandon(live)
         shutil.rmtree(live, ignore_errors=True)
@@ -184,7 +196,7 @@ class Graphiti(MemoryProduct):
             server._cleanup()
 
     async def _keep(self, count: int) -> None:
-        """Save the graphs as they are after so many turns."""
+        """Save the graphs as they are after this many turns."""
         await self._falkor.connection.save()
         kept = self._states / f"{count}.rdb"
         part = kept.with_suffix(".part")
@@ -291,10 +303,18 @@ class Graphiti(MemoryProduct):
             await self._keep(len(self._ledger.heard) + 1)
         known = {"episode": added.episode.uuid, "user": user, "at": turn.message.at.isoformat()}
         self._ledger.finish(turn, {**known, "spent": self._tally.turn()})
+        for deletion in self._due:
+            if deletion.heard == len(self._ledger.heard):
+                await self._forget(deletion.query)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Go back to the graphs as they were after these turns, or to empty ones if that state is not kept."""
         count = len(turns) if (self._states / f"{len(turns)}.rdb").exists() else 0
+        text = self._deletions.read_text("utf-8") if self._deletions.exists() else ""
+        whole = text[: text.rfind("\n") + 1].splitlines()  # a crash may have torn the last line
+        asked = [each for each in (_Deletion(*json_of(line)) for line in whole) if each.heard <= len(turns)]
+        write_whole(self._deletions, "".join(json.dumps(each) + "\n" for each in asked))
+        self._due = [each for each in asked if each.heard > count]
         await self._stop()
         self._ledger.cut(count)
         await self._start(count)
@@ -363,6 +383,11 @@ class Graphiti(MemoryProduct):
         A fact is also about whatever one of its two entities is named after. Deleted with the facts are episodes (what
         was said), and entities of which no other fact is known; the others are summed up by their other facts.
         """
+        with self._deletions.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(_Deletion(len(self._ledger.heard), query)) + "\n")
+        return await self._forget(query)
+
+    async def _forget(self, query: str) -> int:
         users, gone = self._users(), 0
         with self._explaining():
             for user in users:

@@ -139,7 +139,7 @@ class Letta(Agent):
     # One turn
 
     async def reply(self, message: Message) -> Reply:
-        """Send the message to the agent, and record its state afterwards."""
+        """Send the message to the agent, then record its state."""
         if not self._restored:
             await self.restore(())
         self._ledger.begin(message.turn)

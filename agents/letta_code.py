@@ -216,7 +216,7 @@ class LettaCode(Agent):
         process = self._running[user]
         assert process.stdin is not None
         assert process.stdout is not None
-        wrong, used = "", list[Usage]()
+        wrong, spent = "", list[Usage | None]()
         try:
             async with asyncio.timeout(self._timeout):
                 told = {"type": "user", "message": {"role": "user", "content": text}}
@@ -228,13 +228,17 @@ class LettaCode(Agent):
                         continue
                     found = _object_in(line.decode("utf-8", "replace"))
                     if found.get("message_type") == "usage_statistics":
-                        used.append(self._usage(found))
+                        spent.append(self._usage(found))
                     elif found.get("type") == "error":
                         wrong = str(found.get("message"))
                     elif found.get("type") == "result":
                         if found.get("subtype") != "success":
                             break
-                        return Reply(str(found.get("result") or ""), sum(used[1:], used[0]) if used else None)
+                        used = [each for each in spent if each is not None]
+                        known = used and len(used) == len(spent)
+                        return Reply(
+                            str(found.get("result") or ""), sum(used[1:], used[0]) if known else None
+                        )
         except TimeoutError:
             raise self._endpoint.timed_out() from None
         except (BrokenPipeError, ConnectionResetError):
@@ -256,7 +260,7 @@ class LettaCode(Agent):
         )
 
     async def _agent(self, user: str | None) -> str:
-        """Return the user's agent, made where there is none."""
+        """Return the user's agent; create it if it does not exist."""
         root = self._folder(user).root
         if user not in self._agents:
             known = sorted(each.name for each in (root / "backend" / "memfs").glob("agent-*"))
@@ -332,9 +336,14 @@ class LettaCode(Agent):
             yield f"{_MEANWHILE}{part}\n\n{_PART}"
         yield sendable(f"{_MEANWHILE}{last}\n\n{stamped(message)}" if last else stamped(message))
 
-    def _usage(self, spent: Mapping[str, Any]) -> Usage:
-        """Return the usage of one request; what Letta calls prompt tokens are those not in the cache."""
+    def _usage(self, spent: Mapping[str, Any]) -> Usage | None:
+        """Return the usage of one request; what Letta calls prompt tokens are those not in the cache.
+
+        None if the server reported none: Letta then prints zeros, and no prompt is empty.
+        """
         read, written = spent.get("cached_input_tokens") or 0, spent.get("cache_write_tokens") or 0
+        if not spent["prompt_tokens"] + read + written:
+            return None
         priced = self._endpoint.is_list_priced
         return usage_of(
             prompt=spent["prompt_tokens"] + read + written,
@@ -388,7 +397,7 @@ class LettaCode(Agent):
             hook.chmod(0o755)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze the agent's files; the answer is given in its folder, which is put back afterwards.
+        """Freeze the agent's files; the answer is given in its folder, which is then restored.
 
         Not in a copy: an agent knows the path of its memory, and would write into the real one.
         """

@@ -40,12 +40,12 @@ from ltm_bench.adapters import (
     installed,
     is_about,
     items_in,
+    object_set,
     operating,
     sendable,
     stamp,
     user_folder,
 )
-from ltm_bench.adapters.mcp_roles import object_of
 
 _SYSTEM = (
     f"{SYSTEM} You see only the latest part of the conversation. What is older is gone, unless you stored it with your "
@@ -116,7 +116,7 @@ class Mcp(Agent):
             raise ConfigError(
                 "mcp: name both store and search, or neither: then the core uses the tools as it likes"
             )
-        own = object_of("variables", variables)
+        own = object_set("mcp", "variables", variables)
         named = dict(each.strip().partition("=")[::2] for each in headers.split(",") if each.strip())
         self._address = Address(
             command,

@@ -45,7 +45,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--show", action="store_true", help="print every reply on which the two differ")
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="print every reply on which our scores and the published ones differ",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))

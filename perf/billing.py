@@ -70,14 +70,14 @@ FAULTS = (
     ("HTTP 500", Fault(status=500)),
     ("HTTP 429", Fault(status=429)),
 )
-"""What the dice choose from."""
+"""The fates that the dice choose from."""
 
 
 class Billing(Provider):
     """Bills every request that it has read, whatever happens to the answer."""
 
     def prepare(self, dice: random.Random) -> None:
-        """Begin with dice."""
+        """Start with these dice."""
         self.dice, self.bill, self.fates = dice, Decimal(), Counter[str]()
         self.counting = threading.Lock()
 

@@ -7,7 +7,7 @@ The agent calls a slow server on this machine, which counts its answers; each co
 in the same folder:
 
 1. with a third of the money that it needs: it must stop, and the server must not have answered more than that pays for;
-2. with enough, until half of the conversations are finished: then the driver is killed (SIGKILL);
+2. with enough money, until half of the conversations are finished, when the driver is killed (SIGKILL);
 3. again, to the end. Answers of the server that are not in the logs were in flight at the kill.
 
 Memory is the resident set of the driver, and of each worker's process, sampled twice a second. The driver here writes
@@ -175,9 +175,9 @@ class Sweep(NamedTuple):
     code: int
     wall: float
     driver: float
-    """Its highest resident memory in MB."""
+    """The driver's highest resident memory in MB."""
     worker: float
-    """That of its largest worker."""
+    """The highest resident memory of any worker in MB."""
     at_once: int
 
 
@@ -224,7 +224,7 @@ def sweep(
 
 
 def drive(at_once: int, limit: str) -> int:
-    """Be the driver of the sweep in grid.toml; return 0 if all runs finished, else 4."""
+    """Act as the driver of the sweep in grid.toml; return 0 if all runs finished, else 4."""
     jobs = jobs_of(read_grid(Path("grid.toml")), PLAIN)
     with ray.connected() as joined:
         terms = ray.Terms(remake, at_once)

@@ -7,9 +7,9 @@ First the estimator simulates a whole run, with replies of the length that it co
 to be dropped, and every step invalidates the cache from the system message on. The goals: 95 % of the prompt tokens
 from the cache if the conversation is whole, 80 % if it steps.
 
-Then the estimate against reality, for three agents and a local provider that has its own cache and counts tokens
-itself. The estimate is given the mean length of the replies, which it cannot know, and must come within 5 % of the
-prompt tokens. `likely` is its error without that.
+The second table compares the estimate with real runs of three agents, against a local provider that has its own cache
+and counts tokens itself. The estimate is given the mean length of the replies, which it cannot know, and must come
+within 5 % of the prompt tokens. `likely` is its error without that.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Used(NamedTuple):
 
 
 def real(span: str, agent: str, settings: tuple[str, ...], url: str) -> Used:
-    """Run it against the local provider."""
+    """Run an agent against the local provider."""
     with tempfile.TemporaryDirectory() as folder:
         costs = run(
             agent, span, settings=parse_settings(settings), base_url=url, reports=folder

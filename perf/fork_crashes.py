@@ -4,7 +4,7 @@
 
 Every case begins a run of the suite `smoke` over a span of 2k with a priced agent whose replies take a while, kills it
 (SIGKILL) at a random moment, and begins it again; the order in which forks are answered is shuffled each time. It
-reports whether `events.jsonl` equals that of an undisturbed run, how many logged replies were asked for again (there
+reports whether `events.jsonl` equals that of an undisturbed run, how many logged replies were requested again (there
 must be none), how many questions and turns were asked twice because a reply was lost, and how many of these were named
 and charged. Linux only.
 """
@@ -85,10 +85,10 @@ class Found(NamedTuple):
 
     equal: bool
     again: int
-    """Logged replies that were asked for again."""
+    """Logged replies that were requested again."""
     twice: int
     named: int
-    """Of these, the ones that were named, with what they may have cost."""
+    """How many of these were named, with what they may have cost."""
     forks_twice: int
     problem: str = ""
 
@@ -123,7 +123,7 @@ def calls(place: Path) -> list[str]:
 
 
 def stored(place: Path) -> set[str]:
-    """Return what was answered and recorded."""
+    """Return the turns and forks whose answers were recorded."""
     home = place / "reports" / "r"
     turns = {f"turn {e['turn']}" for e in lines(home / "events.jsonl") if e["event"] == "replied"}
     forks = {f"fork {e['id']}" for e in lines(home / "forks.jsonl") if e["event"] == "answered"}
@@ -160,7 +160,7 @@ def attempt(number: int, whole: bytes, seconds: float) -> Found:
 
 
 def main() -> None:
-    """Go through the moments and print."""
+    """Try every moment, and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

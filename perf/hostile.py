@@ -121,7 +121,7 @@ _DEEP = "\ue000deep\ue000"
 
 
 def dumped(dice: random.Random, value: Any) -> bytes:
-    """Return JSON in which the placeholder for depth is expanded; json itself could not write it."""
+    """Return JSON in which the placeholder for depth is expanded, which json itself could not write."""
     with _no_limit():
         text = json.dumps(value)
     opening = dice.choice(("[", '{"besides":[', '{"a":'))
@@ -307,7 +307,7 @@ class Ground:
         return Attack("answer of a provider", name, (*words, *settings))
 
     def attack(self, only: str = "") -> Attack:
-        """Prepare the next one."""
+        """Prepare the next attack."""
         ways = {"file": 5, "zip": 2, "toml": 2, "predictions": 2, "reply": 1}
         ways = {only: 1} if only else ways
         way: Callable[[], Attack] = getattr(self, self.dice.choices(list(ways), list(ways.values()))[0])

@@ -1,12 +1,12 @@
-"""What a run of each memory sends to its model, and what it has stored: the second table of docs/memories.md.
+"""What each memory sends to its model during a run, and what it stores: the second table of docs/memories.md.
 
     python -m perf.memories --agents langmem --spans 2k,32k
 
 The model is scripted (tests/memories.py) and treats every sentence of the user that begins with "My" or "I" as a fact;
-its server caches prompts as a provider does. Seconds are those of the whole run, without latency of a model. Dollars
-are computed from the tokens of every request with the list prices of `--prices`; nobody was paid. *Needles*: ten
-sentences like "My boat is called Undine.", each followed by filler, and how many of the ten names are then stored, in
-how many memories.
+its server caches prompts as a provider does. Seconds are for the whole run, without model latency. Dollars are computed
+from the tokens of every request and the list prices of `--prices`, not billed. *Needles*: the agent hears ten sentences
+like "My boat is called Undine.", each followed by filler; the table says how many of the ten names it has stored, and
+in how many memories.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.plan.agents import resolve_agent
 from perf.processes import spent_on
 from tests.memories import keep_graph, model
+from tests.notes import keep_notes
 
 SERVER = Path(__file__).parents[1] / "tests" / "agents" / "mcp_memory_server.py"
 CORE = {"core": "openai:some-model"}
@@ -43,13 +44,13 @@ NAMED = {
     "listing": "list_memories",
 }
 REFERENCE = {"command": os.environ["LTM_BENCH_MCP_MEMORY"]} if "LTM_BENCH_MCP_MEMORY" in os.environ else {}
-"""Where the reference server is; by default npx fetches it."""
+"""The path of the reference server; by default npx fetches it."""
 ELSEWHERE = {"python": os.environ["LTM_BENCH_COGNEE"]} if "LTM_BENCH_COGNEE" in os.environ else {}
 """The Python that has Cognee; by default this one."""
 
 
 class Row(NamedTuple):
-    """An agent and its settings, and the model that it gets."""
+    """An agent, its settings, and the model that it gets."""
 
     agent: str
     settings: Mapping[str, str]
@@ -62,6 +63,7 @@ ROWS = {
     "cognee": Row("cognee", {**OWN, **ELSEWHERE}),
     "graphiti": Row("graphiti", OWN),
     "langmem": Row("langmem", OWN),
+    "letta_code": Row("letta_code", {"model": "some-model"}, keep_notes),
     "mcp": Row("mcp", NAMED),
     "mcp_memory": Row("mcp_memory", {**CORE, **REFERENCE}, keep_graph),
     "mem0": Row("mem0", OWN),
@@ -84,7 +86,7 @@ FILLER = "The weather was fine, and many people walked along the river."
 
 @dataclass
 class Bill:
-    """What a provider has answered."""
+    """The usage of everything that a provider has answered."""
 
     prices: str
     requests: int = 0
@@ -113,7 +115,7 @@ class Bill:
 
 
 def address(row: Row, server: Provider) -> dict[str, str]:
-    """Return the settings of a row with the address of its provider."""
+    """Return the settings of a row, with the provider's address."""
     return {
         **row.settings,
         "base_url": server.url if row.agent.startswith("anthropic") else server.openai_url,
@@ -121,7 +123,7 @@ def address(row: Row, server: Provider) -> dict[str, str]:
 
 
 async def stored(row: Row, server: Provider, home: Path) -> tuple[int, int]:
-    """Tell an agent the needles; return how many of their names it has stored, and in how many memories."""
+    """Tell an agent the needles; return how many of the names it has stored, and in how many memories."""
     agent = resolve_agent(row.agent, address(row, server)).source()
     await agent.open(home)
     at, number = datetime(2026, 1, 5, 9, tzinfo=UTC), 0

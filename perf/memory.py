@@ -2,9 +2,9 @@
 
     python -m perf.memory [--variants semantic,scratchpad] [--spans 2k,32k,120k,500k]
 
-Every run is a separate process. `MB` is its peak memory; `engine` is that of a run of `goldfish` at the same span, and
-`store` is the growth of a process that only puts the same passages into a store. The remainder, `rest`, must not grow
-with the span. `disk` is the agent's folder. The goal: 500k in less than two minutes on two cores.
+Every run is a separate process. `MB` is its peak memory; `engine` is the peak memory of a run of `goldfish` at the same
+span, and `store` is the growth of a process that only puts the same passages into a store. The remainder, `rest`, must
+not grow with the span. `disk` is the agent's folder. The goal: 500k in less than two minutes on two cores.
 
 `semantic` answers with the extractive core. The others have a scripted core behind openai_chat, in this process: it
 writes queries and notes from the words of a message, and answers from what it is shown by the same rules. So the

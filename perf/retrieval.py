@@ -69,7 +69,7 @@ FACTS: tuple[tuple[str, str], ...] = (
 
 
 def distractors(count: int) -> list[str]:
-    """Return this many lines of trivia, spread over the whole bank; beyond its size, pairs of lines."""
+    """Return this many lines of trivia, spread over the whole bank; if that is too small, pairs of lines."""
     lines = [f"Q: {question} A: {answer}" for question, answer in shipped().items]
     step = 1 if count >= len(lines) else len(lines) // count
     taken = lines[::step][:count]

@@ -1,11 +1,11 @@
-"""A file of LongMemEval-S's size and format: the cost of reading it, and of telling it to an agent.
+"""The cost of reading a file with the size and format of LongMemEval-S, and of telling it to an agent.
 
     python -m perf.sets [--histories 500] [--tokens 115k] [--agents goldfish,vector_memory] [--told 5,50]
                         [--questions in-line,forked]
 
-Every figure comes from a separate process. `read` is the whole file, history by history; its memory must not grow with
-the number of histories, which is why a tenth of them is read as well. A run tells an agent whole histories: `tokens/s`
-is the rate of ingestion, including planning, log and page, and `MB` must not grow with their number.
+Every figure comes from a separate process. `read` reads the whole file, one history at a time; its memory must not grow
+with the number of histories, which is why a tenth of them is also read alone. A run tells an agent whole histories:
+`tokens/s` is the rate of ingestion, including planning, log and page, and `MB` must not grow with their number.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--histories", type=int, default=500)
     parser.add_argument("--tokens", default="115k")
     parser.add_argument("--agents", default="goldfish,vector_memory")
-    parser.add_argument("--told", default="5,50", help="histories that an agent is told")
+    parser.add_argument("--told", default="5,50", help="how many histories an agent is told")
     parser.add_argument("--questions", default="in-line", help="how to ask the questions")
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     args = parser.parse_args()

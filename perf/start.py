@@ -1,8 +1,8 @@
 """How long a user waits for `--help`, and for the first logged turn of a run.
 
-The best of many alternating measurements, since other work on the machine can only add time. The first two columns are
-with byte code, as in every call but the first after an installation; "without" sets PYTHONDONTWRITEBYTECODE, so every
-module is compiled every time. `python -c pass` is the reference.
+Each figure is the best of many alternating measurements, since other work on the machine can only add time. The first
+two columns are with byte code, as in every call but the first after an installation; the others set
+PYTHONDONTWRITEBYTECODE, so every module is compiled every time. `python -c pass` is the reference.
 
     python -m perf.start [TIMES]
 """

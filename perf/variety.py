@@ -4,9 +4,9 @@
 
 To measure another version, run this file from a checkout of it: `PYTHONPATH=. python …/perf/variety.py`.
 
-`answers` counts the answers (a place, a word, a meaning) to the questions of so many examples of one run, and how many
-of them are distinct; `twice` counts answers that two of the first three examples share, as in a run of the standard
-suite, over ten seeds. `openings` are the first five words of a message.
+`answers` counts the answers (a place, a word, a meaning) to the questions of `--examples` examples of one run, and how
+many of them are distinct; `twice` counts answers that two of the first three examples share, as in a run of the
+standard suite, over ten seeds. `openings` are the first five words of a message.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ SCENARIOS = (
     "never_told", "hinted", "what_came_first", "tally", "contradiction", "standing_order", "forget_me", "two_users",
     "mind_your_business", "who_said_it", "revised_plan", "the_third_poem",
 )  # fmt: skip
-"""Our own scenarios; `infinitebench` and `swim` ask as published."""
+"""The scenarios of this project; `infinitebench` and `swim` ask as published."""
 
 IN_A_RUN = 3
 """Examples of each scenario in the standard suite."""
 
 FILLER = 1000
-"""Filler messages that are composed."""
+"""How many filler messages are composed."""
 
 
 def answers(expect: Matcher) -> Iterator[Hashable]:

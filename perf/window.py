@@ -2,8 +2,8 @@
 
     python -m perf.window [--turns 10000]
 
-For a window that holds everything and for one that moves: microseconds per turn for building the prompt and taking the
-reply, over blocks of the conversation. Serialising the request is not included.
+For a window that holds everything, and for one that moves, it prints the microseconds per turn for building the prompt
+and taking the reply, over blocks of the conversation. Serialising the request is not included.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     python scripts/groups.py list
     python scripts/groups.py run [GROUP…]
     python scripts/groups.py run --after check.xml    also what `scripts/check --junitxml=check.xml` has run
-    python scripts/groups.py uv                       the folder of uv, which is installed if it has to be
+    python scripts/groups.py uv                       the folder of uv, which is installed if necessary
 
 `scripts/groups.toml` defines the groups. Needs only Python: uv comes from the PATH, else from PyPI. A group that did
-not run, ran no test, or skipped one is a failure; so is a test that was skipped in every environment, and an adapter
+not run, ran no test, or skipped one is a failure. So are a test that was skipped in every environment, and an adapter
 without the test results that scripts/ran.py requires. A group whose version of Python is not on this machine is left
 out.
 """
@@ -161,7 +161,7 @@ class Steps:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=None if output is None else subprocess.STDOUT,
-                start_new_session=True,  # so that it can be ended with everything that it starts
+                start_new_session=True,  # so that it can be ended together with everything that it starts
             )
         except OSError as error:
             raise Wrong(f"{what}: {words[0]}: {error.strerror}") from error
@@ -265,8 +265,8 @@ def run_group(
         plan: The plan that it belongs to, which says what may skip.
         uv: The program that makes environments.
         folder: Where environments and reports are.
-        left: Seconds left for all groups; the group has its own time besides.
-        output: Where what the tests print goes; None is the terminal.
+        left: Seconds left for all groups; the group also has its own limit.
+        output: Where the output of the tests goes; None is the terminal.
     """
     began = time.monotonic()
     steps, report = Steps(min(group.minutes * 60, left), output), folder / f"{group.name}.xml"
@@ -321,7 +321,7 @@ def checked(path: Path, plan: Plan) -> Result:
 
 
 def find_uv(folder: Path = FOLDER) -> str:
-    """Return uv: the one on the PATH, else one installed from PyPI. Raises Wrong."""
+    """Return the path of uv: the one on the PATH, else one installed from PyPI. Raises Wrong."""
     place = folder / "uv"
     if found := shutil.which("uv") or shutil.which("uv", path=place / "bin"):
         return found
@@ -349,7 +349,9 @@ def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = m
         return result
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        longest = sorted(names, key=lambda name: -plan.groups[name].minutes)  # last, they would run alone
+        longest = sorted(
+            names, key=lambda name: -plan.groups[name].minutes
+        )  # started last, they would run alone
         running = {name: pool.submit(run_one, name) for name in longest}
         results += [running[name].result() for name in names]
     if after:
@@ -360,7 +362,7 @@ def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = m
 
 
 def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
-    """Print what all environments together show about the adapters and skipped tests; add what is wrong."""
+    """Print what all environments together show about adapters and skipped tests; record what is wrong."""
     left_out = [each.name for each in results if each.left_out]
     allowed = [*plan.skips, *(f"ltm-bench[{name}]" for name in left_out)]
     adapters = sorted(path.stem for path in (ROOT / "agents").glob("[!_.]*.py"))

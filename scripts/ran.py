@@ -127,7 +127,7 @@ def said_of(results: Sequence[Result]) -> dict[tuple[str, str], str]:
 
 
 def untold(adapters: Sequence[str], said: Mapping[tuple[str, str], str]) -> list[str]:
-    """Return what no test has shown, one line each."""
+    """Return what no test has shown, one line for each fact."""
     return [
         f"no passed test covers, for the adapter {adapter}: {column}"
         for adapter in adapters

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def find_browser() -> str | None:
-    """Return the path of a Chromium, or None; on Windows, where there is no pipe to drive it through, there is none."""
+    """Return the path of Chromium, or None if it is missing or this is Windows, where no pipe can drive it."""
     if sys.platform == "win32":
         return None
     names = ("chromium", "chromium-browser", "google-chrome")
@@ -23,7 +23,7 @@ class Browser:
         import fcntl  # not on Windows
 
         here, there = os.pipe(), os.pipe()
-        # The browser reads from 3 and writes to 4: out of their way first, since either may be one of ours.
+        # The browser reads from 3 and writes to 4. Ours move out of the way first, since they may have these numbers.
         theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (here[0], there[1])]
         words = [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
         self._process = os.posix_spawn(
@@ -52,7 +52,7 @@ class Browser:
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._received:
             chunk = os.read(self._read, 1 << 16)
-            assert chunk, "the browser has gone"
+            assert chunk, "the browser has exited"
             self._received += chunk
         message, _, self._received = self._received.partition(b"\0")
         event: dict[str, Any] = json.loads(message)
@@ -75,7 +75,7 @@ class Browser:
     def open(
         self, url: str, *, width: int = 1280, dark: bool = False, media: str = "", scripts: bool = False
     ) -> None:
-        """Load a page; `problems` and `requests` are about it from now on."""
+        """Load a page; `problems` and `requests` cover it from now on."""
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
@@ -86,7 +86,7 @@ class Browser:
             deviceScaleFactor=1,
             mobile=width < 600,
         )
-        for address in ("about:blank", url):  # a mere change of the fragment would load nothing
+        for address in ("about:blank", url):  # a change of the fragment alone would load nothing
             self.events.clear()
             self.call("Page.navigate", url=address)
             while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
@@ -104,13 +104,13 @@ class Browser:
 
     @property
     def problems(self) -> list[str]:
-        """What the console shows."""
+        """Return what the console shows."""
         methods = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
         return [str(event) for event in self.events if event.get("method") in methods]
 
     @property
     def requests(self) -> list[str]:
-        """The addresses that the page requested."""
+        """Return the addresses that the page requested."""
         sent = [event for event in self.events if event.get("method") == "Network.requestWillBeSent"]
         return [event["params"]["request"]["url"] for event in sent]
 

@@ -1,4 +1,4 @@
-"""What all tests share: a model provider on this machine, and a short way to talk to an agent."""
+"""What all tests share: a model provider on this machine, and a short way of talking to an agent."""
 
 import asyncio
 import re
@@ -28,7 +28,7 @@ else:
     from made import browser, hostile_run, made, read
     from vectors import converse
 
-__all__ = ["browser", "converse", "hostile_run", "made", "read"]  # fixtures that are written elsewhere
+__all__ = ["browser", "converse", "hostile_run", "made", "read"]  # fixtures defined elsewhere
 
 POSIX = re.compile(r"^import (?:fcntl|pty|resource|termios)$", re.MULTILINE)
 """What a test imports that needs a terminal, or limits of a process: there are none of these on Windows."""
@@ -52,7 +52,7 @@ def server() -> Iterator[Provider]:
 
 @pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
-    """An environment in which only the keys of both providers are set."""
+    """An environment with the keys of both providers and no others."""
     for name in (
         "OPENAI_BASE_URL",
         "ANTHROPIC_BASE_URL",
@@ -67,14 +67,14 @@ def key(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 class Talk:
-    """A conversation with an agent in plain calls: one message each minute, the turns counted."""
+    """A conversation with an agent in plain calls: one message a minute, turns numbered."""
 
     def __init__(self, agent: Agent, home: Path, *, redirect: str | None = None) -> None:
         self.agent: Any = agent
         self.turns: list[Turn] = []
         self._runner = asyncio.Runner()
         self._runner.run(agent.open(home))
-        if redirect is not None:  # an agent that thinks it is talking to its vendor
+        if redirect is not None:  # the agent believes that it talks to its vendor
             assert isinstance(agent, SdkChatModel)
             agent.client = agent.client.with_options(base_url=redirect)
 
@@ -148,7 +148,7 @@ Command = Callable[..., Done]
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Type a command: `command("run", "--span", "2k")`. Runs in this process, as `ltm-bench` itself would."""
+    """Type a command: `command("run", "--span", "2k")`. It runs in this process, as `ltm-bench` would."""
     monkeypatch.setattr("signal.signal", lambda *_: None)
 
     def call(*words: str) -> Done:

@@ -1,4 +1,4 @@
-"""Agents that repeat what they heard, for tests: no score should mistake them for agents that remember."""
+"""Agents that repeat what they heard: no score should mistake them for agents that remember."""
 
 import math
 import re

@@ -268,7 +268,7 @@ def run_of(
 
 
 def by_hand(example: str, question: Mapping[str, Any]) -> Override:
-    """A reviewer's verdict that a reply is right; the question is that of a results.json."""
+    """A reviewer's verdict that a reply is right; the question comes from a results.json."""
     return Override(
         example=example,
         turn=question["turn"],
@@ -306,7 +306,7 @@ VOID = frozenset("area base br col embed hr img input link meta source track wbr
 
 
 class Page(HTMLParser):
-    """Reads a page strictly: every element that is opened must be closed, in order."""
+    """Reads a page strictly: every element must be closed, in order."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -376,7 +376,7 @@ class Nasty(Agent):
 
 @pytest.fixture(scope="session")
 def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a real run whose agent says whatever could break a page."""
+    """The folder of a real run whose agent says anything that could break a page."""
     place = tmp_path_factory.mktemp("hostile")
     (place / "agents").mkdir()
     (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")

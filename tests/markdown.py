@@ -40,7 +40,7 @@ class Block:
 
     @property
     def needs(self) -> str | None:
-        """What it needs that a test lacks; then it begins with a line such as `# needs a network`."""
+        """What it needs that a test lacks, from a first line such as `# needs a network`."""
         first = self.text.partition("\n")[0]
         return first.removeprefix("# needs ") if first.startswith("# needs ") else None
 

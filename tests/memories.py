@@ -1,4 +1,4 @@
-"""For tests of memory products: a model that treats the user's sentences as facts, and a short way to talk."""
+"""For tests of memory products: a model that treats the user's sentences as facts, and a short way of talking to it."""
 
 import asyncio
 import contextlib
@@ -91,7 +91,7 @@ def conversations(folder: Path, adapter: str, **usual: object) -> Iterator[Open]
 
 
 def model(messages: Sequence[dict[str, str]]) -> str:
-    """Do what the request is about: Mem0's extraction, LangMem's, Graphiti's, Cognee's, or a core's answer."""
+    """Serve the request: Mem0's extraction, LangMem's, Graphiti's, Cognee's, or a core's answer."""
     system, asked = messages[0]["content"], messages[-1]["content"]
     if "## New Messages" in asked:
         facts = facts_in(asked.partition("## New Messages\n")[2].partition("\n\n## Observation Date")[0])
@@ -182,7 +182,7 @@ def _words(text: str) -> set[str]:
 def keep_graph(messages: Sequence[dict[str, str]]) -> str:
     """Use the tools of MCP's reference memory server: keep the user's sentences as observations, or quote from them.
 
-    What the graph does not say is quoted from the conversation.
+    What the graph lacks is quoted from the conversation.
     """
     asked, answers = newest(messages)
     told = facts_in(asked)

@@ -1,4 +1,4 @@
-"""A scripted model for Letta Code: it keeps what it is told in a memory file, with the shell that it is given."""
+"""A scripted model for Letta Code, which keeps what it hears in a memory file through its shell."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Small stand-ins for the servers of memory products, with as much of their protocols as the adapters use."""
+"""Small fakes of the servers of memory products, with as much of their protocols as the adapters use."""
 
 import contextlib
 import itertools
@@ -211,7 +211,7 @@ class Letta(Product):
 
 
 class Zep(Product):
-    """Zep's cloud. It takes a few polls until a message is processed; then every sentence of it is a fact."""
+    """Zep's cloud: after a few polls, a message is processed and each of its sentences is a fact."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -297,7 +297,7 @@ class Zep(Product):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # a body must not wait for the acknowledgement of its head
+    disable_nagle_algorithm = True  # a body must not wait until its headers are acknowledged
     server: "Server"
 
     def _any(self) -> None:

@@ -1,4 +1,4 @@
-"""What the built-in adapters need in a test: their settings, and a stand-in for the server that they talk to.
+"""What the built-in adapters need in a test: their settings, and a fake of the server that they talk to.
 
 An adapter without an entry here is made without settings or, if it takes a model and a `base_url`, against the test
 provider. Any other needs a function that yields a `Stage`, under `@stage("its name")`.
@@ -50,7 +50,7 @@ class Stage:
     """Seconds that one call may take in the conformance checks."""
 
     def make(self) -> Agent:
-        """Make the agent as for one run."""
+        """Make the agent for one run."""
         return make_agent(self.adapter, dict(self.settings))
 
 
@@ -91,7 +91,7 @@ def stage(name: str) -> Callable[[Callable[[Place], Iterator[Stage]]], Setting]:
 
 
 def staged(name: str, place: Place) -> contextlib.AbstractContextManager[Stage]:
-    """Set an adapter up."""
+    """Set up an adapter."""
     return STAGES[name](place) if name in STAGES else usual(name)
 
 
@@ -195,9 +195,7 @@ def graphiti(place: Place) -> Iterator[Stage]:
     place.needs("graphiti", "graphiti_core")
     with provider(model) as server:
         settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", "recent": 0}
-        with (
-            warnings.catch_warnings()
-        ):  # what it looks up at once, and then does not, where one of them fails
+        with warnings.catch_warnings():  # otherwise it looks these up in parallel, and stops when one fails
             warnings.filterwarnings("ignore", r"coroutine '\w+_search' was never awaited", RuntimeWarning)
             yield Stage("graphiti", {**settings, **QUICK}, server)
             gc.collect()
@@ -237,7 +235,7 @@ def letta_code(place: Place) -> Iterator[Stage]:
     place.needs("letta-code", "letta_code")
     with provider(keep_notes) as server:
         settings = {"model": "some-model", "base_url": server.openai_url, "timeout": 20.0}
-        yield Stage("letta_code", settings, server, within=40.0)  # it is a program, and tries again by itself
+        yield Stage("letta_code", settings, server, within=40.0)  # a program that retries by itself
 
 
 @stage("zep")
@@ -253,7 +251,7 @@ def zep(place: Place) -> Iterator[Stage]:
 
 
 class Diary(Product):
-    """An endpoint that remembers what each session heard; told of an earlier time again, it forgets all later turns."""
+    """An endpoint that remembers what each session heard; a repeated turn makes it forget all later ones."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -391,7 +389,7 @@ class Recorder(Agent):
 
 @dataclass(frozen=True)
 class Playback(Stage):
-    """Plays back one recorded conversation after the other."""
+    """Plays back recorded conversations, one after the other."""
 
     recorded: Iterator[Path] = field(default_factory=lambda: iter(()))
 
@@ -401,7 +399,7 @@ class Playback(Stage):
 
 @stage("transcript")
 def transcript(place: Place) -> Iterator[Stage]:
-    """Plays back a first round of the same conversations, one after the other."""
+    """Play back a first round of the same conversations, one after the other."""
     from ltm_bench.adapters.testing import conformance
 
     folders: list[Path] = []

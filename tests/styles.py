@@ -13,7 +13,7 @@ working is empty, a frame says nothing about it. The same arguments always give 
     >>> terse("turquoise", [], "", 2)
     'turquoise'
 
-The frames were written by somebody who had not read the matchers. Whoever mends a matcher leaves them as they are.
+The frames were written by somebody who had not read the matchers. A mended matcher does not change them.
 """
 
 import re
@@ -45,7 +45,7 @@ class Frame:
     A paragraph of which nothing is left is dropped. The sentence `past` may have `{told}` (“first X, then Y”), `{all}`
     (“X, Y and Z”) or `{either}` (“X, Y or Z”); the sentence `work` has `{working}`.
 
-    What stands before the answer in its paragraph can stand above it as well, and what stands after it, below it.
+    What comes before the answer in its paragraph can also go above it, and what comes after it, below.
     """
 
     shape: tuple[str, ...]
@@ -88,7 +88,7 @@ def _told(values: Sequence[str]) -> str:
 
 
 def _stopped(text: str) -> str:
-    """Return a text with a full stop, unless it has an end or several lines."""
+    """Return a text with a full stop, unless it is punctuated or has several lines."""
     if "\n" in text or not text or text[-1] in _ENDS:
         return text
     return f"{text}."
@@ -117,7 +117,7 @@ def _paragraph(shape: str, slots: dict[str, str], forms: dict[str, str]) -> str:
 
 
 def _tidy(text: str, side: str) -> str:
-    """Return a text with single blanks, kept at the side on which the answer is."""
+    """Return a text with single blanks, kept on the side of the answer."""
     tidied = " ".join(text.split())
     if side == "lead" and tidied and text[-1:] == " ":
         return f"{tidied} "
@@ -155,7 +155,7 @@ def _filled(
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-# As short as a small model, or one told to be brief, would put it.
+# As short as from a small model, or one told to be brief.
 TERSE: tuple[Frame, ...] = (
     Frame(("{answer}",)),
     Frame(("{stop}",)),
@@ -169,7 +169,7 @@ TERSE: tuple[Frame, ...] = (
     Frame(("{work}", "{plain} {answer}"), work="{working}", plain="Final answer:"),
 )
 
-# Warm, talkative, with a word to begin or to end with.
+# Warm and talkative, with an opening or closing phrase.
 CHATTY: tuple[Frame, ...] = (
     Frame(
         ("Sure, happy to help!", "{past} {work} What you are after is: {stop}"),
@@ -300,7 +300,7 @@ REASONING_FIRST: tuple[Frame, ...] = (
     ),
 )
 
-# The answer comes first, then comes what explains it.
+# The answer comes first, then its explanation.
 ANSWER_FIRST: tuple[Frame, ...] = (
     Frame(
         ("{stop}", "{past} {work}"),
@@ -365,7 +365,7 @@ def terse(answer: str, history: Sequence[str], working: str, pick: int) -> str:
 
 
 def chatty(answer: str, history: Sequence[str], working: str, pick: int) -> str:
-    """The answer in friendly company."""
+    """The answer in friendly words."""
     return _filled(CHATTY, answer, history, working, pick)
 
 

@@ -1,4 +1,4 @@
-"""The format of the log, against a stored file. Renew it with: python tests/test_golden.py"""
+"""The format of the log matches a stored file. Renew it with: python tests/test_golden.py"""
 
 import json
 import os
@@ -42,7 +42,7 @@ def log_of_an_example() -> str:
         return json.dumps(manifest, ensure_ascii=False, separators=(",", ":")) + "\n" + events
 
 
-def test_the_form_of_the_log_is_the_one_that_is_kept() -> None:
+def test_the_form_of_the_log_matches_the_stored_file() -> None:
     assert log_of_an_example() == GOLDEN.read_bytes().decode()
 
 

@@ -22,12 +22,12 @@ pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="the source distrib
 
 @pytest.fixture(scope="module")
 def groups() -> ModuleType:
-    sys.path.insert(0, str(SCRIPT.parent))  # as for a program that is run
+    sys.path.insert(0, str(SCRIPT.parent))  # as for a program
     spec = importlib.util.spec_from_file_location("groups", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["groups"] = module  # dataclasses look their annotations up there
+    sys.modules["groups"] = module  # dataclasses look up their annotations there
     spec.loader.exec_module(module)
     sys.path.remove(str(SCRIPT.parent))
     return module
@@ -47,14 +47,14 @@ def literals(tree: ast.Module, *functions: str) -> Iterator[str]:
 
 
 def asked_for() -> dict[str, set[str]]:
-    """Map the optional requirements of tests, packages and environment variables, to the files of those tests."""
+    """Map the optional requirements of tests (packages and environment variables) to the files of those tests."""
     trees = {path: ast.parse(path.read_bytes()) for path in sorted((ROOT / "tests").rglob("*.py"))}
     found: dict[str, set[str]] = {}
     for path, tree in trees.items():
         wanted = {name.partition(".")[0] for name in literals(tree, "importorskip", "find_spec", "needs")}
         wanted |= {name for name in literals(tree, "get", "getenv") if name.startswith("LTM_BENCH_")}
         users = [path]
-        if not path.name.startswith("test_"):  # a helper: whoever imports it
+        if not path.name.startswith("test_"):  # a helper, so whoever imports it
             users = [user for user, other in trees.items() if path.stem in imported(other)]
         for name in wanted:
             found.setdefault(name, set()).update(each.relative_to(ROOT).as_posix() for each in users)
@@ -69,7 +69,7 @@ def is_one_of(file: str, places: tuple[str, ...]) -> bool:
     return any(file == place or file.startswith(f"{place}/") for place in places)
 
 
-def test_whatever_a_test_skips_without_is_in_scripts_check_or_in_a_group_that_runs_that_test(
+def test_every_requirement_of_a_test_is_in_scripts_check_or_in_a_group_that_runs_it(
     groups: ModuleType,
 ) -> None:
     plan = groups.read_plan()
@@ -87,7 +87,7 @@ def test_whatever_a_test_skips_without_is_in_scripts_check_or_in_a_group_that_ru
             for group in plan.groups.values()
         )
     ]
-    assert lacking == [], "give scripts/groups.toml a group for these files that has what they skip without"
+    assert lacking == [], "give scripts/groups.toml a group for these files with what they need to run"
 
 
 def test_the_guard_sees_how_tests_skip() -> None:
@@ -110,7 +110,7 @@ def test_every_extra_is_installed_somewhere_or_left_out_with_a_reason(groups: Mo
     assert {extra for group in plan.groups.values() for extra in group.extras} <= set(extras)
 
 
-def test_the_tests_of_every_group_exist_and_what_others_wrote_is_pinned(groups: ModuleType) -> None:
+def test_the_tests_of_every_group_exist_and_third_party_packages_are_pinned(groups: ModuleType) -> None:
     for group in groups.read_plan().groups.values():
         assert all((ROOT / place).exists() for place in group.tests), group.name
         for package in (*group.packages, *group.bare, *group.beside):
@@ -147,7 +147,7 @@ elif "tired==1" in words:
 
 @pytest.fixture
 def place(groups: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a few tests, and a uv that makes environments of this one."""
+    """A folder with a few tests, and a fake uv whose environments are this one."""
     (tmp_path / "test_some.py").write_text(
         "import pytest\n\n"
         "def test_right(): pass\n\n"
@@ -171,7 +171,7 @@ def outcome(groups: ModuleType, place: Path, **fields: Any) -> Any:
     return groups.run_group(group, plan, str(place / "uv"), place)
 
 
-def test_a_group_whose_tests_ran_is_in_order(groups: ModuleType, place: Path) -> None:
+def test_a_group_whose_tests_ran_passes(groups: ModuleType, place: Path) -> None:
     result = outcome(groups, place, select="right or may_skip")
     assert (result.ran, result.skipped, result.problems) == (1, 1, [])
     assert "some      1        1" in groups.ran.table([result])
@@ -193,7 +193,7 @@ def test_a_group_whose_tests_ran_is_in_order(groups: ModuleType, place: Path) ->
         ({"modules": ("no_such_module",)}, "finding the module no_such_module: ended with code 1"),
     ],
 )
-def test_a_group_that_did_not_run_whole_is_a_failure_and_says_why(
+def test_a_group_that_did_not_run_completely_fails_and_says_why(
     groups: ModuleType, place: Path, fields: dict[str, Any], problem: str
 ) -> None:
     result = outcome(groups, place, **fields)
@@ -201,27 +201,25 @@ def test_a_group_that_did_not_run_whole_is_a_failure_and_says_why(
     assert "FAILED" in groups.ran.table([result])
 
 
-def test_a_program_that_is_not_there_is_named(
-    groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_program_is_named(groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(place))
     result = outcome(groups, place, npm=("some@1",))
     assert result.problems[0] == "installing some@1: npm: No such file or directory"
 
 
-def test_a_group_for_which_no_time_is_left_has_not_run(groups: ModuleType, place: Path) -> None:
+def test_a_group_without_time_left_counts_as_not_run(groups: ModuleType, place: Path) -> None:
     plan = groups.Plan({}, (), {}, {})
     group = groups.Group("some", ("test_some.py",), 1)
     result = groups.run_group(group, plan, "uv", place, left=0.0)
     assert result.problems == ["did not run: the time for all groups was over"]
 
 
-def test_a_group_whose_python_is_not_here_is_left_out_and_so_is_what_it_would_have_told(
+def test_a_group_without_its_python_is_left_out_with_its_column(
     groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYENV_ROOT", str(place))
     broken, right = place / "python3.98", place / "versions" / "3.98.1" / "bin" / "python3.98"
-    broken.write_text("#!/bin/sh\nexit 127\n")  # as pyenv's links are for versions that are not chosen
+    broken.write_text("#!/bin/sh\nexit 127\n")  # like pyenv's links for versions that are not selected
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(place), prepend=":")
     result = outcome(groups, place, name="mem0", python="3.98")
@@ -239,7 +237,7 @@ def test_a_group_whose_python_is_not_here_is_left_out_and_so_is_what_it_would_ha
     assert groups.find_python("3.98") == str(right)
 
 
-def test_a_registry_that_is_out_of_breath_is_asked_again(groups: ModuleType, place: Path) -> None:
+def test_an_overloaded_registry_is_asked_again(groups: ModuleType, place: Path) -> None:
     result = outcome(groups, place, packages=("tired==1",), select="right")
     assert (result.ran, result.problems) == (1, [])
     assert len((place / "asked").read_text().splitlines()) == 3
@@ -269,7 +267,7 @@ def test_tests_that_skip_in_every_environment_are_found_and_named(
     assert groups.ran.totals([check, group]) == "3 passed, 0 failed, 2 skipped"
 
 
-def test_an_adapter_of_which_a_column_is_told_by_no_test_that_passed_is_a_problem(groups: ModuleType) -> None:
+def test_an_adapter_without_a_passing_test_for_a_column_is_a_problem(groups: ModuleType) -> None:
     said = tuple(("mem0", f"{column}: yes") for column in groups.ran.COLUMNS)
     case = groups.ran.Case
     cases = [case("a", "one", said=said[:-1]), case("a", "two", failed=True, said=said)]
@@ -278,7 +276,7 @@ def test_an_adapter_of_which_a_column_is_told_by_no_test_that_passed_is_a_proble
     assert groups.ran.adapters_table(["mem0"], told).endswith("| yes | yes | yes | not tested |")
 
 
-def test_what_the_tests_of_adapters_say_are_the_columns_of_the_table(groups: ModuleType) -> None:
+def test_the_tests_of_adapters_fill_the_columns_of_the_table(groups: ModuleType) -> None:
     source = "".join(
         (ROOT / "tests" / "agents" / f"test_{name}.py").read_text("utf-8")
         for name in ("conformance", "killed")
@@ -315,7 +313,7 @@ def test_a_mistake_in_the_table_is_named(groups: ModuleType, tmp_path: Path) -> 
             groups.read_plan(path)
 
 
-def test_a_group_that_there_is_not_is_one_line() -> None:
+def test_an_unknown_group_is_reported_in_one_line() -> None:
     done = subprocess.run(
         [sys.executable, SCRIPT, "run", "rayy"], capture_output=True, text=True, check=False
     )

@@ -1,9 +1,10 @@
-"""The house itself: exports, the contents of the doors, and the exit codes of errors."""
+"""The package as a whole: exports, the folders for users' files, and the exit codes of errors."""
 
 import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -95,7 +96,7 @@ def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
     exec("from ltm_bench import *", star)
     assert set(star) - {"__builtins__"} == set(EXPORTED)
     with pytest.raises(ImportError, match="cannot import name 'dump' from 'ltm_bench'"):
-        exec("from ltm_bench import dump")  # of the matchers, but not for authors
+        exec("from ltm_bench import dump")  # matchers, but not for authors
     for door in DOORS[:2]:
         for path in (ROOT / door).glob("*.py"):
             for node in ast.walk(ast.parse(path.read_bytes())):
@@ -103,13 +104,13 @@ def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
                     assert {alias.name for alias in node.names} <= {*ltm_bench.__all__, "embedding"}
 
 
-def test_the_matchers_can_be_had_from_the_package_although_they_are_imported_late() -> None:
+def test_the_package_exports_the_matchers_although_they_are_imported_late() -> None:
     code = "import ltm_bench as l, sys; n = len(sys.modules); l.says; print(len(sys.modules) > n)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
 
 
-def test_the_doors_are_folders_of_files_and_no_packages() -> None:
+def test_the_doors_are_folders_of_files_not_packages() -> None:
     for door in DOORS:
         assert not list((ROOT / door).rglob("__init__.py"))
     assert (ROOT / "ltm_bench" / "py.typed").exists()
@@ -119,7 +120,7 @@ SCENARIOS = sorted(path for path in (ROOT / "scenarios").iterdir() if path.suffi
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_every_scenario_that_ships_keeps_the_rules(path: Path) -> None:
+def test_every_shipped_scenario_keeps_the_rules(path: Path) -> None:
     findings = list(check_scenario(path, ast.parse(path.read_bytes()) if path.suffix == ".py" else None))
     assert [finding.text for finding in findings if not finding.ok] == []
     assert len(findings) >= 10
@@ -159,7 +160,7 @@ def test_every_preset_can_be_made(key: str) -> None:
     for preset in found.values():
         made = make_agent(preset.adapter, preset.settings)
         local = {"model", "core"}.isdisjoint(preset.settings)
-        assert made.free == local, "only a model of a provider costs money"
+        assert made.free == local, "only a provider's model costs money"
     assert all(callable(agent_class(name)) for name in catalogue("agents"))
 
 
@@ -173,7 +174,7 @@ def _tree(error: type[BaseException] = errors.LtmBenchError, depth: int = 0) -> 
     return [(error.__name__, depth), *below]
 
 
-def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
+def test_the_tree_of_errors_matches_the_drawing() -> None:
     drawn = re.findall(r"^    ( *)(\w+) {2,}(?:exit (\d))?", errors.__doc__ or "", re.MULTILINE)
     assert [(name, len(indent) // 2) for indent, name, _ in drawn] == _tree()
     for _, name, code in drawn:
@@ -212,19 +213,34 @@ def test_the_pure_rooms_import_no_randomness_no_wall_clock_and_no_environment(ro
         assert not roots & {"random", "time", "os", "secrets", "uuid", "socket"}, path
 
 
-def test_public_functions_with_many_parameters_explain_each() -> None:
+def test_public_functions_and_constructors_with_many_parameters_explain_each() -> None:
     silent = []
     for path in (ROOT / "ltm_bench").rglob("*.py"):
-        if path.is_relative_to(ROOT / "ltm_bench" / "cli"):  # a command explains its options in its help
+        if path.is_relative_to(ROOT / "ltm_bench" / "cli"):  # a command's help explains its options
             continue
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
-                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                many = len([each for each in given if each.arg not in ("self", "cls")]) >= 5
-                told = ast.get_docstring(node) or ""
-                if many and "Args:" not in told and "arguments" not in told.lower():
-                    silent.append(f"{path.relative_to(ROOT)}: {node.name}")
+        for name, node, docstrings in _public_functions(ast.parse(path.read_bytes())):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            names = [each.arg for each in given if each.arg not in ("self", "cls")]
+            told = docstrings.partition("Args:")[2]
+            missing = [each for each in names if not re.search(rf"^ +{each}: ", told, re.MULTILINE)]
+            if len(names) >= 5 and missing:
+                silent.append(f"{path.relative_to(ROOT)}: {name} does not explain {', '.join(missing)}")
     assert silent == []
+
+
+def _public_functions(
+    tree: ast.AST, owner: ast.ClassDef | None = None
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef, str]]:
+    """Yield every public function, method and constructor, and where its parameters may be explained."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from _public_functions(node, node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            told = ast.get_docstring(node) or ""
+            if node.name == "__init__" and owner is not None:
+                yield owner.name, node, f"{ast.get_docstring(owner) or ''}\n{told}"
+            elif not node.name.startswith("_"):
+                yield node.name, node, told
 
 
 def test_every_exception_to_a_rule_has_its_reason_beside_it() -> None:

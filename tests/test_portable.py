@@ -60,7 +60,7 @@ def unnamed(tree: ast.AST) -> Iterator[int]:
 
 
 def opens_a_path(call: ast.Call) -> bool:
-    """Whether `x.open(…)` is a path's: it has a mode, and is no module's or class's."""
+    """Return whether `x.open(…)` opens a path: it has a mode, and x is neither a module nor a class."""
     assert isinstance(call.func, ast.Attribute)
     of = call.func.value
     named = isinstance(of, ast.Name) and (
@@ -75,7 +75,7 @@ def opens_a_path(call: ast.Call) -> bool:
     return not named and bool(moded)
 
 
-def test_the_guard_finds_what_it_is_for() -> None:
+def test_the_guard_finds_unnamed_encodings() -> None:
     code = """
 open("x"); open("x", "w"); open("x", "rb"); open("x", encoding="utf-8")
 path.read_text(); path.read_text("utf-8"); path.write_text("a"); path.write_text("a", "utf-8")
@@ -94,7 +94,7 @@ subprocess.run(words, text=True, encoding="utf-8")
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_whoever_reads_or_writes_text_names_its_encoding(folder: str) -> None:
+def test_text_is_read_and_written_with_a_named_encoding(folder: str) -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / folder).rglob("*.py"))
@@ -113,16 +113,16 @@ def stored() -> list[PurePosixPath]:
 RESERVED = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 
-def test_every_path_can_be_checked_out_anywhere() -> None:
+def test_every_path_can_be_checked_out_on_every_platform() -> None:
     paths = stored()
     for path in paths:
         assert not re.search(r'[<>:"|?*\\\x00-\x1f]', str(path)), path
         assert not any(RESERVED.fullmatch(part) or part.endswith((".", " ")) for part in path.parts), path
         assert len(str(path)) < 150, path
-    assert len({str(path).lower() for path in paths}) == len(paths), "two differ in the case of letters alone"
+    assert len({str(path).lower() for path in paths}) == len(paths), "two differ only in case"
 
 
-def test_files_that_are_hashed_have_the_same_line_ends_everywhere() -> None:
+def test_hashed_files_have_the_same_line_ends_everywhere() -> None:
     stored()
     assert "* text=auto eol=lf" in (ROOT / ".gitattributes").read_text("utf-8").splitlines()
     for folder in ("scenarios", "agents", "configs", "ltm_bench"):
@@ -132,24 +132,24 @@ def test_files_that_are_hashed_have_the_same_line_ends_everywhere() -> None:
 
 
 @pytest.mark.parametrize("name", ["con", "NUL", "aux.1", "com1", "a.", "a:b", "a/b", "a b", "-a", ""])
-def test_a_run_is_never_called_what_some_platform_cannot_have(name: str) -> None:
+def test_the_name_of_a_run_is_valid_on_every_platform(name: str) -> None:
     with pytest.raises(ConfigError, match="--name"):
         checked_name(name)
 
 
-def test_the_files_of_a_run_have_names_that_every_platform_can_have(hostile_run: Path) -> None:
+def test_the_names_of_a_runs_files_are_valid_on_every_platform(hostile_run: Path) -> None:
     for path in hostile_run.rglob("*"):
         assert re.fullmatch(r"[A-Za-z0-9._-]*[A-Za-z0-9_-]", path.name), path
 
 
-def test_what_ships_and_what_all_tests_share_import_nothing_that_one_platform_lacks() -> None:
+def test_shipped_code_and_shared_helpers_import_nothing_that_a_platform_lacks() -> None:
     shared = [ROOT / "tests" / name for name in ("conftest.py", "made.py", "browser.py", "vectors.py")]
     shipped = [
         path for folder in ("ltm_bench", "agents", "scenarios") for path in (ROOT / folder).rglob("*.py")
     ]
     lacking = {"fcntl", "pty", "resource", "termios", "grp", "pwd", "msvcrt", "winreg"}
     for path in (*shared, *shipped):
-        for node in ast.parse(path.read_bytes()).body:  # inside a function, it is optional
+        for node in ast.parse(path.read_bytes()).body:  # optional inside a function
             names = (
                 {alias.name for alias in node.names}
                 if isinstance(node, ast.Import)

@@ -1,4 +1,4 @@
-"""Everything that the READMEs show must work: every complete file is checked, and run with the real command."""
+"""Everything in the READMEs works: every complete file is checked, and run with the real command."""
 
 import re
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_the_python_session_of_the_reference_gives_what_it_shows(here: Path) -> 
     shown = re.search(r"# ([\d.]+), Interval\(low=([\d.]+), high=([\d.]+)\), \"(.*)\"", session)
     assert shown is not None
     names: dict[str, Any] = {}
-    # A table needs pandas or polars, which are not among the development tools.
+    # A table needs pandas or polars, which are not development tools.
     exec("\n".join(line for line in session.splitlines() if "frame()" not in line), names)
     result = names["result"]
     figures = (result.score, result.interval.low, result.interval.high)
@@ -100,7 +100,7 @@ def test_the_test_of_an_adapter_in_the_readme_passes(here: Path, key: str) -> No
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
+def test_every_link_to_a_file_leads_to_a_file(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text("utf-8")):
         assert "://" in target or (document.parent / target).exists(), target
 
@@ -138,11 +138,11 @@ def test_the_output_of_the_main_job_is_the_one_that_the_readme_shows(here: Path)
     assert shown is not None
     table = [line.split() for line in shown[1].splitlines() if line.strip()]
     said = [line.split() for line in run("run").splitlines() if line.strip()]
-    # A slow machine reports its progress in between.
+    # A slow machine reports progress in between.
     assert [words for words in said if not re.fullmatch(r"\d+%", words[0])] == table
 
 
-def test_every_command_stands_in_the_table_of_commands() -> None:
+def test_every_command_is_in_the_table_of_commands() -> None:
     rows = [
         line.split("|")[1]
         for line in (ROOT / "docs/running.md").read_text("utf-8").splitlines()

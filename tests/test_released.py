@@ -1,4 +1,4 @@
-"""Runs of released versions: whatever changes, their logs can be read, and their replies are scored as before."""
+"""Runs from released versions: their logs stay readable, and their replies are scored as before."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ CHANGED: dict[str, str] = {}
 
 
 class Question(NamedTuple):
-    """A question of a log, the reply to it, and the turns of its example up to it."""
+    """A question in a log, its reply, and the turns of its example up to it."""
 
     example: str
     turn: int
@@ -40,7 +40,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def questions(log: Path) -> Iterator[Question]:
-    """Read a log as plain JSON: the format of a release does not change with our readers."""
+    """Read a log as plain JSON, since a release's format does not change with our readers."""
     for path in [log, *sorted(log.parent.glob("isolated/*.jsonl"))]:
         sent: dict[str, Any] = {}
         heard: dict[str, list[Turn]] = {}
@@ -70,7 +70,7 @@ def test_the_golden_runs_hold_every_matcher_of_their_release() -> None:
 
 
 @EACH
-def test_what_a_release_expected_is_read(log: Path) -> None:
+def test_the_expectations_of_a_release_are_read(log: Path) -> None:
     for question in questions(log):
         expect = load(question.expect)
         assert isinstance(expect, Matcher)
@@ -89,7 +89,7 @@ def test_a_reply_gets_the_verdict_that_the_release_gave(log: Path) -> None:
 
 
 @EACH
-def test_a_run_of_a_release_is_rescored_and_gets_its_page(
+def test_a_run_from_a_release_is_rescored_and_gets_a_page(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -107,7 +107,7 @@ def test_a_run_of_a_release_is_rescored_and_gets_its_page(
 
 
 @pytest.mark.skipif(not COLLECTED.is_file(), reason="the collected replies are not at hand")
-def test_what_was_expected_of_collected_replies_is_read() -> None:
+def test_the_expectations_of_collected_replies_are_read() -> None:
     kinds = set()
     for line in gzip.decompress(COLLECTED.read_bytes()).decode("utf-8").splitlines():
         expect = load(json.loads(line)["expect"])

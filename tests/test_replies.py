@@ -76,7 +76,7 @@ def figures(
     }
 
 
-def test_the_json_form_counts_each_reply_once_in_all_and_once_in_its_scenario(folder: Path) -> None:
+def test_the_json_form_counts_each_reply_once_overall_and_once_in_its_scenario(folder: Path) -> None:
     assert json.loads(counted(folder, "--json").stdout) == {
         "all": figures((5, 3, 1, 1), (5, 2), (8, 5)),
         "colours": figures((4, 2, 1, 1), (3, 1), (5, 2)),
@@ -92,7 +92,7 @@ def test_the_table_shows_shares_with_their_intervals_and_on_request_what_differs
     ]  # fmt: skip
 
 
-def test_a_folder_without_replies_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_a_folder_without_replies_is_refused_in_one_line(tmp_path: Path) -> None:
     done = counted(tmp_path)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""The scheduler's promises, for made-up scenarios and for the standard suite."""
+"""The scheduler keeps its promises for made-up scenarios and for the standard suite."""
 
 import itertools
 import time
@@ -40,7 +40,7 @@ COUNT = counter().count
 
 @dataclass(frozen=True)
 class Sent:
-    """A message as it was scheduled."""
+    """A scheduled message."""
 
     example: Example
     line: Line
@@ -148,7 +148,7 @@ def test_the_promises_hold_for_any_scenarios(
     examples = examples_of(made, each)
     held = hold(examples, span, talk=talk)
     assert sorted(e.example.id for e in held.ended) == sorted(e.id for e in examples), "every example ends"
-    assert held.decisions == hold(examples, span, talk=talk).decisions, "the same gives the same"
+    assert held.decisions == hold(examples, span, talk=talk).decisions, "equal input gives equal output"
     _no_topic_overlaps(held)
     _waits_are_kept(held)
     _chats_are_not_interrupted(held)
@@ -207,7 +207,7 @@ def test_a_conversation_is_at_most_five_percent_longer_than_any_can_be(span: int
     ("span", "seed", "talk"),
     [(2_000, 0, None), (32_000, 3, None), (120_000, 0, None), (32_000, 0, 500), (120_000, 1, 500)],
 )
-def test_messages_stand_where_they_are_due_and_questions_within_the_span(
+def test_messages_are_sent_where_they_are_due_and_questions_within_the_span(
     span: int, seed: int, talk: int | None
 ) -> None:
     held = hold(standard(seed, span), span, seed=seed, talk=talk, stagger=STANDARD.stagger)
@@ -215,7 +215,7 @@ def test_messages_stand_where_they_are_due_and_questions_within_the_span(
     late: list[int] = []
     for sent in held.sent:
         start = starts.setdefault(sent.example.id, sent.position)
-        if sent.line.at is None:  # it follows its predecessor
+        if sent.line.at is None:  # follows its predecessor
             continue
         assert abs(sent.due - due_position(start, sent.line.at, span)) <= (talk or 100) + NEAR
         assert sent.position >= sent.due - NEAR
@@ -255,7 +255,7 @@ def test_staggering_hardly_lengthens_a_conversation_of_many_scenarios() -> None:
         assert starts == [i * stagger for i in range(61)]
 
 
-def test_a_message_as_rehearsed_comes_with_its_tokens_and_another_one_without() -> None:
+def test_a_rehearsed_message_carries_its_tokens_and_a_changed_one_does_not() -> None:
     def talks_back(dice: Dice) -> Script:
         reply = yield Tell("My favourite colour is red.", at=0.0)
         yield Ask(f"You said “{reply.text}”. Which colour?", expect=EXPECT, at=1.0)
@@ -280,7 +280,7 @@ def test_time_does_not_starve() -> None:
     assert all(b.at - a.at >= timedelta(minutes=30) for a, b in itertools.pairwise(jokes))
 
 
-def test_one_more_scenario_moves_nobody_elses_dice() -> None:
+def test_an_added_scenario_changes_no_other_scenarios_dice() -> None:
     examples = standard(0)
     fewer = [e for e in examples if e.scenario.name != "jokes"]
     texts = Tally(s.text for s in hold(examples, 32_000).sent if s.example.scenario.name != "jokes")
@@ -303,7 +303,7 @@ def test_a_place_outside_the_span_is_refused() -> None:
         hold(examples_of([_scenario("a", [0.0, 1.5], [None, None], 0, 1, set())], 1), 4_000)
 
 
-def test_without_filler_everything_is_said_at_once() -> None:
+def test_without_filler_messages_follow_each_other_at_once() -> None:
     held = hold(standard(0)[:1], 32_000, filler=False)
     assert held.fills == []
     assert held.tokens < 500

@@ -1,4 +1,4 @@
-"""Everything that ships the package, as far as it can run here: workflows, the action, the image, the metadata."""
+"""Whatever ships the package, as far as it can be tested here: workflows, the action, the image, the metadata."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def steps(content: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / "action.yml"], ids=lambda path: path.name)
-def test_every_action_that_is_used_is_pinned_to_a_commit_and_names_its_version(path: Path) -> None:
+def test_every_action_is_pinned_to_a_commit_and_names_its_version(path: Path) -> None:
     used = re.findall(r"uses: (\S+)(.*)", path.read_text("utf-8"))
     assert len(used) == sum("uses" in step for step in steps(read(path)))
     for action, comment in used:
@@ -42,7 +42,7 @@ def test_every_action_that_is_used_is_pinned_to_a_commit_and_names_its_version(p
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_may_do_no_more_than_it_needs(path: Path) -> None:
+def test_a_workflow_has_no_more_permissions_than_it_needs(path: Path) -> None:
     content = read(path)
     assert content["permissions"] == {"contents": "read"}
     for name, job in content["jobs"].items():
@@ -53,10 +53,10 @@ def test_a_workflow_may_do_no_more_than_it_needs(path: Path) -> None:
     assert "secrets." not in text
     assert "pull_request_target" not in text
     for step in steps(content):
-        assert "${{" not in step.get("run", ""), "an expression in a script is read as code"
+        assert "${{" not in step.get("run", ""), "an expression in a script would be read as code"
 
 
-def test_tests_run_on_every_version_and_platform_that_the_package_is_for() -> None:
+def test_tests_run_on_every_supported_version_and_platform() -> None:
     matrix = read(ROOT / ".github/workflows/test.yml")["jobs"]["quick"]["strategy"]["matrix"]
     versions = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", c)]
     assert matrix["python"] == versions
@@ -64,7 +64,7 @@ def test_tests_run_on_every_version_and_platform_that_the_package_is_for() -> No
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
 
 
-def test_what_is_published_was_built_once_checked_and_attested() -> None:
+def test_published_files_are_built_once_checked_and_attested() -> None:
     content = read(ROOT / ".github/workflows/publish.yml")
     jobs = content["jobs"]
     assert content[True] == {"push": {"tags": ["v*"]}}  # `on` is a boolean in YAML
@@ -76,7 +76,7 @@ def test_what_is_published_was_built_once_checked_and_attested() -> None:
     assert publish["environment"]["name"] == "pypi"
 
 
-def test_the_metadata_say_who_made_it_where_it_is_and_what_it_is() -> None:
+def test_the_metadata_name_the_authors_the_links_and_the_purpose() -> None:
     assert PROJECT["authors"] == [{"name": "ltm-bench contributors"}]
     assert all(url.startswith("https://") for url in PROJECT["urls"].values())
     assert "Homepage" in PROJECT["urls"]
@@ -96,7 +96,7 @@ ACTION = read(ROOT / "action.yml")
 
 
 def act(place: Path, **given: str) -> Job:
-    """Run the step `run` of the action, as a runner would."""
+    """Run the action's step `run`, as a runner would."""
     if shutil.which("bash") is None:
         pytest.skip("no bash")
     assert set(given) <= set(ACTION["inputs"])
@@ -163,7 +163,7 @@ def test_the_action_fails_where_the_score_falls_below_the_baseline(tmp_path: Pat
     assert "The score is too far below the baseline." in job.summary
 
 
-def test_no_input_of_the_action_is_read_as_a_command(tmp_path: Path) -> None:
+def test_no_input_of_the_action_is_run_as_a_command(tmp_path: Path) -> None:
     job = act(tmp_path, agent="$(touch stolen)`touch stolen`; touch stolen", span="2k")
     assert job.exit_code == 1
     assert not (tmp_path / "stolen").exists()
@@ -173,7 +173,7 @@ def test_no_input_of_the_action_is_read_as_a_command(tmp_path: Path) -> None:
 DOCKERFILE = ROOT / "Dockerfile"
 
 
-def test_the_image_copies_what_the_wheel_is_built_from_and_runs_without_privileges() -> None:
+def test_the_image_copies_the_sources_of_the_wheel_and_runs_without_privileges() -> None:
     text = DOCKERFILE.read_text("utf-8")
     copied = [name for line in re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE) for name in line.split()]
     assert all((ROOT / name).exists() for name in copied)

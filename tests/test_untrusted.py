@@ -66,9 +66,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         if not module.name.endswith("__main__"):
             for name, value in vars(importlib.import_module(module.name)).items():
                 if isinstance(value, re.Pattern) and value not in found.values():
-                    if isinstance(
-                        value.pattern, bytes
-                    ):  # it reads a text's bytes, and would take as long on the text
+                    if isinstance(value.pattern, bytes):  # it reads bytes, and would take as long on text
                         value = re.compile(value.pattern.decode(), value.flags | re.ASCII)
                     found[f"{module.name}.{name}"] = value
     return found
@@ -78,7 +76,7 @@ PATTERNS = _patterns()
 
 
 def _words(pattern: re.Pattern[str]) -> list[str]:
-    """Return text that a pattern looks for, which gets further into it than anything else."""
+    """Return text that a pattern looks for, which matches further than any other."""
     return list(dict.fromkeys(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\.", " ", pattern.pattern))))[:12]
 
 
@@ -89,12 +87,12 @@ def _cpu(work: Callable[[], object]) -> float:
 
 
 def _grows(work: Callable[[str], object], short: str, long: str) -> str:
-    """Say by how much a text of four times the length takes longer, if that is too much; otherwise nothing."""
+    """Return how much longer a text of four times the length takes, if that is too much; otherwise nothing."""
     taken = _cpu(lambda: work(long))
     if taken < 0.1:
         return ""
     before = min(_cpu(lambda: work(short)) for _ in range(2))
-    taken = min(taken, _cpu(lambda: work(long)))  # the first time may have imported something
+    taken = min(taken, _cpu(lambda: work(long)))  # the first call may have imported something
     return "" if taken < 9 * max(before, 0.01) else f"{before:.3f} s and {taken:.3f} s for {short[:40]!r}"
 
 
@@ -143,7 +141,7 @@ BOMBS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_no_json_brings_a_reader_down(bomb: str) -> None:
+def test_no_json_crashes_a_reader(bomb: str) -> None:
     text = BOMBS[bomb]
     for value in json_values(text):
         assert value is not text

@@ -1,12 +1,12 @@
-"""Versions of scores: what a scenario says and what a matcher decides changes only with its version.
+"""A scenario's messages and a matcher's verdicts change only with its version.
 
-`versions.json` keeps hashes of both beside the versions. Renew it, after raising versions, with
+`versions.json` keeps hashes of both beside the versions. After raising a version, renew it with
 
     python -m tests.test_versions
 
-A matcher's code may change without its version if no verdict can change: then renewing is enough, and a reviewer sees
-it. If a scenario's messages or a matcher's verdicts differ under the same version, renewing is refused. Anything that
-is not in a release yet may change freely, and is not in the file; `--release` adds it.
+A matcher's code may change under the same version if no verdict can change; renewing is then enough, and a reviewer
+sees it. Renewing is refused if messages or verdicts differ under the same version. Anything not yet released may change
+freely, and is not in the file; `--release` adds it.
 """
 
 import ast
@@ -65,7 +65,7 @@ def digest(values: Iterator[Any]) -> str:
 
 
 def messages(name: str) -> Iterator[Any]:
-    """Yield all that a scenario says to an agent which answers rightly, over a few examples of two seeds."""
+    """Yield everything a scenario says to an agent that answers correctly, over a few examples of two seeds."""
     for seed in (0, 1):
         plan = make_plan(Request(agent="perfect", span="16k", scenarios=[name], examples=3, seed=seed))
         for example in plan.examples:
@@ -83,7 +83,7 @@ def messages(name: str) -> Iterator[Any]:
 
 
 def verdicts(name: str) -> Iterator[Any]:
-    """Yield a matcher's verdicts on its own right and wrong replies, worded in several ways, and on those of others."""
+    """Yield a matcher's verdicts on its own right and wrong replies in several wordings, and on those of others."""
     at = datetime(2026, 1, 5, tzinfo=UTC)
     # Only for recorded matchers, so that a new one does not seem to change the old ones.
     foreign = [
@@ -136,7 +136,7 @@ def recorded() -> Mapping[str, Any]:
 
 
 def changed_silently(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether messages or verdicts differ from the record under the same version."""
+    """Return whether messages or verdicts differ from the record under the same version."""
     return now["version"] == before["version"] and any(
         now[key] != before[key] for key in ("messages", "verdicts") if key in now
     )
@@ -147,28 +147,28 @@ KNOWN = recorded() if RECORD.exists() else {"scenarios": {}, "matchers": {}}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN["scenarios"])
-def test_a_scenario_says_the_same_as_long_as_its_version_is_the_same(name: str) -> None:
+def test_a_scenarios_messages_change_only_with_its_version(name: str) -> None:
     now, before = scenario(name), KNOWN["scenarios"][name]
     assert not changed_silently(now, before), (
-        f"{name} says something else: raise its version ({before['version']})"
+        f"{name} has other messages: raise its version ({before['version']})"
     )
-    assert now == before, "its version was raised: record it with python -m tests.test_versions"
+    assert now == before, "its version changed: record it with python -m tests.test_versions"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN["matchers"])
-def test_a_matcher_decides_the_same_as_long_as_its_version_is_the_same(name: str) -> None:
+def test_a_matchers_verdicts_change_only_with_its_version(name: str) -> None:
     now, before = matcher(name), KNOWN["matchers"][name]
     assert not changed_silently(now, before), (
-        f"{name} decides otherwise: raise its version ({before['version']})"
+        f"{name} gives other verdicts: raise its version ({before['version']})"
     )
     assert now == before, (
-        f"the code of {name} is another: raise its version if a verdict can change, "
+        f"the code of {name} has changed: raise its version if a verdict can change, "
         "and record it with python -m tests.test_versions"
     )
 
 
-def test_what_changed_since_the_last_release_has_changed_the_version_of_the_benchmark() -> None:
+def test_changes_since_the_last_release_raise_the_version_of_the_benchmark() -> None:
     release, bench_version = list(RELEASES.items())[-1]
     heads = [
         json.loads(log.read_text("utf-8").partition("\n")[0])
@@ -190,7 +190,7 @@ def test_what_changed_since_the_last_release_has_changed_the_version_of_the_benc
 
 
 def renew(*, release: bool) -> None:
-    """Write the file again. Fails for anything that changed without its version."""
+    """Rewrite the file. Fails for anything that changed without its version."""
     now: dict[str, Any] = {
         "bench_version": BENCH_VERSION,
         "scenarios": {

@@ -35,14 +35,14 @@ CONVERSATION = [
     "Where was I born?",
     "List all my favourite soups as a JSON list of strings.",
     "What is my blood type?",
-    trivia(60, 300),  # more than is written at once
+    trivia(60, 300),  # more than one write
     "What did I tell you 8 minutes ago?",
     "Where was I born?",
 ]
 
 
 class Conversation:
-    """An agent in a folder; `say` takes a list of messages and continues the turns."""
+    """An agent in a folder; `say` takes a list of messages and numbers the turns."""
 
     def __init__(self, home: Path, turns: list[Turn] | None = None, **settings: Any) -> None:
         self.agent: Any = make_agent("vector_memory", settings)
@@ -84,4 +84,4 @@ def converse(tmp_path: Path) -> Iterator[Callable[..., Conversation]]:
     yield start
     for each in started:
         each.close()
-    gc.collect()  # anything left open warns now, and a warning is an error
+    gc.collect()  # anything left open warns here, and warnings are errors

@@ -58,7 +58,7 @@ def _warn(
 def _caught(error: BaseException) -> int:
     """Print an unexpected error in one line, with the last file read; return the exit code.
 
-    Last resort: whatever gets here is a bug of ours. LTM_BENCH_TRACEBACK=1 shows the traceback.
+    Last resort: whatever gets here is a bug in ltm-bench. LTM_BENCH_TRACEBACK=1 shows the traceback.
     """
     if os.environ.get("LTM_BENCH_TRACEBACK"):
         raise error

@@ -88,7 +88,7 @@ class Picks(Matcher):
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         if any(True for _ in mentions(read(reply), _named(self.of))):
-            return Verdict(Outcome.WRONG, 0.0, "the reply says which it is not")
+            return Verdict(Outcome.WRONG, 0.0, "the reply only says which option is wrong")
         return Verdict(Outcome.MALFORMED, 0.0, "no option is picked")
 
     def _picked(self, reply: str) -> tuple[list[int], bool]:

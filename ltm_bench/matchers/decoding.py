@@ -115,7 +115,7 @@ class Decodes(Matcher):
             return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", parts)
         reason = "; ".join(notes)
         if is_foreign(reply) and not (not named_any and abstains(reply)):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read", parts)
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads", parts)
         if score > 0:
             return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
         if not named_any and abstains(reply):

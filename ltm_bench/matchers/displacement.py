@@ -101,7 +101,7 @@ class Displaced(Matcher):
         if recites(reply, turns, [span for each in said for span in each.spans]):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         if gives_up(reply) and not any(len(each.axes) == 2 for each in said):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply does not know all of it")
+            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know all of it")
         right = (Decimal(self.east), Decimal(self.north))
         whole = [each for each in said if len(each.axes) == 2] or [
             _Statement({a: v for each in said for a, v in each.axes.items()}, False, ())
@@ -114,7 +114,7 @@ class Displaced(Matcher):
                 Outcome.UNDECIDED, 0.0, f"the reply gives two places; the best guess is {_spelt(*places[-1])}"
             )
         if places[-1] == right:
-            return Verdict(Outcome.CORRECT, 1.0, f"{_spelt(*right)}, as it should be")
+            return Verdict(Outcome.CORRECT, 1.0, f"{_spelt(*right)}, as expected")
         return Verdict(Outcome.WRONG, 0.0, f"{_spelt(*right)} expected, the reply says {_spelt(*places[-1])}")
 
     def right(self) -> Sequence[str]:

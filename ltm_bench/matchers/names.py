@@ -118,7 +118,7 @@ class NamesAlso(NamesOnly):
         """Judge what the reply gives as its answer, unless it mentions what it must not."""
         question = turns[-1].message.text if turns else ""
         if self.without and (found := mentions(read(reply), _lexicon(self.without), question)):
-            return Verdict(Outcome.WRONG, 0.0, f"the reply speaks of {found[0].value}")
+            return Verdict(Outcome.WRONG, 0.0, f"the reply mentions {found[0].value}")
         return NamesOnly.verdict(self, reply, turns)
 
     def _lexicon(self) -> Lexicon:

@@ -146,15 +146,15 @@ class Orders(Matcher):
         if not wanted and not named and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         if not _in_role(reply):
-            return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
+            return Verdict(Outcome.WRONG, 0.0, "the reply does not speak as the guest")
         if len(wanted) > max(1, len(self.menu) // 2) or recites(reply, turns, ()):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites the menu")
         had = [item for item in wanted if item not in self.gone]
         if had:
             return Verdict(Outcome.CORRECT, 1.0, f"the guest orders {' and '.join(had)}")
         if wanted:
-            return Verdict(Outcome.STALE, 0.0, f"the guest orders {wanted[0]}, which is not to be had")
-        return Verdict(Outcome.WRONG, 0.0, "nothing of the menu is ordered")
+            return Verdict(Outcome.STALE, 0.0, f"the guest orders {wanted[0]}, which is sold out")
+        return Verdict(Outcome.WRONG, 0.0, "the guest orders nothing from the menu")
 
     def in_words(self) -> str:
         """Say what an order is."""
@@ -237,7 +237,7 @@ class Notices(Matcher):
                 return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not remember")
         if not _in_role(reply):
-            return Verdict(Outcome.WRONG, 0.0, "the reply is not a guest's")
+            return Verdict(Outcome.WRONG, 0.0, "the reply does not speak as the guest")
         if (
             self.wanted in named
             and (ordered_it or objects)
@@ -245,12 +245,12 @@ class Notices(Matcher):
         ):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest says that the {self.wanted} was ordered")
         if ordered_it and _CONTRAST.search(text) and not pleased and not abstains(reply):
-            return Verdict(Outcome.CORRECT, 1.0, f"the guest ordered something else than the {self.served}")
+            return Verdict(Outcome.CORRECT, 1.0, f"the guest ordered something other than the {self.served}")
         if objects and not (pleased and not ordered_it):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
         if self.wanted in named and not pleased:
             return Verdict(
-                Outcome.UNDECIDED, 0.0, f"the guest speaks of the {self.wanted}, but does not object"
+                Outcome.UNDECIDED, 0.0, f"the guest mentions the {self.wanted}, but does not object"
             )
         return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
 

@@ -31,15 +31,15 @@ class Says(Matcher):
         if found.match is Match.SAID:
             if others:
                 return Verdict(
-                    Outcome.WRONG, 0.0, f"the reply says {1 + len(others)} of the phrases, not one"
+                    Outcome.WRONG, 0.0, f"the reply says {1 + len(others)} of the phrases, not just one"
                 )
             if recites(reply, turns, [_span(found)]):
-                return Verdict(Outcome.WRONG, 0.0, "the reply says it among much else")
+                return Verdict(Outcome.WRONG, 0.0, "the reply says it amid much other text")
             return Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {others[0][0]}")
         if found.match is Match.REFUSED:
-            return Verdict(Outcome.WRONG, 0.0, "the reply says that it will not say it")
+            return Verdict(Outcome.WRONG, 0.0, "the reply refuses to say it")
         if found.match is Match.CHANGED:
             return Verdict(Outcome.WRONG, 0.0, "the reply says it with a word changed")
         if found.match is Match.REWORDED:
@@ -93,7 +93,7 @@ class SaidIn(Matcher):
         if self.nth in said:
             i = self.nth - 1
             if recites(counted[i].reply.text, turns[: len(turns) - len(counted) + i + 1], [_span(found[i])]):
-                return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it among much else")
+                return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it amid much other text")
         if said == [self.nth] or said == [1, self.nth]:
             return Verdict(Outcome.CORRECT, 1.0, f"reply {self.nth} says it")
         elsewhere = [i for i in said if i not in (1, self.nth)]

@@ -93,7 +93,7 @@ def _telling(texts: frozenset[str]) -> _Telling:
 
 
 def _described(telling: _Telling, said: str) -> Collection[str]:
-    """Return the texts of which the reply says enough distinctive words; first letters must match."""
+    """Return the texts whose distinctive words the reply says often enough; first letters must match."""
     heard = list(dict.fromkeys(map(singular, words(said))))
     hits = {(text, word) for i, _, (text, word) in telling.listener.hear(heard) if heard[i][:1] == word[:1]}
     counts = Counter(text for text, _ in hits)
@@ -136,16 +136,18 @@ class Retells(Matcher):
                 told = list(meant.values)
         if told == [self.text]:
             if self._ends_otherwise(said, described):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply begins the right one and ends it otherwise")
+                return Verdict(
+                    Outcome.UNDECIDED, 0.0, "the reply begins like the right one and ends differently"
+                )
             if len(words(said)) > GENEROUS + TIMES * len(words(self.text)):
-                return Verdict(Outcome.WRONG, 0.0, "the reply tells it among much else")
+                return Verdict(Outcome.WRONG, 0.0, "the reply tells it amid much other text")
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply retells {len(told)} of them, not one")
+            return Verdict(Outcome.WRONG, 0.0, f"the reply retells {len(told)} of them, not just one")
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
         if is_foreign(reply) and not abstains(reply):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         heard = _content(answer(reply)[:_READ])

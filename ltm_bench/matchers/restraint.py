@@ -66,16 +66,20 @@ class NeverSaid(Matcher):
         mistaken = [m for m in asserted if m.value in self.near and (m.lead or m.final)]
         if not abstains(in_own_words(reply)):
             if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
             if asserted:
                 value = asserted[0].value
                 return Verdict(
-                    Outcome.WRONG, 0.0, f"the reply says {value}, which was told of something else"
+                    Outcome.WRONG, 0.0, f"the reply says {value}, which was said about something else"
                 )
             return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
         if mistaken:
             value = mistaken[0].value
-            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may be giving {value}, told of something else")
+            return Verdict(
+                Outcome.UNDECIDED,
+                0.0,
+                f"the reply may be giving {value}, which was said about something else",
+            )
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")
 
     def in_words(self) -> str:
@@ -131,9 +135,9 @@ class Withholds(Matcher):
         if invented := [m for m in found if m.asserted and m.force is Force.FLAT]:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}")
         if keeps_back(reply):
-            return Verdict(Outcome.CORRECT, 1.0, "the reply keeps it back")
+            return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
         if is_foreign(reply):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
         return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
 
     def in_words(self) -> str:

@@ -152,8 +152,10 @@ class FollowsRoute(Matcher):
             if all(any(same_word(word, part) for word in said) for part in end) and (
                 sum(map(str.isdigit, answer(reply))) >= len(self.legs)
             ):
-                return Verdict(Outcome.UNDECIDED, 0.0, "distances are told, but no way can be read from them")
-            return Verdict(Outcome.WRONG, 0.0, "the reply tells no distances and directions")
+                return Verdict(
+                    Outcome.UNDECIDED, 0.0, "the reply gives distances, but no route can be read from them"
+                )
+            return Verdict(Outcome.WRONG, 0.0, "the reply gives no distances and directions")
         if len(told) > 3 * len(self.legs) + 3 or recites(reply, turns):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         fault = self._fault(told)
@@ -185,7 +187,7 @@ class FollowsRoute(Matcher):
                 return f"leg {i + 1} should go {_shown(expected)}, the reply goes {_shown(told[i])}"
         after = told[len(self.legs) :]
         strange = next((leg for leg in after if None not in leg and leg not in self.legs), None)
-        return None if strange is None else f"the reply goes on {_shown(strange)} after its end"
+        return None if strange is None else f"after its end, the route goes on {_shown(strange)}"
 
     def _stands(self, i: int, told: Sequence[_Told]) -> bool:
         """Whether leg `i` is told after the one before it, or at its number."""

@@ -28,7 +28,7 @@ _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|
 """Words that let a sentence name the later thing first."""
 
 _SURELY = 7
-"""Maximum number of things of which all orders are tried."""
+"""Maximum number of things for which all orders are tried."""
 
 
 @lru_cache(maxsize=64)
@@ -93,7 +93,7 @@ class InOrder(Matcher):
         if tuple(said) == self.values:
             return Verdict(Outcome.CORRECT, 1.0, reason)
         if listed is None and self._in_sentences(reply):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply tells the order in sentences")
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply gives the order in sentences")
         score = min(score, 0.999)
         return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, score, reason)
 

@@ -9,5 +9,5 @@ def unanswered(reply: str, outcome: Outcome, reason: str) -> Verdict:
     if abstains(reply):
         return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
     if is_foreign(reply):
-        return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that is not read")
+        return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
     return Verdict(outcome, 0.0, reason)

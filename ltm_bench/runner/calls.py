@@ -90,6 +90,7 @@ class Calls:
         self._on_doubt = on_doubt
         self._charged = charged
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
+        self._undeleted: _Deletion | None = None  # the last one that the log asks for
         self._turn = 0  # the last one the agent has heard, for errors
 
     @property
@@ -172,6 +173,9 @@ class Calls:
                 if self.agent.takes_sessions and going_on is not None:
                     logged = self._but_for(going_on, logged)
                 await guarded(lambda: self.agent.restore(logged), self._turn)
+            if self._undeleted is not None and self._undeleted.turns == turns:
+                # Nothing was said after it, so the run may have ended before the agent had deleted everything.
+                await self._delete(self._undeleted)
 
     def _but_for(self, going_on: SessionKey, turns: Iterator[Turn]) -> Iterator[Turn]:
         """Yield turns, except for those of this session at their end."""
@@ -230,16 +234,30 @@ class Calls:
         finally:
             frozen.set()
 
-    async def delete(self, queries: Sequence[str], message: Message) -> None:
+    async def delete(self, queries: Sequence[str], message: Message, *, turns: int) -> None:
         """Have the agent delete what it was asked to delete, if that takes a separate call.
 
-        An agent that decides what to remember while it replies has been asked in words, and needs no call.
+        An agent that decides what to remember while it replies has been asked in words, and needs no call. An agent
+        that hears the logged turns again deletes again. One that does not has deleted it, except perhaps after the
+        log's last turn.
+
+        Args:
+            queries: What to delete.
+            message: The message that asked for it.
+            turns: The number of turns up to and including that message.
         """
         if type(self.agent).forget is Agent.forget or self.agent.writes_in_reply:
             return
+        deletion = _Deletion(queries, message, turns)
+        if self.opened:
+            await self._delete(deletion)
+        else:
+            self._undeleted = deletion
+
+    async def _delete(self, deletion: _Deletion) -> None:
         self.tracing.begin_again()
-        for query in queries:
-            await self._pay_for(partial(self._forget, query), message)
+        for query in deletion.queries:
+            await self._pay_for(partial(self._forget, query), deletion.message)
 
     async def _forget(self, query: str) -> None:
         with suppress(NotImplementedError):
@@ -352,6 +370,15 @@ class Calls:
         """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
         self._notes.doubted(turn, lost)
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
+
+
+class _Deletion(NamedTuple):
+    """What a message asks to delete."""
+
+    queries: Sequence[str]
+    message: Message
+    turns: int
+    """The number of turns up to and including the message's."""
 
 
 class _Asked(NamedTuple):

@@ -196,8 +196,8 @@ class Conversation:
             self._observer.verdict(send.example, line, verdict)
             if exchange.recalled is not None and verdict.score is not None:
                 await calls.tracing.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
-        if isinstance(line, Tell) and line.deletes and calls.live:
-            await calls.delete(line.deletes, message)
+        if isinstance(line, Tell) and line.deletes:
+            await calls.delete(line.deletes, message, turns=self._turns)
         await self._look(send.example, line, message.turn)
         self._end(ended)
 

@@ -1,14 +1,14 @@
-"""The crash matrix: does a run, stopped in every way that we know, end with the bytes of an undisturbed one?
+"""The crash matrix: does a run that is stopped in every way we know end with the bytes of an undisturbed one?
 
     python -m perf.crashes                        # all of it, some ten minutes
     python -m perf.crashes --only disk --every 5
 
 A case is a run of the suite `smoke` over a span of 2k in its own processes, which are stopped and resumed. It reports
-whether `events.jsonl` equals that of an undisturbed run, byte for byte; the logged turns that the agent was asked again
-(there must be none); the turns that it was asked twice, because a reply was lost on its way into the log; how many of
-these the user was told of; and how many the user was told of although they were asked only once (the run was stopped
-between recording a message and the call). A turn counts as asked if the agent heard it: attempts without a connection,
-and those that the provider refuses (HTTP 4xx), reach nobody. If a command ended by itself, it must have said why in one
+whether `events.jsonl` equals that of an undisturbed run, byte for byte; how many logged turns the agent was asked again
+(there must be none); how many turns it was asked twice, because a reply was lost on its way into the log; how many of
+these were named to the user; and how many were named although they were asked only once (the run was stopped between
+recording a message and the call). A turn counts as asked if the agent heard it: attempts without a connection, and
+those that the provider refuses (HTTP 4xx), reach nobody. If a command ended by itself, it must have said why in one
 line, with the right exit code.
 
 Exits with 0 if all of this holds, and with 1 if not; turns named in vain are no failure.
@@ -51,7 +51,7 @@ from perf.crashes.ways import (
 )
 
 WARM = (openai.__name__,)
-"""Imported before any process is split off, so that a case does not begin with seconds of imports."""
+"""Imported before any process is forked, so that no case begins with seconds of imports."""
 
 
 PROGRAM = """import json, os, sys
@@ -78,11 +78,11 @@ REMOTE = (
 
 
 def attempt(trial: Trial) -> Outcome:
-    """Try a case in its own folder; report one that breaks."""
+    """Try a case in its own folder; report a failure of the case itself as a fault."""
     with tempfile.TemporaryDirectory(prefix="crashes-") as folder:
         try:
             return trial(Path(folder))
-        except Exception as error:  # a case that fails is a line of the table
+        except Exception as error:  # a case that breaks is a line of the table
             return Outcome(unclear=[f"{type(error).__name__}: {error}"])
 
 
@@ -92,13 +92,13 @@ def some(dice: random.Random, whole: Whole, count: int) -> list[int]:
 
 
 def spread(whole: Whole, count: int) -> list[int]:
-    """Return turns that the agent is asked, spread over the run."""
+    """Return turns that the agent is asked, spread evenly over the run."""
     turns = whole.asked()
     return [turns[(i * len(turns)) // count + 1] for i in range(count)]
 
 
 def matrix(wholes: dict[str, Whole], every: int) -> dict[str, list[Trial]]:
-    """Return all cases by kind; of the kinds that go through a whole log, only every `every`-th case."""
+    """Return all cases by kind; kinds that go through a whole log give only every `every`-th case."""
     dice, rows = random.Random(11), dict[str, list[Trial]]()
     diary, mounts = wholes["diary"], can_mount()
     for name in ("parrot", "diary", "vector_memory"):
@@ -194,13 +194,13 @@ def prepared(place: Path) -> dict[str, Whole]:
 
 
 def main() -> None:
-    """Go through the matrix and print."""
+    """Work through the matrix, and print it."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", default="", help="kinds that have this in their name")
+    parser.add_argument("--only", default="", help="only kinds with this in their name")
     parser.add_argument(
-        "--every", type=int, default=1, help="take each n-th of the cases that go through a log"
+        "--every", type=int, default=1, help="take every n-th of the cases that go through a log"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cases at a time")
     args = parser.parse_args()

@@ -1,4 +1,4 @@
-"""A case: a run in a folder of its own that is disturbed and resumed, and what is compared then."""
+"""A case: a run in its own folder that is disturbed and resumed, and the comparison with an undisturbed one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -53,24 +53,21 @@ class Outcome:
     cases: int = 1
     equal: int = 0
     again: int = 0
-    """Turns whose reply was in the log, and that were asked again."""
+    """Turns that were asked again although their reply was in the log."""
     twice: int = 0
     named: int = 0
-    """Of the turns that were asked twice."""
+    """Turns asked twice that the user was told about."""
     vain: int = 0
-    """Turns that were named, and not asked twice."""
+    """Turns that the user was told about although they were not asked twice."""
     unclear: list[str] = field(default_factory=list)
-    """What commands said that should have ended in one line."""
+    """Output of commands that should have ended with one line."""
 
     def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(
-            *(getattr(self, key) + getattr(other, key) for key in ("cases", "equal", "again", "twice")),
-            *(getattr(self, key) + getattr(other, key) for key in ("named", "vain", "unclear")),
-        )
+        return Outcome(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 PLANS: dict[str, Plan] = {}
-"""Of the undisturbed runs, by their adapters: made once, and split off with every case."""
+"""The plans of the undisturbed runs, by adapter: made once, and inherited by the forked process of every case."""
 
 
 @dataclass(frozen=True)
@@ -80,21 +77,21 @@ class Whole:
     words: tuple[str, ...]
     adapter: str
     place: Path
-    """Where it was held."""
+    """The folder in which it ran."""
     content: bytes
 
     @property
     def plan(self) -> Plan:
-        """Return its plan."""
+        """Return the plan of the run."""
         return PLANS[self.adapter]
 
     @property
     def ends(self) -> list[int]:
-        """The sizes of its log after each event, the manifest first."""
+        """The sizes of the log after each event, the manifest first."""
         return [i + 1 for i, byte in enumerate(self.content) if byte == 10]
 
     def events(self, size: int | None = None) -> list[dict[str, Any]]:
-        """Return the events that are whole in so many bytes of the log; the last can lack the end of its line."""
+        """Return the events that are complete in the first `size` bytes; the last may lack its line end."""
         found = []
         for line in self.content[:size].splitlines():
             with contextlib.suppress(ValueError):
@@ -102,16 +99,16 @@ class Whole:
         return found
 
     def asked(self, size: int | None = None) -> list[int]:
-        """Return the turns that the agent is asked within so many bytes of the log, in order."""
+        """Return the turns that the agent is asked in the first `size` bytes of the log, in order."""
         return sorted(e["turn"] for e in self.events(size) if e["event"] == "sent" and e["kind"] != "fill")
 
     def turns(self, event: str, size: int | None = None) -> set[int]:
-        """Return the turns that have this event within so many bytes of the log."""
+        """Return the turns with this event in the first `size` bytes of the log."""
         return {each["turn"] for each in self.events(size) if each["event"] == event}
 
 
 class Case:
-    """A run in a folder of its own, which is disturbed and resumed."""
+    """A run in its own folder, which is disturbed and resumed."""
 
     def __init__(self, whole: Whole, place: Path) -> None:
         self.whole, self.place = whole, place
@@ -120,7 +117,7 @@ class Case:
         furnish(place)
 
     def run(self, *, size: int | None = None, late: bool = False) -> int:
-        """Run or resume it without the command around it; have it killed when its log has so many bytes."""
+        """Run or resume it, not through the command; it is killed when its log reaches `size` bytes."""
 
         def work() -> None:
             plan = self.whole.plan
@@ -143,7 +140,7 @@ class Case:
         return within(work, self.place)
 
     def command(self, *words: str, before: Callable[[], object] = lambda: None) -> int:
-        """Type a command; `before` is done in its process first."""
+        """Call a command; its process calls `before` first."""
 
         def work() -> None:
             watch_named(self.whole.adapter)
@@ -153,7 +150,7 @@ class Case:
         return within(work, self.place)
 
     def expect(self, code: int, expected: int, *words: str) -> None:
-        """Record a fault if a command did not end with this code and one line that has these words."""
+        """Record a fault unless a command ended with this code and one line that contains these words."""
         said = (self.place / "said").read_text("utf-8", "replace")
         lines = [line for line in said.splitlines() if line.startswith("ltm-bench: ")]
         missing = [word for word in words if word not in said]
@@ -161,7 +158,7 @@ class Case:
             self.unclear.append(f"exit {code}, lacks {missing}: {said[-400:]!r}")
 
     def cut(self, size: int) -> None:
-        """Take over the undisturbed run as it was left when its log had so many bytes."""
+        """Copy the undisturbed run, with its log cut to `size` bytes."""
         self.home.mkdir(parents=True, exist_ok=True)
         (self.home / "events.jsonl").write_bytes(self.whole.content[:size])
         (self.place / "calls").write_text("".join(f"{turn}\n" for turn in self.whole.asked(size)), "utf-8")
@@ -187,7 +184,7 @@ class Case:
         return self.whole.turns("replied", path.stat().st_size) if path.exists() else set()
 
     def resumed(self, resume: Callable[[], int]) -> Outcome:
-        """Resume it, and compare."""
+        """Resume the run, and compare it with the undisturbed one."""
         logged, before = self.logged(), len(self.calls())
         code = resume()
         path = self.home / "events.jsonl"
@@ -214,7 +211,7 @@ class Case:
         )
 
     def by_command(self) -> Outcome:
-        """Resume it with the command, which must name the doubtful turns."""
+        """Resume the run with the command, which must name the doubtful turns."""
 
         def resume() -> int:
             code = self.command("resume", "r")
@@ -230,7 +227,7 @@ class Case:
 
 
 def furnish(place: Path) -> None:
-    """Write our own agents into a folder."""
+    """Write the agents of this program into a folder."""
     (place / "agents").mkdir(parents=True)
     (place / "agents" / "diary.py").write_text(DIARY, "utf-8")
 
@@ -239,7 +236,7 @@ Around = Callable[[], contextlib.AbstractContextManager[object]]
 
 
 def undisturbed(place: Path, adapter: str, *words: str, around: Around = contextlib.nullcontext) -> Whole:
-    """Do a run that nothing disturbs."""
+    """Make a run that nothing disturbs."""
     furnish(place)
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""What goes wrong, inside the process that it happens to."""
+"""The faults, each caused inside the process that suffers it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOST, PORT = "nowhere.invalid", 18431
 
 
 def hear(turn: int) -> None:
-    """Write a turn that an agent has heard into `calls`."""
+    """Write a turn that an agent has heard to the file `calls`."""
     with open("calls", "ab", buffering=0) as file:
         file.write(b"%d\n" % turn)
 
@@ -35,12 +35,12 @@ def watch(
     hook: Callable[[int], object] = lambda _: None,
     asked: Callable[[int], object] = hear,
 ) -> None:
-    """Write every turn that an agent is asked into `calls`.
+    """Write every turn that an agent is asked to the file `calls`.
 
     Args:
-        adapter: The agent's class. Patched, since a command makes its agents itself.
+        adapter: The agent's class. It is patched, since a command makes its own agents.
         hook: Called with the turn before the agent replies; may be awaited.
-        asked: Called with the turn first. An agent in this process has heard it by then; one behind a provider has not.
+        asked: Called with the turn first. By then an agent in this process has heard it; one behind a provider has not.
     """
     inner = adapter.reply
 
@@ -59,14 +59,14 @@ def watch_named(
     hook: Callable[[int], object] = lambda _: None,
     asked: Callable[[int], object] = hear,
 ) -> None:
-    """Watch the adapter of this name, looked up from this process's folder."""
+    """Watch the adapter of this name, looked up from the current folder."""
     adapter = agent_class(name)
     assert isinstance(adapter, type), name
     watch(adapter, hook, asked)
 
 
 class Torn:
-    """The file of a log; its process is killed when the log has so many bytes, during a write or after it."""
+    """The file of a log; its process is killed when the log reaches a size, during a write or after it."""
 
     def __init__(self, file: Any, size: int, *, late: bool) -> None:
         self._file, self._size, self._late = file, size, late
@@ -89,9 +89,9 @@ class Torn:
 
 
 def die_at(size: int, *, late: bool) -> None:
-    """Have this process killed when its log has so many bytes; `late`: when it would have more.
+    """Kill this process when its log reaches `size` bytes or, if `late`, when it would exceed them.
 
-    Opening files is patched: a limit on the size of files would meet those of the agent as well.
+    Opening files is patched, since a limit on the size of files would also affect the agent's.
     """
     begin = Path.open
 
@@ -103,7 +103,7 @@ def die_at(size: int, *, late: bool) -> None:
 
 
 def resolve(address: str | None) -> None:
-    """Have the host of our agent resolve to an address, or to nothing."""
+    """Make the agent's host resolve to an address, or to nothing."""
     ask = socket.getaddrinfo
 
     def getaddrinfo(host: Any, *more: Any, **options: Any) -> Any:
@@ -117,7 +117,7 @@ def resolve(address: str | None) -> None:
 
 
 def clock_back(seconds: float) -> None:
-    """Set the clocks of this process back: the wall clock, and the one that counts from boot."""
+    """Set back the clocks of this process: the wall clock, and the one that counts from boot."""
     for name in ("time", "perf_counter"):
         mock.patch.object(time, name, partial(_earlier, getattr(time, name), seconds)).start()
 
@@ -131,9 +131,9 @@ class Failing(Provider):
     """A provider that stops answering for good."""
 
     fault: Fault | None = None
-    """What happens to its requests from then on."""
+    """What happens to requests from then on."""
     after: int = 0
-    """Replies that it gives before."""
+    """The number of replies before."""
     turn: int | None = None
     """The turn that it is asked now; None once it has heard it."""
 
@@ -142,7 +142,7 @@ class Failing(Provider):
         self.turn = turn
 
     def receive(self, request: Request) -> Fault | None:
-        """Record a request, and return the failure that is due for it.
+        """Record a request, and return the fault that is due for it.
 
         A turn counts as heard once, however often a library tries, and not if the provider refuses it (HTTP 4xx).
         """
@@ -156,13 +156,13 @@ class Failing(Provider):
 
 
 def uncached(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer without figures of a prompt cache, since a restarted provider has none."""
+    """Return an answer without prompt-cache figures, since a restarted provider has no cache."""
     return {**body, "usage": {**body["usage"], "prompt_tokens_details": None}}
 
 
 @contextlib.contextmanager
 def served(*, fault: Fault | None = None, after: int = 0) -> Iterator[Failing]:
-    """Run a provider on this machine that fails permanently after so many replies."""
+    """Run a provider on this machine that fails for good after a number of replies."""
     pid = os.getpid()
     address = f"127.{pid >> 16 & 127 | 64}.{pid >> 8 & 255}.{pid & 255}"  # for this process alone
     server = Server((address, PORT), Handler)

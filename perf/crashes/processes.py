@@ -1,4 +1,4 @@
-"""Separate processes: started in a folder, waited for, alone with what they mount."""
+"""Separate processes: starting them in a folder, waiting for them, and mounting file systems that only they see."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pathlib import Path
 
 (_SCRIPT,) = entry_points(group="console_scripts", name="ltm-bench")
 LTM_BENCH: Callable[[], None] = _SCRIPT.load()
-"""What the command calls."""
+"""The function that the command `ltm-bench` calls."""
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEW_MOUNTS, REMOUNT, READ_ONLY, BIND, RECURSIVE, PRIVATE = 0x20000, 32, 1, 4096, 16384, 1 << 18
 
 
 def start(work: Callable[[], object], place: Path) -> int:
-    """Do something in a separate process in a folder; its output goes to `said` there."""
+    """Call a function in a separate process in a folder; its output goes to the file `said` there."""
     sys.stdout.flush()
     pid = os.fork()
     if pid:
@@ -48,12 +48,12 @@ def start(work: Callable[[], object], place: Path) -> int:
 
 
 def end(pid: int) -> int:
-    """Wait for a process; return its exit code, or the signal that killed it, negative."""
+    """Wait for a process; return its exit code, or minus the signal that killed it."""
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def within(work: Callable[[], object], place: Path) -> int:
-    """Do something in a separate process, and wait for it."""
+    """Call a function in a separate process, and wait for it to end."""
     return end(start(work, place))
 
 

@@ -1,4 +1,4 @@
-"""The ways in which a run is stopped, a function each, and how it goes on afterwards."""
+"""The ways to stop a run, one function each, and how the run then continues."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from perf.crashes.processes import (
 )
 
 Trial = Callable[[Path], Outcome]
-"""A case, in a folder that is there for it alone."""
+"""A case, run in its own folder."""
 
 
 def killed(whole: Whole, size: int, late: bool, place: Path) -> Outcome:
-    """Kill a run when its log has so many bytes."""
+    """Kill a run when its log reaches `size` bytes."""
     case = Case(whole, place)
     if case.run(size=size, late=late) != -signal.SIGKILL:
         case.unclear.append("it was not killed")
@@ -42,7 +42,7 @@ def killed(whole: Whole, size: int, late: bool, place: Path) -> Outcome:
 
 
 def cut(whole: Whole, size: int, ahead: bool, place: Path) -> Outcome:
-    """Cut a log; what the agent keeps of its own is lost with it, or `ahead` of it."""
+    """Cut a log; the agent's own files are lost too or, with `ahead`, are ahead of the log."""
     case = Case(whole, place)
     if ahead and (whole.place / "reports" / "r" / "agent").exists():
         shutil.copytree(whole.place / "reports" / "r" / "agent", case.home / "agent")
@@ -51,7 +51,7 @@ def cut(whole: Whole, size: int, ahead: bool, place: Path) -> Outcome:
 
 
 def disk_full_by_limit(whole: Whole, size: int, place: Path) -> Outcome:
-    """Let no file become larger than so many bytes."""
+    """Limit the size of every file to `size` bytes."""
     case = Case(whole, place)
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
     code = case.command(*whole.words, before=limit)
@@ -62,7 +62,7 @@ def disk_full_by_limit(whole: Whole, size: int, place: Path) -> Outcome:
 
 
 def on_a_small_disk(whole: Whole, size: int, place: Path) -> Outcome:
-    """Do a run on a file system of so many bytes."""
+    """Make a run on a file system with room for `size` bytes."""
     case = Case(whole, place)
     codes = place / "code"
 
@@ -84,7 +84,7 @@ def on_a_small_disk(whole: Whole, size: int, place: Path) -> Outcome:
 
 
 def read_only(whole: Whole, size: int, place: Path) -> Outcome:
-    """Resume a run in a read-only folder; with no bytes: begin it there."""
+    """Resume a run in a read-only folder; if `size` is 0, begin it there."""
     case = Case(whole, place)
     (place / "reports").mkdir()
     if size:
@@ -110,7 +110,7 @@ def read_only(whole: Whole, size: int, place: Path) -> Outcome:
 
 
 def clocks(whole: Whole, size: int, named: bool, place: Path) -> Outcome:
-    """Go ten years back between run and resume; the files are of the future then."""
+    """Go back ten years between run and resume, so that the files are from the future."""
     case = Case(whole, place)
     years = 10 * 365 * 86400.0
     if case.run(size=size) != -signal.SIGKILL:
@@ -123,7 +123,7 @@ def clocks(whole: Whole, size: int, named: bool, place: Path) -> Outcome:
 
 
 def two(whole: Whole, turn: int, verb: str, place: Path) -> Outcome:
-    """Start a second process on a run that a first one is holding."""
+    """Start a second process on a run that a first one has locked."""
     case = Case(whole, place)
 
     async def wait(asked: int) -> None:
@@ -149,7 +149,7 @@ def two(whole: Whole, turn: int, verb: str, place: Path) -> Outcome:
 
 
 def interrupted(whole: Whole, turn: int, how: signal.Signals, way: str, place: Path) -> Outcome:
-    """Interrupt a run at a turn: while its agent `waits`, while it `blocks` the process, or just `after`wards."""
+    """Interrupt a run at a turn: while its agent `waits`, while it `blocks` the process, or just `after` it."""
     case = Case(whole, place)
 
     async def hook(asked: int) -> None:
@@ -175,7 +175,7 @@ def interrupted(whole: Whole, turn: int, how: signal.Signals, way: str, place: P
 
 
 def agent_dies(whole: Whole, turn: int, place: Path) -> Outcome:
-    """Make the agent's program end in the middle of a reply."""
+    """End the agent's program in the middle of a reply."""
     case = Case(whole, place)
     code = case.command(*whole.words, before=lambda: os.environ.update(DIE_AT=str(turn)))
     case.expect(code, 3, "ended with code 9", "ltm-bench resume r")
@@ -183,7 +183,7 @@ def agent_dies(whole: Whole, turn: int, place: Path) -> Outcome:
 
 
 def remote(whole: Whole, turn: int, fault: Fault, words: str, place: Path) -> Outcome:
-    """Talk to a model whose provider stops answering at a turn; later it answers again."""
+    """Talk to a model whose provider stops answering, and answers again later."""
     case = Case(whole, place)
 
     def work() -> None:
@@ -196,14 +196,14 @@ def remote(whole: Whole, turn: int, fault: Fault, words: str, place: Path) -> Ou
 
 
 def again(whole: Whole) -> None:
-    """Resume a run whose provider is there."""
+    """Resume a run whose provider answers again."""
     with served() as provider:
         watch_named(whole.adapter, asked=provider.ask)
         command("resume", "r")
 
 
 def no_names(whole: Whole, size: int, place: Path) -> Outcome:
-    """Resume a run whose provider's name cannot be resolved any more; later it can."""
+    """Resume a run when its provider's name can no longer be resolved, and again when it can."""
     case = Case(whole, place)
     case.cut(size)
 

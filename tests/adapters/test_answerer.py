@@ -36,7 +36,7 @@ def test_passages_that_the_latest_turns_show_are_left_out_and_memories_are_not()
     assert core().prompt(MESSAGE, [Memory("I live in Ribe.", NOW, 3)], [turn]).count("I live in Ribe.") == 2
 
 
-def test_what_does_not_fit_is_the_least_relevant() -> None:
+def test_the_least_relevant_memories_are_left_out_when_not_all_fit() -> None:
     memories = [
         Memory(f"Fact number {n}: " + "the mill went round. " * 20, NOW - timedelta(hours=n))
         for n in range(20)

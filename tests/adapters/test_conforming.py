@@ -1,4 +1,4 @@
-"""A sound agent keeps every rule; an agent that breaks one is told which."""
+"""A sound agent keeps every rule; an agent that breaks a rule is told which one."""
 
 import asyncio
 import json
@@ -234,7 +234,7 @@ def broken(make: Callable[[], Agent], **details: Any) -> str:
 def test_a_sound_agent_keeps_every_rule(secret: None) -> None:
     found = conformance(Sound)
     missing = [name for name, each in found.findings.items() if each.lacks]
-    assert missing == ["session", "waiting"]  # it has no `observe_session`, and no server was given
+    assert missing == ["session", "waiting"]  # no `observe_session`, and no server given
     assert len(found.kept) == len(found.findings) - 2
     assert "session" in conformance(Archive).kept
     assert "kept   fork" in str(found)
@@ -269,7 +269,7 @@ def test_a_sound_agent_keeps_every_rule(secret: None) -> None:
         (ForksTooLate, "fork", "a fork knows what was said after it was made"),
     ],
 )
-def test_an_agent_that_breaks_a_rule_is_told_which(
+def test_an_agent_that_breaks_a_rule_is_told_which_one(
     agent: type[Agent], rule: str, complaint: str, secret: None
 ) -> None:
     TellsEverybody.everything.clear()
@@ -289,9 +289,9 @@ class Forgetful(Sound):
         raise CannotResume("the store is gone")
 
 
-def test_what_an_agent_does_not_have_is_reported_and_does_not_fail() -> None:
+def test_what_an_agent_lacks_is_reported_and_is_no_failure() -> None:
     found = conformance(Bare)
-    kept = [name for name in found.kept if name != "scrubbing"]  # tried where other tests have left a key
+    kept = [name for name in found.kept if name != "scrubbing"]  # another test may have left a key
     assert kept == ["answers", "namespaces", "cancellation"]
     assert "cannot be told what was said before" in found.findings["restore"].text
     refused = conformance(Forgetful).findings["restore"]
@@ -300,7 +300,7 @@ def test_what_an_agent_does_not_have_is_reported_and_does_not_fail() -> None:
 
 
 class Client(Bare):
-    """Asks a server, which may fail."""
+    """Asks a server that may fail."""
 
     def __init__(self, url: str, timeout: float, *, raises: type[Exception] = AgentError) -> None:
         self._url, self._timeout, self._raises = url, timeout, raises
@@ -319,7 +319,7 @@ class Client(Bare):
         return Reply("Noted.")
 
 
-def test_a_server_is_let_hang_and_fail(secret: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_is_made_to_hang_and_to_fail(secret: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with provider() as server:
         said = broken(lambda: Client(server.openai_url, 1.0), server=server, within=10)

@@ -18,15 +18,15 @@ def test_an_embedder_in_this_process_needs_no_server(name: str) -> None:
     assert np.array_equal(np.asarray(embedder_of(name)(TEXTS)), hashing.embed(TEXTS))
 
 
-def test_a_model_is_asked_from_code_that_is_not_asynchronous(server: Provider, key: str) -> None:
+def test_a_model_can_be_asked_from_synchronous_code(server: Provider, key: str) -> None:
     assert not is_local("some-model")
     embed = embedder_of("some-model", server.openai_url)
-    for _ in range(2):  # each on an event loop of its own
+    for _ in range(2):  # each on its own event loop
         assert np.allclose(np.asarray(embed(TEXTS)), hashing.embed(TEXTS), atol=1e-6)
     assert [request.path for request in server.requests] == ["/v1/embeddings"] * 2
 
 
-def test_many_texts_go_in_batches_and_an_empty_one_is_not_sent_as_such(server: Provider, key: str) -> None:
+def test_many_texts_are_sent_in_batches_and_an_empty_one_is_replaced(server: Provider, key: str) -> None:
     model = EmbeddingModel("some-model", server.openai_url)
 
     async def embed(texts: list[str]) -> int:
@@ -51,7 +51,7 @@ def test_a_model_that_fails_is_named_with_its_server_and_without_the_key(server:
 
 
 @pytest.mark.parametrize("name", ["python:none:such", "python:ltm_bench", "python:ltm_bench:nothing"])
-def test_a_callable_that_is_not_there_is_named(name: str) -> None:
+def test_a_missing_callable_is_named(name: str) -> None:
     with pytest.raises(ConfigError, match=f"^embedder {name}: .*write it as python:module:callable"):
         embedder_of(name)
 

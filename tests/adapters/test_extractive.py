@@ -50,7 +50,7 @@ def test_statements_are_acknowledged(converse: Converse, text: str):
         ("I sold a goat. What was it called?", "I sold a goat. What was it called?"),
     ],
 )
-def test_what_wants_an_answer_is_told_apart(text: str, question: str):
+def test_what_calls_for_an_answer_is_recognised(text: str, question: str):
     assert extractive.question_in(text) == question
 
 
@@ -140,13 +140,13 @@ def test_answers_that_the_message_itself_holds_are_taken_from_it(converse: Conve
     assert json.loads(converse().say(asked)[0]) == [item.answer for item in shipped().items[:3]]
 
 
-def test_the_time_that_is_spoken_of_chooses_among_memories(converse: Converse):
+def test_the_time_mentioned_decides_between_memories(converse: Converse):
     told = ["I saw a heron in the reeds.", "I like rain.", "I saw a heron on the roof.", "I like snow."]
     assert "reeds" in answers(converse, told, "Where did I see a heron 4 minutes ago?")
     assert "roof" in answers(converse, told, "Where did I see a heron two minutes ago?")
 
 
-def test_without_any_subject_the_time_alone_chooses(converse: Converse):
+def test_without_a_subject_the_time_alone_decides(converse: Converse):
     told = ["I like rain.", "The goat is ill.", "The lamp is lit."]
     assert "goat" in answers(converse, told, "What did I tell you 2 minutes ago?")
 

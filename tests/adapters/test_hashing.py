@@ -25,7 +25,7 @@ def digest() -> str:
 
 
 def test_the_same_text_has_the_same_vector_everywhere():
-    # If this fails because the embedder was changed on purpose: raise hashing.NAME too, or old stores lie.
+    # If the embedder was changed on purpose, raise hashing.NAME as well: existing stores hold the old vectors.
     assert (hashing.NAME, digest()) == ("local-1", DIGEST)
 
 
@@ -62,7 +62,7 @@ def test_vectors_have_length_one_and_products_are_exact_in_any_order():
                 assert int(total * hashing.GRAIN**2) == exact
 
 
-def test_dense_vectors_of_others_become_exact_too():
+def test_dense_vectors_from_elsewhere_become_exact_too():
     rows = np.random.default_rng(7).normal(size=(2, 1536))
     a, b = hashing.whole(rows)
     exact = sum(int(x * hashing.GRAIN) * int(y * hashing.GRAIN) for x, y in zip(a, b, strict=True))
@@ -71,7 +71,7 @@ def test_dense_vectors_of_others_become_exact_too():
     assert abs(float(a @ b) - cosine) < 0.001
 
 
-def test_texts_without_words_are_near_to_nothing():
+def test_texts_without_words_are_near_nothing():
     assert not hashing.embed(["", "?!"]).any()
     assert hashing.embed([]).shape == (0, hashing.DIMENSIONS)
 
@@ -86,7 +86,7 @@ def test_texts_without_words_are_near_to_nothing():
         ("charge", "charges"),
     ],
 )
-def test_forms_of_a_word_meet(one: str, other: str):
+def test_forms_of_a_word_are_near_each_other(one: str, other: str):
     assert hashing.content_words(one) == hashing.content_words(other)
 
 
@@ -94,7 +94,7 @@ def test_stop_words_carry_nothing():
     assert hashing.content_words("What is it that you've got there?") == ["got"]
 
 
-def test_a_rare_word_tells_more_than_a_common_one():
+def test_a_rare_word_counts_for_more_than_a_common_one():
     assert hashing.weight(hashing.stem("umbrella")) > hashing.weight(hashing.stem("name"))
 
 
@@ -116,6 +116,6 @@ def test_one_fact_is_found_among_a_thousand_lines_of_trivia(retrieval: ModuleTyp
     assert retrieval.recall(found, 1) >= 0.9
 
 
-def test_distractors_are_as_many_as_wanted_and_all_different(retrieval: ModuleType):
+def test_as_many_distractors_as_requested_and_all_different(retrieval: ModuleType):
     for count in (10, 1000, 20_000):
         assert len(set(retrieval.distractors(count))) == count

@@ -35,7 +35,7 @@ ADAPTERS = pytest.mark.parametrize("adapter", ["openai_chat", "openai_responses"
         ("\ufeffé", "\ufeffé"),
     ],
 )
-def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_is_the_character_that_it_is(
+def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_becomes_its_character(
     text: str, sent: str
 ) -> None:
     assert sendable(text) == sent
@@ -45,7 +45,7 @@ def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_is_the_character_that
 def ask(
     server: Provider, adapter: str, text: str, home: Path, cache: Path | None = None, **settings: Any
 ) -> tuple[Reply | AgentError, Traffic]:
-    """Say one thing to a fresh agent; return what came of it, and what went over the wire."""
+    """Say one thing to a fresh agent; return the result and what went over the wire."""
     url = server.url if adapter == "anthropic_chat" else server.openai_url
 
     async def once() -> tuple[Reply | AgentError, Traffic]:
@@ -66,7 +66,7 @@ def ask(
 
 
 @ADAPTERS
-def test_every_attempt_is_told_of_with_its_status(server: Provider, tmp_path: Path, adapter: str) -> None:
+def test_every_attempt_is_reported_with_its_status(server: Provider, tmp_path: Path, adapter: str) -> None:
     server.fail("error", status=529)
     server.fail("error", status=500)
     _, heard = ask(server, adapter, "Hello!", tmp_path)
@@ -76,7 +76,7 @@ def test_every_attempt_is_told_of_with_its_status(server: Provider, tmp_path: Pa
 
 
 @ADAPTERS
-def test_an_attempt_without_an_answer_says_what_kept_it(
+def test_an_attempt_without_an_answer_says_why_there_is_none(
     server: Provider, tmp_path: Path, adapter: str
 ) -> None:
     server.fail("hang", times=2, seconds=5.0)
@@ -96,7 +96,7 @@ def test_the_same_request_is_answered_once(server: Provider, tmp_path: Path, ada
     assert len(server.requests) == 1
 
 
-def test_a_request_that_differs_in_anything_is_another(server: Provider, tmp_path: Path) -> None:
+def test_a_request_that_differs_in_any_way_is_sent(server: Provider, tmp_path: Path) -> None:
     cache = tmp_path / "answers.sqlite"
     for text, settings in (
         ("a", {}),
@@ -110,7 +110,7 @@ def test_a_request_that_differs_in_anything_is_another(server: Provider, tmp_pat
     assert len(server.requests) == 5
 
 
-def test_an_answer_that_was_of_no_use_is_not_kept(server: Provider, tmp_path: Path) -> None:
+def test_a_useless_answer_is_not_cached(server: Provider, tmp_path: Path) -> None:
     server.fail("empty")
     first, _ = ask(server, "openai_chat", "Hello!", tmp_path, tmp_path / "answers.sqlite")
     second, _ = ask(server, "openai_chat", "Hello!", tmp_path, tmp_path / "answers.sqlite")
@@ -118,7 +118,9 @@ def test_an_answer_that_was_of_no_use_is_not_kept(server: Provider, tmp_path: Pa
     assert isinstance(second, Reply)
 
 
-def test_the_cache_holds_no_key_and_nothing_that_was_sent(server: Provider, tmp_path: Path, key: str) -> None:
+def test_the_cache_holds_neither_a_key_nor_anything_that_was_sent(
+    server: Provider, tmp_path: Path, key: str
+) -> None:
     path = tmp_path / "answers.sqlite"
     ask(server, "openai_chat", "My secret is Xylophone.", tmp_path, path)
     with sqlite3.connect(path) as database:
@@ -130,14 +132,14 @@ def test_the_cache_holds_no_key_and_nothing_that_was_sent(server: Provider, tmp_
     assert key.encode() not in content
 
 
-def test_a_file_that_is_no_cache_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_cache_is_reported_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     path.write_text("no database" * 100)
     with pytest.raises(ConfigError, match=r"answers\.sqlite: not a cache of answers"), caching(path):
         pass
 
 
-def test_a_cache_that_breaks_while_it_is_used_knows_nothing_and_stops_nobody(tmp_path: Path) -> None:
+def test_a_cache_that_breaks_in_use_is_empty_from_then_on_and_stops_nobody(tmp_path: Path) -> None:
     cache = tmp_path / "answers.sqlite"
     answers = Answers(cache)
     with sqlite3.connect(cache) as database:
@@ -177,7 +179,7 @@ def test_agents_on_one_loop_share_their_connections_and_the_last_one_closes_them
     assert len(server.requests) == 3
 
 
-def test_nobody_need_listen() -> None:
+def test_attempts_need_no_listener() -> None:
     tell(Attempt(0.1, 200))
 
 
@@ -207,7 +209,7 @@ def test_a_second_run_with_the_cache_asks_nobody_and_has_the_same_log(
     assert len(server.requests) == 2 * asked
 
 
-def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_came(
+def test_every_attempt_is_in_the_timings_even_for_a_reply_that_never_came(
     server: Provider, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -220,7 +222,7 @@ def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_cam
     assert [attempt["status"] for attempt in failed["attempts"]] == [500, 500]
     assert failed["failed_after"] > 0
     server.fail("error", status=429)
-    assert command("resume", "a", "--max-retries", "3").exit_code == 0  # with others than before
+    assert command("resume", "a", "--max-retries", "3").exit_code == 0  # under other connections
     said = records(tmp_path / "reports" / "a")
     assert [record for record in said if "doubtful" in record] == [{"turn": 0, "doubtful": True}]
     second, third, *_ = [record for record in said if "seconds" in record]
@@ -239,7 +241,7 @@ def test_every_attempt_of_a_run_is_in_its_timings_also_of_a_reply_that_never_cam
         (("--agent", "parrot", "--timeout", "5"), "agent parrot: no setting 'timeout'"),
     ],
 )
-def test_flags_that_make_no_sense_are_one_line(
+def test_flags_that_make_no_sense_are_reported_in_one_line(
     command: "Command",
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -26,7 +26,7 @@ def heard(path: Path, *turns: Turn) -> Ledger:
     return ledger
 
 
-def test_what_was_heard_at_once_is_written_at_once_and_its_data_stands_with_the_last(tmp_path: Path) -> None:
+def test_what_is_heard_together_is_written_together_with_its_data_on_the_last_turn(tmp_path: Path) -> None:
     path = tmp_path / "heard.jsonl"
     ledger = Ledger(path)
     ledger.begin(0)
@@ -37,7 +37,7 @@ def test_what_was_heard_at_once_is_written_at_once_and_its_data_stands_with_the_
     assert again.clean(3)
 
 
-def test_it_knows_again_what_was_heard(tmp_path: Path) -> None:
+def test_it_recognises_what_was_heard(tmp_path: Path) -> None:
     path = tmp_path / "heard.jsonl"
     heard(path, *TURNS)
     ledger = Ledger(path)
@@ -49,7 +49,7 @@ def test_it_knows_again_what_was_heard(tmp_path: Path) -> None:
     assert ledger.agreed(TURNS[:2]) == 2
 
 
-def test_a_turn_that_was_broken_off_is_not_clean_until_it_is_cut(tmp_path: Path) -> None:
+def test_a_turn_that_broke_off_is_unclean_until_it_is_cut(tmp_path: Path) -> None:
     path = tmp_path / "heard.jsonl"
     heard(path, *TURNS[:2]).begin(2)
     ledger = Ledger(path)
@@ -61,7 +61,7 @@ def test_a_turn_that_was_broken_off_is_not_clean_until_it_is_cut(tmp_path: Path)
 
 
 @pytest.mark.parametrize("length", range(1, 40))
-def test_a_line_that_a_crash_tore_is_as_good_as_none(tmp_path: Path, length: int) -> None:
+def test_a_line_torn_by_a_crash_counts_as_missing(tmp_path: Path, length: int) -> None:
     path = tmp_path / "heard.jsonl"
     heard(path, *TURNS)
     whole = path.read_bytes()
@@ -75,7 +75,7 @@ def test_a_line_that_a_crash_tore_is_as_good_as_none(tmp_path: Path, length: int
     assert Ledger(path).clean(3)
 
 
-def test_a_beginning_that_was_torn_has_not_begun(tmp_path: Path) -> None:
+def test_a_torn_first_line_counts_as_no_beginning(tmp_path: Path) -> None:
     path = tmp_path / "heard.jsonl"
     heard(path, *TURNS[:2])
     path.write_bytes(path.read_bytes() + b"[2")
@@ -91,13 +91,13 @@ def test_damage_is_named(tmp_path: Path) -> None:
         Ledger(tmp_path / "heard.jsonl")
 
 
-def test_a_run_keeps_its_name_and_has_it_for_itself(tmp_path: Path) -> None:
+def test_a_run_keeps_its_name_and_no_other_run_has_it(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     assert name_in(tmp_path) == name_in(tmp_path)
     assert name_in(tmp_path) != name_in(tmp_path / "other")
 
 
-def test_what_was_used_is_counted_once_with_the_reply_that_follows() -> None:
+def test_usage_is_counted_once_with_the_next_reply() -> None:
     tally = Tally()
     tally.add(Usage(uncached=1, model="m"))
     noted = [tally.turn(), tally.turn()]
@@ -110,7 +110,7 @@ def test_what_was_used_is_counted_once_with_the_reply_that_follows() -> None:
     assert tally.settle(Usage(output=4)) is None
 
 
-def test_what_observed_turns_used_is_still_owed_when_a_run_is_resumed() -> None:
+def test_the_usage_of_observed_turns_is_still_owed_when_a_run_resumes() -> None:
     filler = [Turn(each.message, each.reply, "fill") for each in TURNS]
     asked = turn(3)
     spent: list[list[dict[str, Any] | None]] = [[{"uncached": 1}], [{"uncached": 2}], [None]]
@@ -125,7 +125,7 @@ def test_what_observed_turns_used_is_still_owed_when_a_run_is_resumed() -> None:
     assert tally.settle(Usage()) == Usage()
 
 
-def test_what_another_model_embedded_stands_beside_what_was_written() -> None:
+def test_what_another_model_embedded_is_counted_apart_from_what_was_written() -> None:
     tally = Tally()
     for usage in (
         Usage(uncached=5, model="e"),

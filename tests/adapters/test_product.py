@@ -83,9 +83,7 @@ def test_a_resumed_run_tells_the_product_only_what_it_has_not_heard(
 
 
 @pytest.mark.parametrize("torn", [False, True])
-def test_what_the_log_does_not_have_is_cut_off(
-    product: Shelf, server: Provider, tmp_path: Path, torn: bool
-) -> None:
+def test_what_the_log_lacks_is_cut_off(product: Shelf, server: Provider, tmp_path: Path, torn: bool) -> None:
     turns = [turn(number, text) for number, text in enumerate(TOLD)]
     product.breaks_at = 2 if torn else -1
     talk = Conversation(product, tmp_path)

@@ -1,4 +1,4 @@
-"""What may succeed another time is called again, after a pause, and no more often than it should be."""
+"""A call that may succeed later is retried after a pause, within a limit."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from ltm_bench.adapters.http.retries import LONGEST_PAUSE, Again, passing, retry
 
 
 class Failing:
-    """Fails as often as it is told, then answers."""
+    """Fails a given number of times, then answers."""
 
     def __init__(self, failures: int) -> None:
         self.failures, self.calls = failures, 0
@@ -57,7 +57,7 @@ def test_without_retries_there_is_one_call(pauses: list[float]) -> None:
     assert (call.calls, pauses) == (1, [])
 
 
-def test_an_error_that_stays_is_raised_at_once(pauses: list[float]) -> None:
+def test_a_permanent_error_is_raised_at_once(pauses: list[float]) -> None:
     call = Failing(1)
     with pytest.raises(OSError, match="failure 1"):
         run(call, retries=4, again=lambda error: None)
@@ -70,7 +70,7 @@ def test_the_server_says_how_long_to_wait_up_to_a_limit(pauses: list[float]) -> 
     assert pauses == [3.0, LONGEST_PAUSE]
 
 
-def test_something_can_be_done_before_each_retry(pauses: list[float]) -> None:
+def test_a_hook_is_called_before_each_retry(pauses: list[float]) -> None:
     done: list[int] = []
     call = Failing(2)
 
@@ -84,5 +84,5 @@ def test_something_can_be_done_before_each_retry(pauses: list[float]) -> None:
 @pytest.mark.parametrize(
     ("status", "passes"), [(200, False), (400, False), (408, True), (409, True), (429, True), (503, True)]
 )
-def test_a_status_passes_or_stays(status: int, passes: bool) -> None:
+def test_a_status_is_passing_or_permanent(status: int, passes: bool) -> None:
     assert passing(status) == passes

@@ -1,4 +1,4 @@
-"""The HTTP client reads no more than it should, however an answer is packed."""
+"""The HTTP client reads no more than its limit, however an answer is compressed."""
 
 import asyncio
 import gzip
@@ -20,7 +20,7 @@ SIZE = 1 << 20
 
 
 class Packed(BaseHTTPRequestHandler):
-    """Answers with a megabyte that is sent as a kilobyte."""
+    """Answers with a megabyte that is compressed to a kilobyte."""
 
     def do_GET(self) -> None:
         body = gzip.compress(b"x" * SIZE)
@@ -43,7 +43,7 @@ def url() -> Iterator[str]:
         server.shutdown()
 
 
-def test_the_limit_is_on_what_is_unpacked(url: str) -> None:
+def test_the_limit_applies_to_the_unpacked_size(url: str) -> None:
     async def size(most: int) -> int:
         async with httpx2.AsyncClient() as plain:
             response = await plain.send(plain.build_request("GET", url), stream=True)
@@ -54,7 +54,7 @@ def test_the_limit_is_on_what_is_unpacked(url: str) -> None:
         asyncio.run(size(SIZE - 1))
 
 
-def test_the_shared_client_has_the_limit_and_tells_of_the_attempt(
+def test_the_shared_client_has_the_limit_and_reports_the_attempt(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def get() -> httpx2.Response:
@@ -102,4 +102,4 @@ def test_no_server_can_ask_for_a_longer_pause_than_an_attempt_may_take(
 
     asyncio.run(talk())
     assert len(pauses) == 2
-    assert all(pause <= 8.0 for pause in pauses)  # of the two libraries, one waits for its own time instead
+    assert all(pause <= 8.0 for pause in pauses)  # one of the two libraries waits for its own delay instead

@@ -14,7 +14,7 @@ from ltm_bench.adapters import is_about
         ("I moved to Ribe.", "parrot", False),
         ("I moved to Ribe.", "", False),
         ("", "parrot", False),
-        ("What is the name?", "the name", True),  # nothing but common words: then they count
+        ("What is the name?", "the name", True),  # only common words, which then count
     ],
 )
 def test_every_telling_word_must_be_there(text: str, query: str, about: bool) -> None:

@@ -1,4 +1,4 @@
-"""JSON for tools that nobody here knows."""
+"""JSON for tools whose shape we do not know."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ import pytest
 from ltm_bench.adapters.templates import filled, items_in
 
 
-def test_words_are_filled_in_wherever_they_stand() -> None:
+def test_words_are_filled_in_wherever_they_occur() -> None:
     template = {"text": "{time}: {text}", "many": [{"n": "{limit}"}], "other": "{unknown}", "flag": True}
     values = {"time": "noon", "text": "say {time}", "limit": 5}
     assert filled(template, values) == {
-        "text": "noon: say {time}",  # what somebody says is no template
+        "text": "noon: say {time}",  # a message is not a template
         "many": [{"n": 5}],
         "other": "{unknown}",
         "flag": True,
@@ -43,6 +43,6 @@ def test_what_an_answer_holds_is_read_from_any_shape(data: Any, texts: list[str]
     assert [" ".join(text.split()) for text, _ in items_in(data)] == texts
 
 
-def test_the_fields_of_a_thing_come_with_it() -> None:
+def test_a_thing_brings_its_fields() -> None:
     [(_, fields)] = items_in({"name": "Zebedee", "observations": ["likes nuts"]})
     assert fields == {"name": "Zebedee", "item": "likes nuts"}

@@ -60,7 +60,7 @@ def test_openais_cache_begins_at_1024_tokens_or_where_it_is_told_to(server: Prov
     assert cached(200) > 100
 
 
-def test_anthropic_caches_what_it_is_asked_to_and_no_model_reads_anothers(server: Provider) -> None:
+def test_anthropic_caches_what_it_is_asked_to_and_each_model_apart(server: Provider) -> None:
     caching = {"max_tokens": 9, "cache_control": {"type": "ephemeral"}}
     assert ask(server, story(2000), max_tokens=9)["cache_creation_input_tokens"] == 0
     assert ask(server, story(2000), **caching)["cache_read_input_tokens"] == 0
@@ -72,7 +72,7 @@ def test_anthropic_caches_what_it_is_asked_to_and_no_model_reads_anothers(server
     assert in_a_block["cache_read_input_tokens"] > 2000
 
 
-def test_a_count_is_what_the_request_would_be_billed(server: Provider, key: str) -> None:
+def test_a_count_equals_what_the_request_would_be_billed(server: Provider, key: str) -> None:
     with anthropic.Anthropic(base_url=server.url, max_retries=0) as client:
         counted = client.messages.count_tokens(
             model="some-model", system="Be brief.", messages=[{"role": "user", "content": "word " * 300}]
@@ -110,7 +110,7 @@ def start(
     ],
     ids=str,
 )
-def test_a_limit_says_when_to_come_again(
+def test_a_rate_limit_says_when_to_try_again(
     start: Callable[..., "Talk"], server: Provider, said: dict[str, Any], least: float, most: float
 ) -> None:
     talk = start(max_retries=1)
@@ -121,14 +121,14 @@ def test_a_limit_says_when_to_come_again(
     assert len(server.requests) == 2
 
 
-def test_a_slow_answer_is_an_answer(start: Callable[..., "Talk"], server: Provider) -> None:
+def test_a_slow_answer_still_counts(start: Callable[..., "Talk"], server: Provider) -> None:
     server.fail("slow", seconds=0.5)
     begun = time.perf_counter()
     assert start(timeout=10).say("Hello!").text == "I do not know."
     assert time.perf_counter() - begun >= 0.45
 
 
-def test_the_timeout_is_for_all_of_a_reply_however_often_something_comes(
+def test_the_timeout_covers_the_whole_reply_however_often_a_piece_arrives(
     start: Callable[..., "Talk"], server: Provider
 ) -> None:
     talk = start(timeout=0.6, max_retries=1)

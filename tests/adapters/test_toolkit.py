@@ -29,7 +29,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
             yield from ((node.module or "", alias.name) for alias in node.names)
 
 
-def test_every_name_of_the_toolkit_can_be_imported_and_is_what_type_checkers_take_it_for() -> None:
+def test_every_name_of_the_toolkit_is_what_type_checkers_see() -> None:
     declared = {
         name: module
         for module, name in imports(ast.parse(SOURCE.read_bytes()))
@@ -44,7 +44,7 @@ def test_every_name_of_the_toolkit_can_be_imported_and_is_what_type_checkers_tak
             assert found is getattr(importlib.import_module(module), name)
 
 
-def test_a_name_that_the_toolkit_does_not_have_is_an_error() -> None:
+def test_an_unknown_name_of_the_toolkit_is_an_error() -> None:
     with pytest.raises(ImportError, match="cannot import name 'Windw'"):
         exec("from ltm_bench.adapters import Windw")
 
@@ -56,7 +56,7 @@ def test_every_module_of_the_toolkit_is_in_its_guide() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "agents").glob("*.py")), ids=lambda path: path.stem)
-def test_an_adapter_that_ships_imports_nothing_of_ours_but_the_public_door_and_the_toolkit(
+def test_a_shipped_adapter_imports_only_the_public_package_and_the_toolkit(
     path: Path,
 ) -> None:
     tree = ast.parse(path.read_bytes())

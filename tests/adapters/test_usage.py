@@ -6,7 +6,7 @@ from ltm_bench import Usage
 from ltm_bench.adapters import usage_of
 
 
-def test_cached_tokens_are_taken_out_of_the_prompts() -> None:
+def test_cached_tokens_are_subtracted_from_the_prompt_tokens() -> None:
     found = usage_of(
         prompt=100, output=7, cache_read=60, cache_write=30, reasoning=3, model="m", provider="openai"
     )
@@ -16,7 +16,7 @@ def test_cached_tokens_are_taken_out_of_the_prompts() -> None:
     assert found.prompt == 100
 
 
-def test_what_is_not_said_is_none() -> None:
+def test_what_is_not_reported_is_none() -> None:
     found = usage_of(
         prompt=5, output=None, cache_read=None, cache_write=None, reasoning=None, model=None, provider=None
     )
@@ -24,6 +24,6 @@ def test_what_is_not_said_is_none() -> None:
 
 
 @pytest.mark.parametrize(("read", "written"), [(101, 0), (60, 60)])
-def test_more_cached_tokens_than_there_are_cost_the_full_price(read: int, written: int) -> None:
+def test_more_cached_tokens_than_prompt_tokens_cost_the_full_price(read: int, written: int) -> None:
     found = usage_of(prompt=100, output=1, cache_read=read, cache_write=written, model="m", provider="openai")
     assert (found.uncached, found.cache_read, found.cache_write) == (100, 0, 0)

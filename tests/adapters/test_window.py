@@ -38,7 +38,7 @@ def conversation(window: int, *, ratio: float = 1.0, letters: Letters | None = N
 
 
 def size(prompt: Prompt) -> int:
-    """What a provider would count: each message with its overhead, and the reply's opening."""
+    """Return what a provider would count: each message with its overhead, and the reply's opening."""
     texts = [prompt.system, prompt.message]
     for exchange in prompt.history:
         texts += exchange.message, exchange.reply
@@ -46,7 +46,7 @@ def size(prompt: Prompt) -> int:
 
 
 def whole(prompt: Prompt | None) -> object:
-    """Everything that a prompt says, to be compared."""
+    """Return the whole text of a prompt, for comparison."""
     return prompt and (prompt.system, list(prompt.history), prompt.message, prompt.tokens)
 
 
@@ -55,7 +55,7 @@ windows = st.integers(60, 600)
 
 
 def texts(lengths: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Give every message and reply a content of its own, of the given length where that is long enough."""
+    """Give every message and reply a distinct content of at least the given length."""
     return [(f"m{n}".ljust(a, "."), f"r{n}".ljust(b, ".") if b else "") for n, (a, b) in enumerate(lengths)]
 
 
@@ -65,7 +65,7 @@ def test_what_is_sent_fits_is_in_order_and_is_dropped_only_when_it_must_be(
 ):
     talk = conversation(window)
     said: list[tuple[str, str]] = []
-    before = 0  # where the history began in the last request whose turn was taken
+    before = 0  # where the history began in the last accepted request
     for message, reply in texts(lengths):
         prompt = talk.prompt(message)
         alone = len(SYSTEM) + len(message) + 3 * MESSAGE_OVERHEAD
@@ -84,7 +84,7 @@ def test_what_is_sent_fits_is_in_order_and_is_dropped_only_when_it_must_be(
             assert start == before
         else:
             assert start > before
-            # One turn more would not have left the room that makes the next drop a distant one.
+            # Another turn would have left too little room before the next drop.
             one_more = size(prompt) + sum(map(len, said[start - 1])) + 2 * MESSAGE_OVERHEAD
             newest = len(message) + MESSAGE_OVERHEAD
             assert one_more > window - 20 or one_more - newest > int((window - 20) * KEPT)
@@ -113,7 +113,7 @@ def test_asking_changes_nothing(lengths: list[tuple[int, int]], window: int):
     index=st.integers(-14, 14),
     part=st.slices(12),
 )
-def test_a_history_is_what_a_copy_would_be_also_when_the_conversation_has_gone_on(
+def test_a_history_stays_as_it_was_when_the_conversation_continues(
     count: int, head: int, start: int, index: int, part: slice
 ):
     exchanges = [Exchange(str(i), "", i) for i in range(count)]
@@ -158,10 +158,10 @@ def test_a_ratio_shrinks_the_window_and_the_reserve_covers_it(
 
 
 def test_a_conversation_several_times_the_window_keeps_most_of_the_window_filled():
-    """A benchmark before this one added the whole conversation to what it had already counted of it.
+    """An earlier benchmark added the whole conversation to what it had already counted.
 
-    As soon as a conversation outgrew half the window, its agents were sent the newest message with no history at
-    all, from then on and without a word, and were scored as if that were their memory.
+    Once a conversation outgrew half the window, its agents silently received the newest message without any history,
+    and were scored as if that were their memory.
     """
     talk = Window(system="Be brief.", window=16_000, max_output=1024, counter=counter())
     message, reply = "The weather was fine again, and we walked to the mill. " * 16, "How lovely. " * 16
@@ -272,7 +272,7 @@ def test_the_oldest_turns_stay_where_the_middle_is_cut_and_the_prompt_cache_hold
 
 
 @given(lengths=turns, window=windows)
-def test_nothing_is_ever_dropped_where_that_is_not_wanted(lengths: list[tuple[int, int]], window: int):
+def test_nothing_is_dropped_where_dropping_is_ruled_out(lengths: list[tuple[int, int]], window: int):
     talk = Window(system=SYSTEM, window=window, max_output=20, counter=Letters(), truncate="none")
     said = 0
     for message, reply in texts(lengths):
@@ -317,7 +317,7 @@ def test_a_request_is_its_settings_and_then_its_messages(
     ]
 
 
-def test_the_json_of_a_turn_is_made_once_for_all_requests_that_it_goes_with():
+def test_the_json_of_a_turn_is_made_once_for_all_its_requests():
     talk = conversation(10_000)
     talk.take("Hello!", Reply("Hello to you."))
     one, other = talk.prompt("And now?"), talk.prompt("And now?")
@@ -327,7 +327,7 @@ def test_the_json_of_a_turn_is_made_once_for_all_requests_that_it_goes_with():
     assert one.history[0].json is other.history[0].json
 
 
-def test_it_is_let_go_once_the_turn_goes_with_no_request_any_more():
+def test_the_json_is_released_when_no_request_needs_the_turn():
     talk = conversation(300)
     sent: list[Exchange] = []
     for n in range(30):

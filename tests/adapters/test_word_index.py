@@ -18,7 +18,7 @@ def numbers(index: WordIndex, query: str, limit: int = 10, size: int = len(TEXTS
     return [number for number, _ in index.nearest(query, limit, size)]
 
 
-def test_what_shares_rare_words_comes_first_and_nothing_else_comes() -> None:
+def test_passages_that_share_rare_words_come_first_and_no_others_come() -> None:
     index = WordIndex(TEXTS)
     assert numbers(index, "What is my parrot called?") == [0, 2]
     assert numbers(index, "the ferry") == [1]
@@ -37,7 +37,7 @@ def test_the_scores_are_those_of_bm25() -> None:
     assert [score for _, score in found] == pytest.approx([part(2, 3) + part(1, 3), part(2, 3)], abs=1e-5)
 
 
-def test_a_search_sees_only_what_was_there_at_its_time() -> None:
+def test_a_search_sees_only_what_was_there_when_it_began() -> None:
     index = WordIndex(TEXTS[:2])
     before = index.nearest("parrot", 10, 2)
     index.add(TEXTS[2:])
@@ -45,7 +45,7 @@ def test_a_search_sees_only_what_was_there_at_its_time() -> None:
     assert numbers(index, "parrot") == [0, 2]
 
 
-def test_equals_stay_in_the_order_in_which_they_were_said_and_the_limit_holds() -> None:
+def test_ties_keep_the_order_of_the_conversation_and_the_limit_holds() -> None:
     index = WordIndex(["My cat sleeps."] * 5)
     assert numbers(index, "cat", 3, 5) == [0, 1, 2]
 

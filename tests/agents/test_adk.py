@@ -32,7 +32,7 @@ def open_in(tmp_path: Path, server: Provider, key: str) -> Iterator[Open]:
         yield start
 
 
-def test_a_package_that_is_missing_is_one_line(
+def test_a_missing_package_is_reported_in_one_line(
     tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "google.adk.memory", None)
@@ -58,7 +58,7 @@ def test_it_finds_no_more_than_ten(open_in: Open) -> None:
     assert len(talk.recall("parrot", 50)) == 10
 
 
-def test_a_run_that_is_resumed_has_the_memory_of_its_log_and_no_more(open_in: Open) -> None:
+def test_a_resumed_run_has_the_memory_of_its_log_and_no_more(open_in: Open) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns)

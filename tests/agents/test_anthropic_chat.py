@@ -96,7 +96,7 @@ def test_only_text_is_the_reply(talk: "Talk", server: Provider):
         talk.say("Count!")
 
 
-def test_a_server_that_tells_no_usage_has_an_unknown_cost(talk: "Talk", server: Provider):
+def test_a_server_that_reports_no_usage_has_an_unknown_cost(talk: "Talk", server: Provider):
     server.edit = lambda body: {name: value for name, value in body.items() if name != "usage"}
     assert talk.say("Hello!").usage is None
 
@@ -135,6 +135,8 @@ def test_an_answer_of_another_shape_is_an_error(talk: "Talk", server: Provider, 
         "input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000",
     ],
 )
-def test_the_words_for_a_prompt_that_is_too_long(talk: "Talk", server: Provider, message: str):
+def test_an_overlong_prompt_is_recognised_by_the_words_of_the_error(
+    talk: "Talk", server: Provider, message: str
+):
     server.fail(status=400, message=message)
     assert talk.say("Hello!").finish is Finish.OVERFLOW

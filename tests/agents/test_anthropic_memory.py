@@ -42,7 +42,7 @@ def by(user: str, number: int, text: str) -> Message:
     return replace(turn(number, text).message, user=user)
 
 
-def test_what_it_wrote_into_a_file_outlives_the_window(open_in: Open, server: Provider) -> None:
+def test_what_it_writes_to_a_file_outlives_the_window(open_in: Open, server: Provider) -> None:
     talk = open_in(window=6000, max_output=500)
     talk.say(0, TOLD[0])
     talk.observe(*(turn(n, "Quiz round: " + "what is the capital of Peru " * 150) for n in range(1, 5)))
@@ -51,7 +51,7 @@ def test_what_it_wrote_into_a_file_outlives_the_window(open_in: Open, server: Pr
     assert (talk.home / "files" / "memories" / "notes.md").read_text() == f"{TOLD[0]}\n"
 
 
-def test_the_tool_is_sent_as_the_provider_knows_it(open_in: Open, server: Provider) -> None:
+def test_the_tool_is_sent_under_the_providers_own_name(open_in: Open, server: Provider) -> None:
     open_in().say(0, TOLD[0])
     assert server.chats[0].body["tools"] == [{"type": "memory_20250818", "name": "memory"}]
     assert server.chats[0].body["cache_control"] == {"type": "ephemeral"}
@@ -95,7 +95,7 @@ def test_the_usage_is_that_of_all_its_requests_and_no_more_than_was_reserved(
     assert talk.say(1, TOLD[1]).reply.usage is None  # one of the requests did not report any
 
 
-def test_it_stops_after_so_many_rounds(open_in: Open, server: Provider) -> None:
+def test_it_stops_after_the_set_number_of_rounds(open_in: Open, server: Provider) -> None:
     view = Calls(json.dumps([{"name": "memory", "arguments": {"command": "view", "path": "/memories"}}]))
     server.answer = lambda messages: "Enough." if len(server.chats) == 4 else view
     assert open_in(rounds=3).say(0, "Hello!").reply.text == "Enough."
@@ -124,7 +124,7 @@ def test_what_the_tool_answers_never_outgrows_the_window(open_in: Open, server: 
         {},
     ],
 )
-def test_a_wrong_call_is_answered_and_nothing_outside_is_touched(
+def test_an_invalid_call_is_answered_and_nothing_outside_is_touched(
     open_in: Open, server: Provider, tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     call = Calls(json.dumps([{"name": "memory", "arguments": arguments}]))
@@ -143,9 +143,7 @@ def test_a_tool_that_does_not_exist_is_named(open_in: Open, server: Provider) ->
     assert server.chats[-1].messages[-1]["content"] == "There is no tool 'bash', only memory."
 
 
-def test_a_run_that_is_resumed_has_the_files_of_its_log_and_no_others(
-    open_in: Open, server: Provider
-) -> None:
+def test_a_resumed_run_has_the_files_of_its_log_and_no_others(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [talk.say(0, TOLD[0]), talk.fill(1, TOLD[2])]
     files = held(talk)
@@ -275,7 +273,7 @@ def test_a_wrong_setting_is_named(key: str, settings: dict[str, Any], complaint:
         make_agent("anthropic_memory", settings)
 
 
-def test_a_script_may_not_reply_in_its_place(key: str) -> None:
+def test_scripted_acknowledgements_are_refused(key: str) -> None:
     agent = make_agent("anthropic_memory", {"model": "some-model"})
     assert agent.writes_in_reply
     assert agent.observes

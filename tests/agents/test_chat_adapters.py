@@ -69,7 +69,7 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
 
 @pytest.fixture(params=ADAPTERS, ids=lambda each: each.name)
 def direct(request: pytest.FixtureRequest) -> Adapter:
-    """Not through the bridge, which finds keys and addresses by itself."""
+    """The adapters without the bridge, which finds keys and addresses by itself."""
     found: Adapter = request.param
     return found
 
@@ -84,7 +84,7 @@ def sent(server: Provider) -> list[list[dict[str, str]]]:
 
 
 def conversations(server: Provider) -> list[bytes]:
-    """Return the part of each request that grows, as it was sent."""
+    """Return the growing part of each request, as sent."""
     return [json.dumps(each.body.get("messages") or each.body["input"]).encode() for each in server.chats]
 
 
@@ -125,7 +125,9 @@ def test_a_request_begins_with_the_one_before_it_byte_for_byte(
     assert settings == [settings[0]] * len(settings)
 
 
-def test_only_a_step_of_the_window_breaks_that_and_seldom(start: Callable[..., "Talk"], server: Provider):
+def test_only_a_step_of_the_window_breaks_the_prefix_and_rarely(
+    start: Callable[..., "Talk"], server: Provider
+):
     talk = start(window=3000, max_output=200)
     for n in range(40):
         assert talk.say(f"Message {n}. " + "The mill went round and round. " * 15).finish is Finish.STOP
@@ -141,13 +143,13 @@ def test_only_a_step_of_the_window_breaks_that_and_seldom(start: Callable[..., "
     assert all(later - earlier >= 3 for earlier, later in itertools.pairwise(steps))
 
 
-def test_nothing_is_sent_that_was_not_set(start: Callable[..., "Talk"], server: Provider):
+def test_settings_that_are_not_set_are_not_sent(start: Callable[..., "Talk"], server: Provider):
     start().say("Hello!")
     body = server.requests[0].body
     assert not {"temperature", "top_p", "reasoning_effort", "output_config", "thinking"} & set(body)
 
 
-def test_a_window_keeps_both_ends_or_ends_the_conversation_where_that_is_wanted(
+def test_truncation_keeps_both_ends_or_ends_the_conversation_as_set(
     start: Callable[..., "Talk"], server: Provider
 ):
     middle = start(window=3000, max_output=100, truncate="middle", system="")
@@ -167,7 +169,7 @@ def test_a_window_keeps_both_ends_or_ends_the_conversation_where_that_is_wanted(
     ("settings", "complaint"),
     [({"truncate": "midle"}, "truncate = 'midle'.*did you mean 'middle'"), ({"keep": 0}, "keep = 0")],
 )
-def test_a_wrong_way_to_truncate_is_named(
+def test_an_unknown_way_to_truncate_is_named(
     start: Callable[..., "Talk"], settings: dict[str, Any], complaint: str
 ):
     with pytest.raises(ConfigError, match=complaint):
@@ -182,7 +184,7 @@ def test_observing_sends_nothing_and_is_remembered(start: Callable[..., "Talk"],
 
 
 def test_half_a_surrogate_pair_does_not_end_the_conversation(start: Callable[..., "Talk"], server: Provider):
-    """A provider can send one as an escape, and whoever answers for the agent can produce one."""
+    """A provider can send one as an escape, and the agent's own code can produce one."""
     talk = start()
     talk.observe("My cat \udc00 is called Ottoline.", "Half \ud83d of a smile.")
     assert "Ottoline" in talk.say("What is my cat called?").text
@@ -274,7 +276,7 @@ def test_a_refusal_is_a_reply_and_the_refused_turn_is_forgotten(
     assert "terrible" not in json.dumps(sent(server)[-1])
 
 
-def test_a_reply_that_reasoning_used_up_is_an_error_not_an_answer(
+def test_a_reply_used_up_by_reasoning_is_an_error_and_not_an_answer(
     start: Callable[..., "Talk"], server: Provider, adapter: Adapter
 ):
     server.fail("empty", finish=adapter.out_of_tokens)
@@ -302,7 +304,7 @@ def test_a_reply_that_reasoning_used_up_is_an_error_not_an_answer(
     ],
     ids=lambda value: None if isinstance(value, str) else "-".join(str(v)[:8] for v in value.values()),
 )
-def test_what_goes_wrong_is_one_clear_line_without_the_key_and_can_be_tried_again(
+def test_failures_are_one_line_without_the_key_and_can_be_retried(
     start: Callable[..., "Talk"],
     server: Provider,
     adapter: Adapter,
@@ -330,7 +332,7 @@ def test_what_goes_wrong_is_one_clear_line_without_the_key_and_can_be_tried_agai
 
 
 @pytest.mark.parametrize(
-    ("kind", "timeout", "expected"),  # any server that answers at all has time to, even on a busy machine
+    ("kind", "timeout", "expected"),  # long enough for any server that answers, even on a busy machine
     [
         ("hang", 2, "no reply within timeout=2 seconds, after 0 retries; raise timeout"),
         ("cut", 30, "the connection failed (peer closed connection"),
@@ -347,7 +349,7 @@ def test_a_silent_or_broken_connection_is_an_error_too(
     assert talk.say("Hello!").finish is Finish.STOP
 
 
-def test_nobody_at_home(adapter: Adapter, talk_to: Callable[..., "Talk"]):
+def test_an_address_where_nobody_listens_is_an_error(adapter: Adapter, talk_to: Callable[..., "Talk"]):
     talk = talk_to(adapter.name, model=adapter.model, base_url="http://127.0.0.1:9", max_retries=0)
     with pytest.raises(AgentError, match="connection failed"):
         talk.say("Hello!")
@@ -396,7 +398,7 @@ def test_a_key_that_cannot_be_sent_is_not_shown(direct: Adapter, monkeypatch: py
     ],
     ids=str,
 )
-def test_settings_that_cannot_work_are_errors_before_anything_is_sent(
+def test_impossible_settings_are_errors_before_anything_is_sent(
     adapter: Adapter, settings: dict[str, Any], expected: str
 ):
     with pytest.raises(ConfigError) as raised:

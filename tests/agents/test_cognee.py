@@ -1,4 +1,4 @@
-"""Cognee itself, in a process of its own, against a model on this machine."""
+"""Cognee itself, in a separate process, against a model on this machine."""
 
 import asyncio
 import os
@@ -55,7 +55,9 @@ def made(python: object) -> Agent:
         ('print(\'{"version": "2.0"}\')', "has cognee 2.0"),
     ],
 )
-def test_a_python_without_cognee_is_one_line(tmp_path: Path, key: str, program: str | None, why: str) -> None:
+def test_a_python_without_cognee_is_reported_in_one_line(
+    tmp_path: Path, key: str, program: str | None, why: str
+) -> None:
     python = tmp_path / "python"
     if program is not None:
         python.write_text(f"#!{sys.executable}\n{program}\n", "utf-8")
@@ -75,7 +77,7 @@ def facts(agent: Agent) -> Any:
     return listed()
 
 
-def test_it_answers_from_what_it_extracted_and_is_resumed_with_it(
+def test_it_answers_from_what_it_extracted_and_resumes_with_it(
     open_in: Open, server: Provider, key: str
 ) -> None:
     talk = open_in(recent=0, embedder="some-embedder", dimensions=512)
@@ -94,7 +96,7 @@ def test_it_answers_from_what_it_extracted_and_is_resumed_with_it(
 
     before = len(server.chats)
     again = open_in(embedder="some-embedder", dimensions=512)
-    again.restore(*turns)  # without the last one, which it had heard
+    again.restore(*turns)  # without the last one, already heard
     assert len(server.chats) == before  # nothing was extracted again
     left = again.runner.run(facts(again.agent))
     assert left == [each for each in known if each[1] != 3]
@@ -102,30 +104,12 @@ def test_it_answers_from_what_it_extracted_and_is_resumed_with_it(
 
     again.home.rename(again.home.with_name("elsewhere"))
     moved = open_in("elsewhere", embedder="some-embedder", dimensions=512)
-    moved.restore(turns[0])  # its databases name their folders, so it is told again
+    moved.restore(turns[0])  # its databases contain their folders' paths, so it is told everything again
     assert len(server.chats) == before + 2
     assert {number for _, number, _ in moved.runner.run(facts(moved.agent))} == {0}
 
 
-def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
-    spent: list[dict[str, int]] = []
-
-    def note(body: dict[str, Any]) -> dict[str, Any]:
-        if "usage" in body:
-            spent.append(body["usage"])
-        return body
-
-    server.edit = note
-    talk = open_in()
-    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
-    usage = talk.say(1, "Hello!").reply.usage
-    assert usage is not None
-    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
-    assert usage.output == sum(each["completion_tokens"] for each in spent)
-    assert len(spent) == 5
-
-
-def test_one_that_failed_is_resumed_and_what_fails_is_one_line_without_the_key(
+def test_a_failed_run_resumes_and_failures_are_one_line_without_the_key(
     open_in: Open, server: Provider
 ) -> None:
     talk = open_in()

@@ -61,17 +61,17 @@ def summaries(body: dict[str, Any], adapter: Adapter) -> list[dict[str, Any]]:
 
 
 def compacted(talk: Any) -> list[Turn]:
-    """Have a conversation of which the third turn is compacted."""
+    """Hold a conversation whose third turn is compacted."""
     return [talk.say(0, TOLD), talk.say(1, FILLER), talk.say(2, FILLER)]
 
 
-def test_what_was_put_in_place_goes_back_as_it_came_and_nothing_older_does(
+def test_the_summary_goes_back_unchanged_and_nothing_older_goes_with_it(
     open_in: Open, adapter: Adapter, server: Provider
 ) -> None:
     talk = open_in()
     compacted(talk)
     reply = talk.say(3, ASKED).reply
-    assert reply.text == f"You said: {TOLD}"  # which only the summary has
+    assert reply.text == f"You said: {TOLD}"  # only the summary has it
     body = server.requests[-1].body
     (block,) = summaries(body, adapter)
     assert block.get("encrypted_content")
@@ -86,7 +86,7 @@ def test_what_was_put_in_place_goes_back_as_it_came_and_nothing_older_does(
         assert block == {"type": "compaction", "content": block["content"], "encrypted_content": "sealed"}
 
 
-def test_it_is_asked_for_in_the_provider_s_own_words(
+def test_compaction_is_requested_in_each_providers_own_form(
     open_in: Open, adapter: Adapter, server: Provider
 ) -> None:
     open_in().say(0, TOLD)
@@ -103,7 +103,7 @@ def test_it_is_asked_for_in_the_provider_s_own_words(
         assert request.body["store"] is False
 
 
-def test_the_tokens_of_compacting_are_part_of_the_reply_s_and_were_reserved(
+def test_the_tokens_of_compaction_belong_to_the_reply_and_were_reserved(
     open_in: Open, adapter: Adapter, server: Provider
 ) -> None:
     talk = open_in()
@@ -122,7 +122,7 @@ def test_the_tokens_of_compacting_are_part_of_the_reply_s_and_were_reserved(
     assert len(summaries(server.requests[-1].body, adapter)) == 1
 
 
-def test_anthropic_tells_them_apart_from_its_sums(server: Provider, talk_to: Callable[..., "Talk"]) -> None:
+def test_anthropics_sums_leave_compaction_out(server: Provider, talk_to: Callable[..., "Talk"]) -> None:
     server.edit = lambda body: (
         body
         | {
@@ -155,7 +155,7 @@ def test_anthropic_tells_them_apart_from_its_sums(server: Provider, talk_to: Cal
     assert (used.uncached, used.cache_read, used.cache_write, used.output) == (407, 1030, 29, 65)
 
 
-def test_a_run_that_is_resumed_sends_what_it_would_have_sent(
+def test_a_resumed_run_sends_what_it_would_have_sent(
     open_in: Open, adapter: Adapter, server: Provider
 ) -> None:
     talk = open_in()
@@ -169,7 +169,7 @@ def test_a_run_that_is_resumed_sends_what_it_would_have_sent(
     assert server.requests[-1].body == whole
 
 
-def test_one_that_is_resumed_from_before_knows_nothing_of_it(
+def test_a_run_resumed_from_before_the_summary_knows_nothing_of_it(
     open_in: Open, adapter: Adapter, server: Provider
 ) -> None:
     talk = open_in()
@@ -186,7 +186,7 @@ def test_one_that_is_resumed_from_before_knows_nothing_of_it(
     assert not summaries(server.requests[-1].body, adapter)
 
 
-def test_where_its_file_is_lost_or_torn_the_conversation_is_sent_whole(
+def test_the_conversation_is_sent_whole_when_the_file_is_lost_or_torn(
     open_in: Open, adapter: Adapter, server: Provider
 ) -> None:
     talk = open_in()
@@ -222,7 +222,9 @@ def test_a_failure_leaves_no_summary_behind(open_in: Open, adapter: Adapter, ser
     assert not summaries(server.requests[-1].body, adapter)
 
 
-def test_the_window_moves_over_what_is_left(adapter: Adapter, server: Provider, tmp_path: Path) -> None:
+def test_the_window_moves_over_what_the_summary_leaves(
+    adapter: Adapter, server: Provider, tmp_path: Path
+) -> None:
     settings = adapter.settings(server, compact_at=400, window=900, max_output=100, system="Hello.")
     with conversations(tmp_path, adapter.name, **settings) as start:
         talk = start()
@@ -233,7 +235,7 @@ def test_the_window_moves_over_what_is_left(adapter: Adapter, server: Provider, 
             assert len(summaries(request.body, adapter)) == (number > 2)
 
 
-def test_one_that_failed_stands_for_nothing(server: Provider, talk_to: Callable[..., "Talk"]) -> None:
+def test_a_failed_compaction_replaces_nothing(server: Provider, talk_to: Callable[..., "Talk"]) -> None:
     failed = {"type": "compaction", "content": None}
     server.edit = lambda body: body | {"content": [failed, *body["content"]]}
     talk = talk_to("anthropic_chat", **ANTHROPIC.settings(server))
@@ -243,7 +245,7 @@ def test_one_that_failed_stands_for_nothing(server: Provider, talk_to: Callable[
     assert not summaries(server.requests[-1].body, ANTHROPIC)
 
 
-def test_a_reply_that_was_cut_off_is_compacted_all_the_same(
+def test_a_truncated_reply_is_compacted_all_the_same(
     server: Provider, talk_to: Callable[..., "Talk"]
 ) -> None:
     talk = talk_to("anthropic_chat", **ANTHROPIC.settings(server))
@@ -265,7 +267,7 @@ def test_a_window_in_which_turns_would_be_dropped_first_is_an_error(
         make_agent(adapter.name, adapter.settings(server, compact_at=0))
 
 
-def test_what_will_be_used_is_not_simulated(adapter: Adapter, server: Provider) -> None:
+def test_the_usage_of_compaction_is_not_estimated(adapter: Adapter, server: Provider) -> None:
     assert make_agent(adapter.name, adapter.settings(server)).usage_model() is None
     assert make_agent(adapter.name, adapter.settings(server, compact_at=None)).usage_model() is not None
 
@@ -275,9 +277,7 @@ def test_the_rules_hold_where_every_message_is_compacted(adapter: Adapter, serve
     conformance(lambda: make_agent(adapter.name, settings), server=server, within=20)
 
 
-def test_answers_of_tools_are_taken_out_by_anthropic_when_it_is_told_to(
-    server: Provider, talk_to: Callable[..., "Talk"]
-) -> None:
+def test_anthropic_clears_tool_results_when_told_to(server: Provider, talk_to: Callable[..., "Talk"]) -> None:
     def answer(messages: Any) -> str:
         if messages[-1]["role"] == "tool":
             return quote(messages)

@@ -23,7 +23,7 @@ def examine(adapter: str, server: Provider, **settings: Any) -> list[Finding]:
     return list(asyncio.run(agent.examine()))
 
 
-def test_openais_shutdown_date_is_told(server: Provider, key: str) -> None:
+def test_openais_shutdown_date_is_reported(server: Provider, key: str) -> None:
     assert examine("openai_chat", server) == [
         Finding(True, "model some-model exists; no shutdown date is announced")
     ]
@@ -34,7 +34,7 @@ def test_openais_shutdown_date_is_told(server: Provider, key: str) -> None:
     )
 
 
-def test_anthropics_retirement_and_window_are_told(server: Provider, key: str) -> None:
+def test_anthropics_retirement_and_window_are_reported(server: Provider, key: str) -> None:
     server.details = {"lifecycle": "deprecated", "retires_at": "2027-03-01T00:00:00Z"}
     assert examine("anthropic_chat", server, window=150_000) == [
         Finding(True, "model some-model exists: it is deprecated, retires on 2027-03-01"),
@@ -47,7 +47,7 @@ def test_anthropics_retirement_and_window_are_told(server: Provider, key: str) -
 
 @BOTH
 @pytest.mark.parametrize("value", ["soon", 3, None, [], {"a": 1}, "\x00"])
-def test_strange_details_are_a_finding_and_no_failure(
+def test_strange_details_are_a_finding_not_a_failure(
     server: Provider, key: str, adapter: str, value: object
 ) -> None:
     fields = ("shutdown_date", "lifecycle", "retires_at", "max_input_tokens", "id")
@@ -57,7 +57,7 @@ def test_strange_details_are_a_finding_and_no_failure(
 
 
 @BOTH
-def test_an_answer_that_is_no_json_is_no_model(key: str, adapter: str) -> None:
+def test_an_answer_that_is_not_json_names_no_model(key: str, adapter: str) -> None:
     class Hotel(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
@@ -78,13 +78,13 @@ def test_an_answer_that_is_no_json_is_no_model(key: str, adapter: str) -> None:
 
 
 @BOTH
-def test_a_model_that_does_not_exist_is_said(server: Provider, key: str, adapter: str) -> None:
+def test_a_model_that_does_not_exist_is_named(server: Provider, key: str, adapter: str) -> None:
     (found,) = examine(adapter, server, model="no-model")
     assert "no-model" in found.text
     assert not found.ok
 
 
-def test_a_server_that_lists_its_models_says_which_is_meant(server: Provider, key: str) -> None:
+def test_a_server_that_lists_its_models_suggests_the_nearest(server: Provider, key: str) -> None:
     server.models = ["llama-4", "some-model"]
     (found,) = examine("openai_chat", server, model="lama-4")
     assert found == Finding(
@@ -107,9 +107,7 @@ def test_a_server_that_lists_none_is_asked_for_one_reply(server: Provider, key: 
 
 
 @BOTH
-def test_a_server_that_cannot_be_reached_is_a_finding_and_no_failure(
-    server: Provider, key: str, adapter: str
-) -> None:
+def test_an_unreachable_server_is_a_finding_not_a_failure(server: Provider, key: str, adapter: str) -> None:
     agent = make_agent(adapter, {"model": "m", "base_url": "http://127.0.0.1:9/v1"})
     (found,) = asyncio.run(agent.examine())
     assert not found.ok
@@ -126,7 +124,7 @@ def test_doctor_says_all_of_it_and_never_the_key(server: Provider, key: str, com
     assert key not in done.output
 
 
-def test_doctor_does_not_speak_of_a_run_that_there_is_not(key: str, command: "Command") -> None:
+def test_doctor_mentions_no_run_where_there_is_none(key: str, command: "Command") -> None:
     done = command("doctor", "--agent", "openai_chat", "-A", "model=x", "--base-url", "http://127.0.0.1:9/v1")
     assert done.exit_code == 1
     assert "check the network" in " ".join(done.out.split())

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +27,7 @@ TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."
 FACTS = [("User says: I moved to Ribe.", 1), ("User says: My parrot is called Zebedee.", 0)]
 
 
-def test_a_python_that_is_too_old_is_one_line(
+def test_a_python_that_is_too_old_is_reported_in_one_line(
     tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "graphiti_core", ModuleType("graphiti_core"))
@@ -47,7 +46,7 @@ def open_in(tmp_path: Path, server: Provider, key: str) -> Iterator[Open]:
         yield start
 
 
-def test_a_package_that_is_missing_is_one_line(
+def test_a_missing_package_is_reported_in_one_line(
     tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "graphiti_core", None)
@@ -71,27 +70,7 @@ def test_it_answers_from_the_facts_of_its_graph(open_in: Open, server: Provider,
     assert key not in repr(vars(talk.agent))
 
 
-def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
-    spent: list[dict[str, int]] = []
-
-    def note(body: dict[str, Any]) -> dict[str, Any]:
-        if "usage" in body:
-            spent.append(body["usage"])
-        return body
-
-    server.edit = note
-    talk = open_in()
-    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
-    usage = talk.say(1, "Hello!").reply.usage
-    assert usage is not None
-    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
-    assert usage.output == sum(each["completion_tokens"] for each in spent)
-    assert len(spent) >= 4
-
-
-def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
-    open_in: Open, server: Provider
-) -> None:
+def test_a_resumed_run_has_the_facts_of_its_log_and_no_others(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns)
@@ -105,11 +84,11 @@ def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
     assert len(server.chats) == before  # nothing was extracted again
     again.close()
     earlier = open_in()
-    earlier.restore(turns[0])  # that state is no longer kept, so the turns are told again
+    earlier.restore(turns[0])  # that state is no longer kept, so the turns are sent again
     assert earlier.known() == FACTS[1:]
 
 
-def test_a_fact_that_another_one_ended_says_until_when(open_in: Open, server: Provider) -> None:
+def test_a_superseded_fact_says_when_it_ended(open_in: Open, server: Provider) -> None:
     def dating(messages: Any) -> str:
         said = model(messages)
         if '"edges": [' in said:
@@ -127,19 +106,19 @@ def test_a_fact_that_another_one_ended_says_until_when(open_in: Open, server: Pr
     assert memory.at == datetime(2026, 1, 2, 8, tzinfo=UTC)
 
 
-def test_one_that_was_killed_is_resumed(open_in: Open, server: Provider) -> None:
+def test_a_killed_run_resumes(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns[:2])
     server.fail(status=500)
     with pytest.raises(AgentError, match="HTTP 500"):
-        talk.observe(turns[2])  # and its database lives on without it
+        talk.observe(turns[2])  # its database outlives it
     again = open_in()
     again.restore(*turns)
     assert again.known() == FACTS
 
 
-def test_an_entity_may_be_called_what_searches_leave_out(open_in: Open) -> None:
+def test_an_entity_may_be_called_by_a_word_that_searches_skip(open_in: Open) -> None:
     told = [turn(n, f"I {verb} these.") for n, verb in enumerate(("see", "keep", "like"))]
     talk = open_in()
     talk.observe(*told[:2])
@@ -174,7 +153,7 @@ def test_a_database_that_dies_is_named_and_a_resumed_run_has_its_facts(open_in: 
         ({"status": 429, "message": "slow down"}, "HTTP 429, rate limit"),
     ],
 )
-def test_what_fails_is_one_line_without_the_key(
+def test_failures_are_one_line_without_the_key(
     open_in: Open, server: Provider, fault: dict[str, Any], complaint: str
 ) -> None:
     talk = open_in()
@@ -213,7 +192,24 @@ def test_what_is_forgotten_is_nowhere_in_the_graph(open_in: Open, server: Provid
     assert ("parrot" in shown, "Zebedee" in shown, "Ribe" in shown) == (False, False, True)
 
 
-def test_what_an_entity_is_named_after_is_forgotten_with_it(open_in: Open) -> None:
+def test_what_was_forgotten_stays_forgotten_when_everything_is_retold(open_in: Open) -> None:
+    talk = open_in()
+    turns = [turn(n, text) for n, text in enumerate([*TOLD, *["I have a cat."] * 4])]
+    talk.observe(*turns[:3])
+    assert talk.runner.run(talk.agent.forget("What is my parrot called?")) == 1
+    talk.observe(turn(3, "My parrot is called Archibald now."), *turns[4:])
+    assert talk.runner.run(talk.agent.forget("What is my cat called?")) > 0
+    talk.close()
+    again = open_in()
+    again.restore(*turns[:4])  # none of the last three states has turn 3 as the log has it
+    assert again.known() == [("User says: I have a cat.", 3), *FACTS[:1]]
+    again.close()
+    once_more = open_in()
+    once_more.restore(*turns[:2])  # the later request to forget is not in this log
+    assert once_more.known() == FACTS
+
+
+def test_forgetting_an_entity_removes_its_name_too(open_in: Open) -> None:
     talk = open_in()
     talk.observe(turn(0, "I visited Hildesheim."), turn(1, "I love Marrakesh."))
     agent: Any = talk.agent

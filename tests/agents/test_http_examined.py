@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    """Wants a field `input`, and answers with `{"output": {"text": …}}`."""
+    """Expects a field `input`, and answers with `{"output": {"text": …}}`."""
 
     asked: list[dict[str, Any]]
     status = 200
@@ -81,7 +81,7 @@ def test_a_wrong_reply_path_shows_the_answer(command: "Command", url: str) -> No
     assert "I hear you." in said
 
 
-def test_nobody_listening_is_said(command: "Command") -> None:
+def test_it_says_when_nobody_listens(command: "Command") -> None:
     code, said = doctor(command, "http://127.0.0.1:9/chat")
     assert code == 1
     assert "ConnectError" in said

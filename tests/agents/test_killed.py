@@ -1,6 +1,6 @@
 """Every shipped adapter completes a run, and a run killed in the middle ends as if nothing had happened.
 
-With the real command, in separate processes; the servers that the adapters talk to are in this one.
+The real command runs in separate processes; the servers that the adapters talk to run in this one.
 """
 
 import json
@@ -54,7 +54,7 @@ def finish(words: list[str], folder: Path) -> None:
 
 
 def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
-    """Start a run, and kill it without warning when it is due."""
+    """Start a run, and kill it without warning at the chosen moment."""
     typed = folder / "typed"
     typed.write_bytes(TYPED)
     with (
@@ -71,7 +71,7 @@ def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
         while process.poll() is None and not due() and time.monotonic() < until:
             time.sleep(0.001)
         process.kill()
-    assert process.returncode < 0, "it was over before it could be killed"
+    assert process.returncode < 0, "the run ended before it could be killed"
 
 
 def said(run: Path) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ def said(run: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", [*ADAPTERS, "mcp_memory"])
-def test_an_adapter_that_ships_is_killed_in_a_run_which_then_ends_the_same(
+def test_a_run_of_a_shipped_adapter_is_killed_and_then_ends_the_same(
     name: str,
     tmp_path: Path,
     key: str,
@@ -92,7 +92,7 @@ def test_an_adapter_that_ships_is_killed_in_a_run_which_then_ends_the_same(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # where a stage may put a module
     with staged(name, Place(tmp_path, monkeypatch)) as stage:
         if isinstance(stage.server, Zep):
-            stage.server.slowness = 0  # the pauses between two questions are as long as with the real server
+            stage.server.slowness = 0  # the pauses between questions are as long as with the real server
         words = words_for(stage, tmp_path)
         finish([*words, "--name", "r"], tmp_path)
         record_property(name, "2k run: yes")

@@ -1,4 +1,4 @@
-"""The adapter for Letta, through its real client, against a stand-in for its server."""
+"""The adapter for Letta, through its real client, against a fake server."""
 
 import asyncio
 import sys
@@ -41,7 +41,7 @@ def open_in(tmp_path: Path, letta: Letta) -> Iterator[Open]:
         yield start
 
 
-def test_a_package_that_is_missing_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "letta_client", None)
     agent = make_agent("letta", {"model": "openai/m", "base_url": "http://127.0.0.1:1"})
     with pytest.raises(ConfigError, match=r"^agent letta: .* is not installed; .* 'ltm-bench\[letta\]'$"):
@@ -58,7 +58,7 @@ def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         make_agent("letta", {"model": "m", "base_url": "http://127.0.0.1:1"})
 
 
-def test_a_run_has_an_agent_of_its_own(open_in: Open, letta: Letta) -> None:
+def test_each_run_has_its_own_agent(open_in: Open, letta: Letta) -> None:
     one, other = open_in("one", embedding="openai/some-embedder"), open_in("other")
     one.say(0, "My parrot is called Zebedee.")
     assert one.say(1, "What is my parrot called?").reply.text == "My parrot is called Zebedee."
@@ -77,7 +77,7 @@ def test_a_run_has_an_agent_of_its_own(open_in: Open, letta: Letta) -> None:
     assert len(letta.agents) == 2
 
 
-def test_its_usage_is_the_agents(open_in: Open) -> None:
+def test_its_usage_is_that_of_the_agent(open_in: Open) -> None:
     assert open_in().say(0, "Hello!").reply.usage == Usage(
         uncached=200, cache_read=1000, output=30, reasoning=10, model="some-model", provider="openai"
     )
@@ -98,7 +98,7 @@ def test_a_turn_that_was_answered_elsewhere_is_archived(open_in: Open, letta: Le
     assert [(memory.turn, "Zebedee" in memory.text) for memory in found] == [(0, True)]
 
 
-def test_a_run_that_is_resumed_finds_its_agent_as_it_was(open_in: Open, letta: Letta) -> None:
+def test_a_resumed_run_finds_its_agent_as_it_was(open_in: Open, letta: Letta) -> None:
     talk = open_in()
     turns = [talk.say(0, "Hello!"), talk.fill(1, "My parrot is called Zebedee.")]
     letta.inserts = "The user moved to Ribe."
@@ -151,7 +151,7 @@ def test_a_message_that_is_sent_again_was_heard_once(
     ("status", "complaint"),
     [(401, "the key in LETTA_API_KEY"), (404, "HTTP 404"), (429, "rate limit"), (500, "provider failed")],
 )
-def test_what_fails_is_one_line_without_the_key(
+def test_failures_are_one_line_without_the_key(
     open_in: Open, letta: Letta, status: int, complaint: str
 ) -> None:
     talk = open_in()
@@ -172,13 +172,13 @@ def test_what_fails_is_one_line_without_the_key(
         ("context_window_overflow_in_system_prompt", Finish.OVERFLOW),
     ],
 )
-def test_how_the_agent_ended_is_told(open_in: Open, letta: Letta, stop: str, finish: Finish) -> None:
+def test_why_the_agent_stopped_is_reported(open_in: Open, letta: Letta, stop: str, finish: Finish) -> None:
     letta.stop = stop
     reply = open_in().say(0, "Hello!").reply
     assert (reply.text, reply.finish) == ("", finish)
 
 
-def test_an_agent_that_broke_down_is_no_wrong_answer(open_in: Open, letta: Letta) -> None:
+def test_an_agent_that_breaks_down_has_not_given_a_wrong_answer(open_in: Open, letta: Letta) -> None:
     letta.stop = "llm_api_error"
     with pytest.raises(AgentError, match="stopped with 'llm_api_error'"):
         open_in().say(0, "Hello!")

@@ -35,7 +35,7 @@ def open_in(tmp_path: Path, server: Provider, key: str) -> Iterator[Open]:
 
 
 def held(talk: Conversation) -> list[str]:
-    """Return the lines that the agent wrote, without those with which Letta begins."""
+    """Return the lines that the agent wrote, without Letta's own first lines."""
     return [memory.text for memory in talk.memories() if "/notes.md:" in str(memory.id)][2:]
 
 
@@ -80,7 +80,7 @@ def test_an_observed_turn_is_handed_over_with_the_next_message_and_once(
     assert BOAT not in told(server)
 
 
-def test_what_does_not_fit_into_the_window_is_handed_over_in_parts(open_in: Open, server: Provider) -> None:
+def test_what_exceeds_the_window_is_handed_over_in_parts(open_in: Open, server: Provider) -> None:
     talk = open_in(window=24_000, tools="Memory,Read")
     server.answer = lambda _: "OK."
     for number in range(3):
@@ -91,7 +91,7 @@ def test_what_does_not_fit_into_the_window_is_handed_over_in_parts(open_in: Open
     assert "Hello!" not in server.chats[0].messages[-1]["content"]
 
 
-def test_a_conversation_that_outgrows_the_window_is_summed_up(open_in: Open, server: Provider) -> None:
+def test_a_conversation_that_outgrows_the_window_is_summarised(open_in: Open, server: Provider) -> None:
     talk = open_in(window=12_000, max_output=500, tools="Memory,Read")
     server.answer = lambda _: "So be it."
     for number in range(6):
@@ -100,7 +100,7 @@ def test_a_conversation_that_outgrows_the_window_is_summed_up(open_in: Open, ser
     assert "0: It rained" not in str(server.chats[-1].body["messages"])
 
 
-def test_a_resumed_run_has_the_files_of_its_log_and_the_turns_that_wait(open_in: Open) -> None:
+def test_a_resumed_run_has_the_files_of_its_log_and_the_pending_turns(open_in: Open) -> None:
     talk = open_in("one")
     first, filler = talk.say(0, PARROT), talk.fill(1, BOAT)
     talk.say(2, "I moved to Ribe.")  # not in the log: killed before
@@ -109,13 +109,13 @@ def test_a_resumed_run_has_the_files_of_its_log_and_the_turns_that_wait(open_in:
     again = open_in("one")
     again.restore(first, filler)
     assert held(again) == [PARROT]
-    assert again.say(2, NAMED).reply.text == BOAT  # it still commits: Letta's hooks can be run
+    assert again.say(2, NAMED).reply.text == BOAT  # it still commits, so Letta's hooks can run
     assert held(again) == [PARROT, BOAT]
     with pytest.raises(CannotResume, match="--fresh"):
         open_in("elsewhere").restore(first)
 
 
-def test_what_was_forgotten_is_out_of_the_files_the_prompt_and_a_resumed_run(
+def test_what_is_forgotten_leaves_the_files_the_prompt_and_a_resumed_run(
     open_in: Open, server: Provider
 ) -> None:
     talk = open_in("one")
@@ -128,7 +128,7 @@ def test_what_was_forgotten_is_out_of_the_files_the_prompt_and_a_resumed_run(
     assert held(again) == [BOAT]
 
 
-def test_two_users_have_an_agent_each(open_in: Open) -> None:
+def test_each_user_has_an_agent(open_in: Open) -> None:
     talk = open_in()
     for number, (user, text) in enumerate((("Ada", PARROT), ("Ben", BOAT))):
         talk.runner.run(talk.agent.reply(replace(turn(number, text).message, user=user)))
@@ -152,14 +152,14 @@ def test_the_shell_sees_the_key_of_the_model_and_no_other(
     assert f"HOME={talk.home.resolve()}" in seen
 
 
-def test_a_model_that_does_not_exist_is_an_error_in_one_line(open_in: Open) -> None:
+def test_a_model_that_does_not_exist_is_reported_in_one_line(open_in: Open) -> None:
     talk = open_in(model="no-such-model")
     with pytest.raises(AgentError, match="no-such-model") as error:
         talk.say(0, "Hello!")
     assert "\n" not in str(error.value)
 
 
-def test_doctor_says_which_version_there_is(open_in: Open) -> None:
+def test_doctor_says_which_version_is_installed(open_in: Open) -> None:
     findings = open_in().runner.run(open_in("other").agent.examine())
     assert all(finding.ok for finding in findings)
     assert "Letta Code" in findings[-1].text
@@ -179,7 +179,7 @@ def test_a_wrong_setting_is_refused(settings: dict[str, Any], said: str, key: st
         make_agent("letta_code", settings)
 
 
-def test_without_the_program_it_says_where_to_get_it(tmp_path: Path, key: str) -> None:
+def test_a_missing_program_is_reported_with_where_to_get_it(tmp_path: Path, key: str) -> None:
     agent = make_agent("letta_code", {"model": "openai/gpt-6-luna", "command": "no-such-letta"})
     with pytest.raises(ConfigError, match=r"ltm-bench\[letta-code\]"):
         asyncio.run(agent.open(tmp_path))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command, Talk
 
 LITELLM = os.environ.get("LTM_BENCH_LITELLM") or shutil.which("litellm")
-KEY = "sk-not-a-key-0123456789-abcdefghijklmnop"  # it does not start with weak ones
+KEY = "sk-not-a-key-0123456789-abcdefghijklmnop"  # it refuses to start with weak ones
 STARTING = 180.0
 
 pytestmark = pytest.mark.skipif(
@@ -77,7 +77,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
             "HOME": str(home),
             "NO_PROXY": "127.0.0.1",
             "LITELLM_MASTER_KEY": KEY,
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # otherwise it fetches a list of prices
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # or it fetches a list of prices
         }
         with (home / "log.txt").open("wb") as log:
             running = subprocess.Popen(
@@ -156,7 +156,7 @@ def test_a_mocked_model_answers_and_says_what_it_used(start: Callable[..., "Talk
         assert reply.usage.provider is None
 
 
-def test_a_run_is_held_through_the_proxy(
+def test_a_whole_run_goes_through_the_proxy(
     proxy: Proxy, way: Way, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -167,7 +167,7 @@ def test_a_run_is_held_through_the_proxy(
     assert done.exit_code == 0, done.output
     sent = [request.messages for request in proxy.upstream.chats]
     assert len(sent) >= 5
-    for before, after in itertools.pairwise(sent):  # nothing in between rewrites the conversation
+    for before, after in itertools.pairwise(sent):  # the proxy does not rewrite the conversation
         assert after[: len(before)] == before
     log = map(json.loads, Path("reports/relayed/events.jsonl").read_text("utf-8").splitlines())
     used = [event["usage"] for event in log if "usage" in event]
@@ -198,14 +198,14 @@ def test_a_key_that_the_proxy_does_not_know_is_one_clear_line(
     assert wrong not in str(raised.value)
 
 
-def test_an_overflow_is_one_whoever_is_in_between(start: Callable[..., "Talk"], proxy: Proxy) -> None:
+def test_an_overflow_is_recognised_through_the_proxy(start: Callable[..., "Talk"], proxy: Proxy) -> None:
     talk = start("relayed", max_retries=0)
     talk.say("My favourite colour is vermilion.")
     proxy.upstream.context = 100
     assert talk.say("The quick brown fox. " * 50).finish is Finish.OVERFLOW
 
 
-def test_a_failure_behind_the_proxy_is_an_error_and_can_be_tried_again(
+def test_a_failure_behind_the_proxy_is_an_error_that_can_be_retried(
     start: Callable[..., "Talk"], proxy: Proxy
 ) -> None:
     talk = start("relayed", max_retries=0)

@@ -92,7 +92,7 @@ def beside(talk: Conversation, number: int, text: str) -> Any:
 
 
 @pytest.mark.parametrize("core", ["openai_chat", "openai_responses", "anthropic_chat"])
-def test_any_model_that_calls_tools_uses_them_as_it_likes(open_in: Open, server: Provider, core: str) -> None:
+def test_a_model_that_calls_tools_uses_them_as_it_likes(open_in: Open, server: Provider, core: str) -> None:
     url = server.url if core == "anthropic_chat" else server.openai_url
     talk = open_in(core=f"{core}:some-model", base_url=url)
     usage = talk.say(0, TOLD[0]).reply.usage
@@ -105,9 +105,7 @@ def test_any_model_that_calls_tools_uses_them_as_it_likes(open_in: Open, server:
 
 
 @pytest.mark.parametrize("named", [{}, NAMED], ids=["its own choice", "named tools"])
-def test_a_run_that_is_resumed_has_what_its_log_says_and_no_more(
-    open_in: Open, named: dict[str, str]
-) -> None:
+def test_a_resumed_run_has_what_its_log_says_and_no_more(open_in: Open, named: dict[str, str]) -> None:
     talk = open_in(**named)
     turns = [talk.say(0, TOLD[0]), talk.fill(1, "A filler.")]
     before = held(talk)
@@ -125,7 +123,7 @@ def test_a_run_that_is_resumed_has_what_its_log_says_and_no_more(
     assert TOLD[0] not in held(other)
 
 
-def test_users_have_servers_of_their_own_and_forgetting_is_for_good(open_in: Open) -> None:
+def test_each_user_has_a_server_and_forgetting_is_permanent(open_in: Open) -> None:
     talk = open_in()
     assert talk.agent.keeps_users
     ada, bob = by("Ada", 0, TOLD[0]), by("Bob", 1, "My parrot is called Archibald.")
@@ -205,7 +203,7 @@ def test_a_wrong_setting_is_named(key: str, settings: dict[str, Any], complaint:
         ({"command": "no-such-program"}, AgentError, "mcp server no-such-program: cannot be reached"),
     ],
 )
-def test_what_the_server_has_not_and_a_server_that_is_not_there_are_one_line(
+def test_missing_tools_and_missing_servers_are_reported_in_one_line(
     tmp_path: Path, key: str, settings: dict[str, Any], kind: type[Exception], complaint: str
 ) -> None:
     async def opened() -> None:
@@ -239,7 +237,7 @@ def at_a_url(tmp_path: Path) -> Iterator[str]:
         process.wait()
 
 
-def test_a_server_at_a_url_is_not_set_back(open_in: Open, at_a_url: str) -> None:
+def test_a_server_at_a_url_is_not_reset(open_in: Open, at_a_url: str) -> None:
     talk = open_in(command="", url=at_a_url, **NAMED)
     assert not talk.agent.keeps_users
     told = talk.say(0, TOLD[0])
@@ -255,7 +253,7 @@ def test_a_server_at_a_url_is_not_set_back(open_in: Open, at_a_url: str) -> None
         third.restore(told)
 
 
-def test_a_server_that_does_not_answer_is_given_up(open_in: Open) -> None:
+def test_a_server_that_does_not_answer_is_given_up_on(open_in: Open) -> None:
     talk = open_in(timeout=1.0, **NAMED)
     talk.observe(turn(0, "Hang."))
     with pytest.raises(AgentError, match=r"search_memory failed: no answer within 1 seconds"):

@@ -1,4 +1,4 @@
-"""The preset mcp_memory with MCP's reference memory server (npm), which a scripted core uses as it likes.
+"""The preset mcp_memory with MCP's reference memory server (npm), used freely by a scripted core.
 
 The server is found through the environment variable LTM_BENCH_MCP_MEMORY; CONTRIBUTING.md says how to get it.
 """
@@ -62,7 +62,7 @@ def test_what_is_forgotten_stays_forgotten(open_in: Open) -> None:
     assert stored(again) == {"User person: User says: I moved to Ribe."}
 
 
-def test_a_run_that_is_resumed_has_what_its_log_says(open_in: Open) -> None:
+def test_a_resumed_run_has_what_its_log_says(open_in: Open) -> None:
     talk = open_in()
     turns = [talk.say(number, text) for number, text in enumerate(TOLD)]
     talk.say(3, "My parrot is called Archibald now.")  # not in the log

@@ -29,7 +29,7 @@ TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."
 
 @pytest.fixture
 def open_in(tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    if find_spec("mem0") is None:  # not importorskip: the first import of Mem0 decides about its telemetry
+    if find_spec("mem0") is None:  # not importorskip: Mem0 decides on telemetry when first imported
         pytest.skip(REASON)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     server.answer = model
@@ -38,7 +38,7 @@ def open_in(tmp_path: Path, server: Provider, key: str, monkeypatch: pytest.Monk
         yield start
 
 
-def test_a_package_that_is_missing_is_one_line(
+def test_a_missing_package_is_reported_in_one_line(
     tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mem0", None)
@@ -72,12 +72,21 @@ def test_it_answers_from_what_mem0_extracted(open_in: Open, server: Provider, tm
     extracted = server.chats[0].messages[-1]["content"]
     assert "[Monday, 5 January 2026, 09:00]\nMy parrot is called Zebedee." in extracted
     assert "takes place at Monday, 5 January 2026, 09:00" in extracted
-    assert not (tmp_path / "nobody").exists()  # no folder of its own, and no telemetry
+    assert not (tmp_path / "nobody").exists()  # no separate folder, and no telemetry
     assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
     assert [memory.turn for memory in talk.runner.run(talk.agent.recall("parrot called", 1))] == [0]
 
 
-def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
+def test_embeddings_are_counted_apart_and_an_observed_turn_keeps_its_calls(
+    open_in: Open, server: Provider
+) -> None:
+    talk = open_in()
+    talk.fill(0, TOLD[0])
+    usage = talk.say(1, "Hello!").reply.usage
+    assert usage is not None
+    [embedded] = usage.besides
+    assert embedded.model == "text-embedding-3-small"
+    assert embedded.prompt > 0
     spent: list[dict[str, int]] = []
 
     def note(body: dict[str, Any]) -> dict[str, Any]:
@@ -85,37 +94,15 @@ def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Op
         return body
 
     server.edit = note
-    talk = open_in()
-    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
-    usage = talk.say(1, "Hello!").reply.usage
-    assert len(spent) == 3  # two extractions and an answer
-    assert usage is not None
-    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
-    assert usage.output == sum(each["completion_tokens"] for each in spent)
-    assert usage.model == "some-model"
-    [embedded] = usage.besides
-    assert embedded.model == "text-embedding-3-small"
-    assert embedded.prompt > 0
-    again = talk.say(2, "Hello again!").reply.usage
-    assert again is not None
-    assert again.prompt == sum(each["prompt_tokens"] for each in spent[3:])
-    server.edit = lambda body: {**body, "usage": None} if len(server.chats) % 2 else body
-    assert talk.say(3, "Hello?").reply.usage is None
-    server.edit = note
-    spent.clear()
-    filler = turn(4, "It rained.")
-    filler = Turn(filler.message, filler.reply, "fill")
-    talk.observe(filler)
+    talk.observe(replace(turn(2, "It rained."), kind="fill"))
     heard = [json.loads(line) for line in talk.home.joinpath("heard.jsonl").read_text().splitlines()]
     calls = [Usage(**call) for call in heard[-1][2]]
     assert [call.prompt for call in calls if call.output] == [spent[0]["prompt_tokens"]]
     assert {call.model for call in calls if not call.output} == {"text-embedding-3-small"}
-    assert isinstance(talk.agent.reserve(turn(4, "Hello?").message), Usage | None)
+    assert isinstance(talk.agent.reserve(turn(2, "Hello?").message), Usage | None)
 
 
-def test_a_run_that_is_resumed_has_the_facts_of_its_log_and_no_others(
-    open_in: Open, server: Provider
-) -> None:
+def test_a_resumed_run_has_the_facts_of_its_log_and_no_others(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns[:2])
@@ -146,7 +133,7 @@ def session(*numbers: int) -> list[Turn]:
     ]
 
 
-def test_a_session_is_extracted_in_one_call_and_stored_once_by_a_run_that_is_resumed(
+def test_a_session_is_extracted_in_one_call_and_a_resumed_run_stores_it_once(
     open_in: Open, server: Provider
 ) -> None:
     talk = open_in()
@@ -198,7 +185,7 @@ def test_conversations_do_not_see_each_other(open_in: Open) -> None:
     assert one.home.joinpath("name").read_text() != other.home.joinpath("name").read_text()
 
 
-def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: Provider) -> None:
+def test_our_own_embedder_needs_no_server(open_in: Open, server: Provider) -> None:
     talk = open_in(embedder="local")
     talk.observe(turn(0, TOLD[0]))
     assert talk.known() == [("User says: My parrot is called Zebedee.", 0)]
@@ -217,7 +204,7 @@ def test_an_embedder_of_ours_needs_no_server(open_in: Open, server: Provider) ->
     ],
 )
 @pytest.mark.parametrize("embedding", [True, False])
-def test_what_fails_is_one_line_without_the_key_and_no_fact_is_lost(
+def test_failures_are_one_line_without_the_key_and_no_fact_is_lost(
     open_in: Open,
     server: Provider,
     key: str,
@@ -269,8 +256,8 @@ asyncio.run(main())
 """
 
 
-def test_many_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str) -> None:
-    """In a process that has not imported it, where threads would get each other's half-finished imports."""
+def test_the_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str) -> None:
+    """In a process that has not imported it, threads could see each other's half-finished imports."""
     if find_spec("mem0") is None:
         pytest.skip(REASON)
     done = subprocess.run([sys.executable, "-c", OPENING, tmp_path], capture_output=True, text=True)
@@ -284,12 +271,12 @@ def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, ser
     with pytest.raises(TimeoutError):
         talk.runner.run(asyncio.wait_for(talk.agent.observe(turn(0, TOLD[0])), 0.5))
     talk.close()
-    assert time.monotonic() - begun < 10  # it is polled for 20 seconds, ten times
+    assert time.monotonic() - begun < 10  # polled for 20 seconds, ten times
     assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
     assert len(server.requests) == 1
 
 
-def test_a_message_of_half_a_surrogate_pair_is_stored(open_in: Open) -> None:
+def test_a_message_with_half_a_surrogate_pair_is_stored(open_in: Open) -> None:
     talk = open_in(embedder="local")
     talk.observe(turn(0, "\ud83d My parrot is called Zebedee."))
     assert len(talk.known()) == 1

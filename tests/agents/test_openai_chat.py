@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("key")
 
 
-def test_the_vendor_gets_its_own_fields_and_others_the_common_ones(
+def test_the_vendor_gets_its_own_fields_and_other_servers_the_common_ones(
     server: Provider, talk_to: Callable[..., "Talk"]
 ):
     talk_to("openai_chat", model="some-model", max_output=50, redirect=server.openai_url).say("Hello!")
@@ -44,7 +44,7 @@ def test_temperature_and_effort_are_sent_when_they_are_set(server: Provider, tal
     assert [message["role"] for message in body["messages"]] == ["user"]
 
 
-def test_cached_tokens_are_taken_out_of_the_prompt(server: Provider, talk_to: Callable[..., "Talk"]):
+def test_cached_tokens_are_subtracted_from_the_prompt(server: Provider, talk_to: Callable[..., "Talk"]):
     talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
     talk.say("A long story. " * 400)
     first = server.measure(server.chats[0].messages, "").prompt
@@ -134,7 +134,7 @@ def test_a_content_filter_is_a_refusal(server: Provider, talk_to: Callable[..., 
         "Your input exceeds the context window of this model.",
     ],
 )
-def test_other_servers_say_in_words_that_a_prompt_is_too_long(
+def test_an_overlong_prompt_is_recognised_in_the_words_of_other_servers(
     server: Provider, talk_to: Callable[..., "Talk"], message: str
 ):
     server.fail(status=400, message=message)
@@ -161,7 +161,7 @@ def test_the_environment_can_name_the_server(
     assert usage.provider is None
 
 
-def test_a_regional_server_is_the_vendor_but_its_prices_are_others(monkeypatch: pytest.MonkeyPatch):
+def test_a_regional_server_is_the_vendors_but_has_other_prices(monkeypatch: pytest.MonkeyPatch):
     agent = make_agent("openai_chat", {"model": "some-model", "base_url": "https://eu.api.openai.com/v1"})
     assert isinstance(agent, ChatModel)
     endpoint = agent.endpoint

@@ -1,4 +1,4 @@
-"""A conversation kept by OpenAI: it matches the window, and is recreated whenever the two could differ."""
+"""A conversation kept by OpenAI matches the window, and is recreated whenever the two could differ."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,13 +46,11 @@ def test_only_what_is_new_is_sent(open_in: Open, server: Provider) -> None:
     first, second = (request.body for request in server.chats)
     assert first["conversation"] == second["conversation"] == "conv_1"
     assert "store" not in first
-    assert [one["role"] for one in second["input"]] == ["user", "assistant", "user"]  # what was observed, too
+    assert [one["role"] for one in second["input"]] == ["user", "assistant", "user"]  # and what was observed
     assert said(server) == [TOLD, "It rained all day.", ASKED]
 
 
-def test_a_run_that_is_resumed_gets_a_conversation_that_has_its_log_and_no_more(
-    open_in: Open, server: Provider
-) -> None:
+def test_a_resumed_run_gets_a_conversation_with_its_log_and_no_more(open_in: Open, server: Provider) -> None:
     talk = open_in()
     turns = [talk.say(0, TOLD), talk.say(1, "Hello!")]
     talk.say(2, "My parrot is called Archibald now.")  # it never reached the log
@@ -127,7 +125,7 @@ def test_it_is_deleted_at_the_end_if_that_can_be_done(open_in: Open, server: Pro
         other.close()
 
 
-def test_one_that_somebody_deleted_is_an_error_and_made_again(open_in: Open, server: Provider) -> None:
+def test_a_deleted_conversation_is_an_error_and_is_recreated(open_in: Open, server: Provider) -> None:
     talk = open_in()
     talk.say(0, TOLD)
     server.conversations.clear()
@@ -151,6 +149,6 @@ def test_the_rules_hold(server: Provider) -> None:
     conformance(lambda: make_agent("openai_responses", quick), server=server, within=20)
 
 
-def test_another_place_is_an_error(server: Provider) -> None:
+def test_another_server_is_an_error(server: Provider) -> None:
     with pytest.raises(ConfigError, match="'here' or 'there'"):
         make_agent("openai_responses", settings(server, conversation="elsewhere"))

@@ -67,7 +67,7 @@ def broken(message):
 """
 
 
-def test_a_function_or_a_class_of_a_module_is_an_agent(place: Path, command: "Command") -> None:
+def test_a_function_or_a_class_in_a_module_is_an_agent(place: Path, command: "Command") -> None:
     (place / "my_notes.py").write_text(NOTES, "utf-8")
     done = command(*SHORT, "--agent", "python:my_notes:Notes")
     assert done.exit_code == 0, done.output
@@ -84,7 +84,7 @@ def test_a_function_or_a_class_of_a_module_is_an_agent(place: Path, command: "Co
         ("my_notes:number", "int cannot be called"),
     ],
 )
-def test_a_target_that_is_none_is_named(place: Path, command: "Command", target: str, complaint: str) -> None:
+def test_an_invalid_target_is_named(place: Path, command: "Command", target: str, complaint: str) -> None:
     (place / "my_notes.py").write_text(NOTES, "utf-8")
     done = command(*SHORT, "--agent", f"python:{target}")
     assert done.exit_code == 1
@@ -92,7 +92,9 @@ def test_a_target_that_is_none_is_named(place: Path, command: "Command", target:
     assert not (place / "reports").exists()
 
 
-def test_a_function_that_returns_no_string_is_no_wrong_answer(place: Path, command: "Command") -> None:
+def test_a_function_that_returns_no_string_has_not_given_a_wrong_answer(
+    place: Path, command: "Command"
+) -> None:
     (place / "my_notes.py").write_text(NOTES, "utf-8")
     done = command(*SHORT, "--agent", "python:my_notes:broken")
     assert done.exit_code == 3
@@ -177,7 +179,7 @@ def test_an_endpoint_is_an_agent_with_paths_a_session_and_headers_from_the_envir
         ({}, [308], "has moved (HTTP 308): set url to 'http://elsewhere.example/chat'"),
     ],
 )
-def test_an_endpoint_that_fails_is_no_wrong_answer(
+def test_an_endpoint_that_fails_has_not_given_a_wrong_answer(
     place: Path, command: "Command", endpoint: str, answer: Any, failures: list[int], complaint: str
 ) -> None:
     Endpoint.answer, Endpoint.failures = answer, list(failures)
@@ -221,7 +223,7 @@ async def opened(url: str, home: Path) -> Agent:
 def answers(
     tmp_path: Path, raw: bytes, *, turns: int = 1, wait: float = 0, **settings: Any
 ) -> tuple[list[str], list[bytes]]:
-    """Talk to a server that sends exactly these bytes, and keeps its connections; return the replies and requests."""
+    """Talk to a server that sends exactly these bytes and keeps connections open; return the replies and requests."""
     requests: list[bytes] = []
     connections: list[asyncio.StreamWriter] = []
 
@@ -259,7 +261,7 @@ def answer(body: bytes, *fields: bytes) -> bytes:
 
 
 def test_an_endpoint_that_says_too_much_hears_every_message_once(tmp_path: Path) -> None:
-    """An extra byte would be the beginning of the next answer, if the connection were kept."""
+    """On a connection that stayed open, an extra byte would begin the next answer."""
     replies, requests = answers(tmp_path, answer(b'{"reply": "Okay."}') + b"\n", turns=5)
     assert replies == ["Okay."] * 5
     assert len(requests) == 5
@@ -269,12 +271,12 @@ def test_an_endpoint_may_take_longer_than_http_clients_wait_by_default(tmp_path:
     assert answers(tmp_path, answer(b'{"reply": "Okay."}'), wait=5.3)[0] == ["Okay."]
 
 
-def test_an_answer_that_is_not_whole_in_time_is_no_answer(tmp_path: Path) -> None:
+def test_an_answer_that_is_incomplete_at_the_timeout_does_not_count(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match=r"failed with no answer within timeout=0\.2 seconds"):
         answers(tmp_path, answer(b"{}"), wait=3, timeout=0.2, max_retries=0)
 
 
-def test_an_answer_that_is_not_what_it_says_is_not_asked_for_again(tmp_path: Path) -> None:
+def test_a_malformed_answer_is_not_requested_again(tmp_path: Path) -> None:
     asked: list[bytes] = []
     with pytest.raises(AgentError, match="sent an answer that cannot be read: DecodingError"):
         asked = answers(tmp_path, answer(b'{"reply": "Okay."}', b"Content-Encoding: gzip"), max_retries=9)[1]
@@ -284,7 +286,7 @@ def test_an_answer_that_is_not_what_it_says_is_not_asked_for_again(tmp_path: Pat
     assert b"content-type: application/json" in plain
 
 
-def test_headers_of_ones_own_come_before_ours_and_do_not_come_back_in_errors(
+def test_a_users_headers_override_ours_and_never_appear_in_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIND", "application/vnd.api+json")
@@ -299,7 +301,7 @@ def test_headers_of_ones_own_come_before_ours_and_do_not_come_back_in_errors(
     assert "sk-never-shown" not in str(caught.value)
 
 
-def test_a_proxy_that_is_none_is_said_without_its_password(
+def test_an_invalid_proxy_is_named_without_its_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://me:sk-never-shown@proxy:port")
@@ -309,16 +311,14 @@ def test_a_proxy_that_is_none_is_said_without_its_password(
 
 
 @pytest.mark.parametrize("url", ["http://me:sk/never@shown/chat", "//me:sk-never@/", "ftp://shown/"])
-def test_what_is_no_url_is_said_without_its_password(url: str) -> None:
+def test_an_invalid_url_is_named_without_its_password(url: str) -> None:
     with pytest.raises(ConfigError, match=r"is not a URL|not shown here") as caught:
         make_agent("http", {"url": url})
     assert "sk" not in str(caught.value)
     assert "ftp" in str(caught.value) or "ftp" not in url
 
 
-def test_as_many_conversations_as_there_are_wait_for_an_endpoint_at_the_same_time(
-    tmp_path: Path, endpoint: str
-) -> None:
+def test_all_conversations_can_wait_for_an_endpoint_at_once(tmp_path: Path, endpoint: str) -> None:
     conversations = 40
     Endpoint.together = threading.Barrier(conversations)  # no request is answered before all have arrived
 
@@ -332,10 +332,8 @@ def test_as_many_conversations_as_there_are_wait_for_an_endpoint_at_the_same_tim
     assert not Endpoint.together.broken
 
 
-def test_nobody_waits_for_an_endpoint_that_hangs_once_the_run_is_interrupted(
-    tmp_path: Path, endpoint: str
-) -> None:
-    Endpoint.together = threading.Barrier(2)  # the second of which never arrives
+def test_an_interrupted_run_does_not_wait_for_an_endpoint_that_hangs(tmp_path: Path, endpoint: str) -> None:
+    Endpoint.together = threading.Barrier(2)  # the second never arrives
 
     async def talk() -> None:
         agent = await opened(endpoint, tmp_path / "home")
@@ -349,7 +347,7 @@ def test_nobody_waits_for_an_endpoint_that_hangs_once_the_run_is_interrupted(
     assert still_hangs
 
 
-def test_an_endpoint_that_finds_the_conversation_too_long_is_an_overflow_and_no_wrong_answer(
+def test_an_endpoint_that_finds_the_conversation_too_long_is_an_overflow(
     place: Path, command: "Command", endpoint: str
 ) -> None:
     Endpoint.failures = [413] * 50
@@ -357,7 +355,7 @@ def test_an_endpoint_that_finds_the_conversation_too_long_is_an_overflow_and_no_
     assert set(results(place)["outcomes"]) == {"overflow"}
 
 
-def test_an_endpoint_is_not_asked_under_another_session_than_the_run_began_with(
+def test_an_endpoint_is_always_asked_under_the_session_the_run_began_with(
     place: Path, command: "Command", endpoint: str
 ) -> None:
     Endpoint.failures = [401]
@@ -380,7 +378,7 @@ def test_an_endpoint_is_not_asked_under_another_session_than_the_run_began_with(
     assert command("resume", "r").exit_code == 0
 
 
-def test_an_endpoint_answers_questions_beside_the_conversation_at_a_place_of_its_own(
+def test_an_endpoint_answers_forks_at_a_separate_route(
     place: Path, command: "Command", endpoint: str
 ) -> None:
     settings = (
@@ -442,10 +440,10 @@ def test_a_program_answers_questions_beside_the_conversation(place: Path, comman
     done = command(*program(place, "fork=true"), "--quick")
     assert done.exit_code == 0, done.output
     assert results(place)["score"] == 1.0
-    assert command(*program(place), "--quick", "--fresh").exit_code == 1  # it does not understand forks
+    assert command(*program(place), "--quick", "--fresh").exit_code == 1  # which does not understand forks
 
 
-def test_a_program_that_a_shell_has_started_is_ended_with_it(place: Path) -> None:
+def test_a_program_started_by_a_shell_ends_with_it(place: Path) -> None:
     """It would hold the shell's pipes open, and the run would wait for it."""
     words = f"sh -c 'sleep 300 & exec {sys.executable} -c \"import time; time.sleep(300)\"'"
 
@@ -461,7 +459,7 @@ def test_a_program_that_a_shell_has_started_is_ended_with_it(place: Path) -> Non
     assert time.monotonic() - begun < 60
 
 
-def test_a_program_that_dies_says_why_and_the_run_is_resumed(place: Path, command: "Command") -> None:
+def test_a_program_that_dies_says_why_and_the_run_resumes(place: Path, command: "Command") -> None:
     (place / "die").touch()
     done = command(*program(place))
     assert done.exit_code == 3
@@ -470,7 +468,7 @@ def test_a_program_that_dies_says_why_and_the_run_is_resumed(place: Path, comman
     assert results(place)["score"] == 1.0
 
 
-def test_a_program_that_dies_is_started_anew_where_that_is_asked_for(place: Path, command: "Command") -> None:
+def test_a_program_that_dies_is_restarted_where_that_is_set(place: Path, command: "Command") -> None:
     (place / "die").touch()
     assert command(*program(place, "restarts=1")).exit_code == 0
     assert results(place)["score"] == 1.0
@@ -487,7 +485,7 @@ def test_a_program_that_dies_is_started_anew_where_that_is_asked_for(place: Path
         (f"{sys.executable} -c \"input(); print('{{}}', flush=True); input()\"", "answered without a reply"),
     ],
 )
-def test_a_program_that_does_not_keep_the_protocol_is_named(
+def test_a_program_that_breaks_the_protocol_is_named(
     place: Path, command: "Command", words: str, complaint: str
 ) -> None:
     done = command(
@@ -497,7 +495,7 @@ def test_a_program_that_does_not_keep_the_protocol_is_named(
     assert complaint in " ".join(done.err.split())
 
 
-def test_a_person_is_an_agent(place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_can_be_the_agent(place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("Hello\n" * 3))
     done = command(*SHORT, "--agent", "human")
     assert done.exit_code == 3
@@ -530,7 +528,7 @@ def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def typed(agents: int) -> list[str]:
-    """Return the replies of so many people at once; one person types them all."""
+    """Return the replies of this many people at once, all typed by one person."""
 
     async def talk() -> list[Reply]:
         conversations = [make_agent("human", {}) for _ in range(agents)]
@@ -549,7 +547,7 @@ def test_a_person_answers_one_message_at_a_time_and_may_type_ahead(
     assert typed(1) == ["four"]
 
 
-def test_a_line_can_be_ended_without_enter_and_the_input_with_nothing_typed(keyboard: int) -> None:
+def test_ctrl_d_ends_a_line_and_on_an_empty_one_the_input(keyboard: int) -> None:
     os.write(keyboard, b"abc\x04\x04")
     assert typed(1) == ["abc"]
     os.write(keyboard, b"\x04")

@@ -1,4 +1,4 @@
-"""Features specific to the bridge; those it shares with other chat adapters are in test_chat_adapters.py."""
+"""Features specific to the bridge; shared ones are in test_chat_adapters.py."""
 
 import asyncio
 import sys
@@ -49,7 +49,7 @@ def test_usage_is_normalised(talk: "Talk", server: Provider) -> None:
     )
 
 
-def test_a_server_that_tells_no_usage_has_an_unknown_cost(
+def test_a_server_that_reports_no_usage_has_an_unknown_cost(
     server: Provider, talk_to: Callable[..., "Talk"]
 ) -> None:
     talk = talk_to("pydantic_ai_chat", model="openai-chat:some-model", base_url=server.openai_url)
@@ -137,7 +137,7 @@ def test_a_providers_package_that_is_not_installed_is_named(monkeypatch: pytest.
         opened(model="google:gemini-3.8-flash")
 
 
-def test_a_provider_with_an_address_of_its_own_takes_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_with_a_fixed_address_takes_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-not-a-key-0123456789")
     with pytest.raises(ConfigError, match="takes no base_url"):
         opened(model="openrouter:some-model", base_url="http://127.0.0.1:9")
@@ -157,7 +157,7 @@ def test_prices_are_those_of_whoever_is_at_the_address(url: str, expected: str |
     assert provider_at(url) == expected
 
 
-def test_the_vendors_own_server_is_priced_and_told_where_to_cache() -> None:
+def test_the_vendors_own_server_has_a_price_and_is_told_where_to_cache() -> None:
     agent = opened(model="openai:gpt-6-luna")
     reserved = agent.reserve(Message("Hello!", START, 0))
     assert (reserved.model, reserved.provider) == ("gpt-6-luna", "openai")
@@ -167,7 +167,7 @@ def test_the_vendors_own_server_is_priced_and_told_where_to_cache() -> None:
     asyncio.run(agent.close())
 
 
-def test_doctor_hears_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_learns_which_models_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     def examine(model: str) -> list[Finding]:
         agent = make_agent("pydantic_ai_chat", {"model": model})
         return list(asyncio.run(agent.examine()))

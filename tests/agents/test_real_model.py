@@ -170,12 +170,12 @@ def test_three_examples_are_run(agent: str, here: Path, command: "Command") -> N
     assert not {"agent_error", "not_reached"} & set(results["outcomes"])
 
 
-def test_a_model_of_this_size_is_no_judge_and_the_check_says_so(here: Path, command: "Command") -> None:
+def test_a_model_of_this_size_fails_the_check_of_judges(here: Path, command: "Command") -> None:
     done = command("judge", "check", "--judge", "smollm2", "--cases", "10", "--repeats", "1")
     assert done.exit_code == 2, done.output
 
 
-def test_it_is_asked_about_what_text_alone_cannot_tell(here: Path, command: "Command") -> None:
+def test_it_judges_what_text_alone_cannot_decide(here: Path, command: "Command") -> None:
     words = ("--span", "2k", "--quick", "--scenario", "jokes", "--examples", "3", "--judge", "smollm2")
     done = command("run", "--agent", "smollm2", *words, "--name", "judged")
     assert done.exit_code in (0, 3), done.output

@@ -77,7 +77,7 @@ def test_it_is_free_only_where_nothing_is_remote(key: str):
     assert not make_agent("vector_memory", {"core": "openai_chat:gpt-4o"}).free
 
 
-def test_a_missing_chroma_is_one_line_that_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_chroma_is_reported_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "chromadb", None)
     asyncio.run(make_agent("vector_memory", {}).open(tmp_path))
     agent = make_agent("vector_memory", {"store": "chroma"})
@@ -88,7 +88,7 @@ def test_a_missing_chroma_is_one_line_that_names_the_extra(tmp_path: Path, monke
     asyncio.run(agent.close())
 
 
-def test_chroma_is_examined_where_it_is_wanted():
+def test_chroma_is_examined_where_it_is_used():
     assert asyncio.run(make_agent("vector_memory", {}).examine()) == []
     (found,) = asyncio.run(make_agent("vector_memory", {"store": "chroma"}).examine())
     assert "chromadb" in found.text
@@ -133,7 +133,7 @@ ELSEWHERE = """
 
 
 def elsewhere(home: Path, store: str, *, seed: str = "0", dies_before: int = -1) -> list[str]:
-    """Hold the conversation in another process, which can die before a turn without warning."""
+    """Hold the conversation in another process, which may be killed before a turn."""
     home.mkdir(exist_ok=True)
     tests = str(Path(__file__).parent.parent)
     command = [sys.executable, "-c", textwrap.dedent(ELSEWHERE), tests, str(home), str(dies_before), store]
@@ -153,14 +153,14 @@ def test_the_conversation_itself_shows_something(converse: Converse):
     assert said[12] == said[7]
 
 
-def test_other_processes_and_hash_seeds_say_the_same(converse: Converse, store: str, tmp_path: Path):
+def test_other_processes_and_hash_seeds_give_the_same_replies(converse: Converse, store: str, tmp_path: Path):
     here = converse().say(*CONVERSATION)
     assert elsewhere(tmp_path / "1", store, seed="1") == here
     assert elsewhere(tmp_path / "2", store, seed="4711") == here
 
 
 @pytest.mark.parametrize("dies_before", [1, 6, 11, 12])
-def test_killed_and_restored_it_goes_on_as_if_nothing_had_happened(
+def test_killed_and_restored_it_continues_as_if_nothing_had_happened(
     converse: Converse, store: str, tmp_path: Path, dies_before: int
 ):
     undisturbed = converse(home=tmp_path / "undisturbed")
@@ -216,7 +216,7 @@ def test_no_text_is_too_strange(converse: Converse, text: str):
     assert converse(talk.turns).say("What?")
 
 
-def test_restoring_cuts_back_what_the_log_does_not_vouch_for(converse: Converse):
+def test_restoring_removes_what_the_log_lacks(converse: Converse):
     talk = converse()
     talk.say("My boat is called Undine.", "My boat is now called Melusine.")
     talk.close()
@@ -242,7 +242,7 @@ def test_restoring_embeds_only_what_is_missing(converse: Converse, monkeypatch: 
     assert embedded == ["My dog is called Argos.", "Noted."]
 
 
-def test_a_turn_of_which_half_is_missing_or_another_was_stored_is_mended(converse: Converse, store: str):
+def test_a_turn_stored_by_half_or_wrongly_is_mended(converse: Converse, store: str):
     talk = converse()
     talk.say("My boat is called Undine.\nMy horse is called Bucephalus.", "I like rain.")
     expected = {"00000000.0000", "00000000.0001", "00000000.0002", "00000001.0000", "00000001.0001"}
@@ -310,7 +310,7 @@ def test_recall_says_when_and_where_from(converse: Converse, tmp_path: Path):
 
 
 @pytest.mark.parametrize(("core", "found"), [("openai_chat:some-model", True), ("extractive", False)])
-def test_a_store_that_does_not_work_is_found_before_anything_is_paid_for(
+def test_a_broken_store_is_found_before_anything_is_paid_for(
     key: str, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, core: str, found: bool
 ):
     def broken(*_: object) -> None:
@@ -338,7 +338,7 @@ def test_a_fork_knows_nothing_of_what_was_said_after_it(converse: Converse):
 
 
 @pytest.mark.parametrize("store", ["chroma"], indirect=True)
-def test_chromas_index_misses_little_of_what_is_near(converse: Converse, tmp_path: Path):
+def test_chromas_index_misses_few_near_neighbours(converse: Converse, tmp_path: Path):
     talk, exact = converse(), converse(home=tmp_path / "exact", store="sqlite")
     for number in range(40):
         said = turn(number, trivia(60 * number, 60))

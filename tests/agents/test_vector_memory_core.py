@@ -42,9 +42,7 @@ def test_a_core_gets_one_bounded_prompt(server: Provider, key: str, talk_to: Sta
     assert reserve.prompt >= max(window, reply.usage.prompt)
 
 
-def test_a_core_waits_no_longer_and_tries_no_more_often_than_it_is_told(
-    server: Provider, key: str, talk_to: Start
-):
+def test_a_core_keeps_to_its_timeout_and_its_retries(server: Provider, key: str, talk_to: Start):
     patience = {"timeout": 0.2, "max_retries": 1, "base_url": server.openai_url}
     talk = talk_to("vector_memory", core="openai_chat:some-model", **patience)
     server.fail("hang", times=2)
@@ -73,7 +71,7 @@ def test_a_core_that_fails_leaves_no_trace(server: Provider, key: str, talk_to: 
 
 
 def thoughtful(messages: Sequence[dict[str, str]]) -> str:
-    """Write queries and notes when asked to, and otherwise answer from the notes."""
+    """Write queries and notes on request, and otherwise answer from the notes."""
     prompt = messages[-1]["content"]
     if "Write up to three short search queries" in prompt:
         return 'Sure: ["name of the boat", 7, "vessel Undine"] as you wished'
@@ -88,7 +86,7 @@ def thinker(key: str) -> Iterator[Provider]:
         yield running
 
 
-def test_a_core_writes_queries_whose_finds_are_shown_as_well(thinker: Provider, talk_to: Start):
+def test_a_core_writes_queries_and_sees_what_they_find(thinker: Provider, talk_to: Start):
     core = {"core": "openai_chat:some-model", "base_url": thinker.openai_url, "recent": 0, "memories": 6}
     talk = talk_to("vector_memory", variant="query_rewriting", **core)
     talk.observe("My boat is called Undine, a good vessel.", "A fine name.")
@@ -105,7 +103,7 @@ def test_a_core_writes_queries_whose_finds_are_shown_as_well(thinker: Provider, 
     assert reserve.prompt >= reply.usage.prompt
 
 
-def test_a_core_keeps_notes_that_a_resumed_run_has_again_and_no_later_ones(
+def test_a_core_keeps_notes_and_a_resumed_run_has_those_of_its_log(
     thinker: Provider, talk_to: Start, tmp_path: Path
 ):
     core = {"core": "openai_chat:some-model", "base_url": thinker.openai_url, "recent": 0}
@@ -117,7 +115,7 @@ def test_a_core_keeps_notes_that_a_resumed_run_has_again_and_no_later_ones(
     (path,) = tmp_path.glob("*/agent/scratchpad.jsonl")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [[1, '{"boat": "Undine"}']]
     with path.open("a") as file:
-        file.write('[2, "{\\"boat\\": \\"Melusine\\"}"]\n[3, "{')  # of a turn that the log lacks, and torn
+        file.write('[2, "{\\"boat\\": \\"Melusine\\"}"]\n[3, "{')  # from a turn that the log lacks, and torn
     talk.restore(talk.turns[:2])
     assert talk.say("What is it called?").text == "By my notes it is Undine."
     assert len(path.read_text().splitlines()) == 1
@@ -139,7 +137,7 @@ def test_a_variant_that_cannot_work_is_named(settings: dict[str, Any], complaint
         make_agent("vector_memory", settings)
 
 
-def test_an_embedding_of_ones_own_is_used(talk_to: Start):
+def test_a_users_own_embedding_is_used(talk_to: Start):
     own = talk_to("vector_memory", embedder="python:ltm_bench.adapters.hashing:embed")
     usual = talk_to("vector_memory")
     for talk in (own, usual):

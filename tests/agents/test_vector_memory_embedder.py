@@ -24,7 +24,7 @@ Start = Callable[..., "Talk"]
 
 
 class Embeddings(BaseHTTPRequestHandler):
-    """Stands in for an embedding model: the local embedder's vectors, three times as long, in any order."""
+    """A fake embedding model: the local embedder's vectors, three times as long, in any order."""
 
     texts: list[str]
     requests: list[int]
@@ -95,16 +95,14 @@ def test_another_embedder_works_the_same_way(
     ]
     embedded = sum(map(count, said)) + count("What is my boat called?")
     assert reply.usage.provider is None
-    assert reply.usage.prompt == pytest.approx(
-        embedded, abs=9
-    )  # passages are cut slightly differently from lines
+    assert reply.usage.prompt == pytest.approx(embedded, abs=9)  # passages are not cut exactly as lines are
     reserve = talk.reserve("What is it?")
     assert reserve is not None
     assert reserve.prompt >= count("What is it?")
 
 
 @pytest.mark.parametrize("kept", [1, 3, 4])
-def test_what_was_embedded_is_the_same_in_a_run_that_was_resumed(
+def test_a_resumed_run_embeds_the_same_texts(
     embeddings: tuple[str, type[Embeddings]], key: str, talk_to: Start, kept: int
 ):
     url, _ = embeddings
@@ -142,7 +140,7 @@ def test_a_reply_that_was_paid_for_is_not_lost_when_it_cannot_be_embedded(
     server: Provider, key: str, talk_to: Start
 ):
     def answer(messages: Sequence[dict[str, str]]) -> str:
-        server.fail(status=500)  # whatever comes next
+        server.fail(status=500)  # whichever comes next
         return "Noted: Undine."
 
     server.answer = answer
@@ -161,9 +159,7 @@ def test_a_reply_that_was_paid_for_is_not_lost_when_it_cannot_be_embedded(
     assert "Noted: Undine." in server.chats[-1].messages[-1]["content"]
 
 
-def test_an_embedder_tries_no_more_often_than_it_is_told(
-    embeddings: tuple[str, type[Embeddings]], key: str, talk_to: Start
-):
+def test_an_embedder_keeps_to_its_retries(embeddings: tuple[str, type[Embeddings]], key: str, talk_to: Start):
     url, handler = embeddings
     handler.status = 500
     talk = talk_to("vector_memory", embedder="openai:some-model", base_url=url, timeout=5, max_retries=1)

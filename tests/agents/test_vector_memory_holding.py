@@ -113,7 +113,7 @@ def test_users_have_stores_of_their_own(open_in: Open) -> None:
         0,
         1,
         2,
-    }  # anything missing from the log is gone, whoever said it
+    }  # what the log lacks is gone, whoever said it
 
 
 def test_a_question_beside_the_conversation_finds_its_users_passages_alone(open_in: Open) -> None:
@@ -174,7 +174,7 @@ def test_static_embeddings_need_no_download(open_in: Open, monkeypatch: pytest.M
     assert talk.agent.free
 
 
-def test_static_embeddings_that_are_missing_are_one_line(
+def test_missing_static_embeddings_are_reported_in_one_line(
     open_in: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import sys

@@ -29,7 +29,7 @@ SERVER = Path(__file__).parent / "mcp_memory_server.py"
 class Lossy:
     """A model that notes everything except every fourth fact, and invents a value for every fifth.
 
-    All colours are noted, since another example may tell what one loses; older ones are never replaced.
+    It notes every colour, since a lost one may occur in another example, and never replaces an older one.
     """
 
     def __init__(self) -> None:

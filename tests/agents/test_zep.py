@@ -1,4 +1,4 @@
-"""The adapter for Zep, through its real client, against a stand-in for its cloud."""
+"""The adapter for Zep, through its real client, against a fake cloud."""
 
 import asyncio
 import sys
@@ -43,7 +43,7 @@ def open_in(tmp_path: Path, zep: Zep, server: Provider, monkeypatch: pytest.Monk
         yield start
 
 
-def test_a_package_that_is_missing_is_one_line(
+def test_a_missing_package_is_reported_in_one_line(
     tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "zep_cloud", None)
@@ -98,7 +98,7 @@ def test_long_turns_come_in_pieces(open_in: Open, zep: Zep) -> None:
     assert "Zebedee" in said
 
 
-def test_a_run_that_is_resumed_goes_on_with_its_graph(open_in: Open, zep: Zep) -> None:
+def test_a_resumed_run_continues_with_its_graph(open_in: Open, zep: Zep) -> None:
     talk = open_in()
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
     talk.observe(*turns)
@@ -114,7 +114,7 @@ def test_a_run_that_is_resumed_goes_on_with_its_graph(open_in: Open, zep: Zep) -
     assert list(zep.users) == ["user-1"]
 
 
-def test_a_graph_that_has_heard_more_than_the_log_is_made_anew(open_in: Open, zep: Zep) -> None:
+def test_a_graph_that_heard_more_than_the_log_is_rebuilt(open_in: Open, zep: Zep) -> None:
     talk, other = open_in(), open_in("other")
     other.observe(turn(0, "Another one's parrot."))
     turns = [turn(n, text) for n, text in enumerate(TOLD)]
@@ -135,16 +135,14 @@ def test_a_graph_that_has_heard_more_than_the_log_is_made_anew(open_in: Open, ze
     assert len(zep.users) == 2
 
 
-def test_a_user_that_was_made_but_not_written_down_is_deleted(
-    open_in: Open, zep: Zep, tmp_path: Path
-) -> None:
+def test_a_user_that_was_created_but_not_recorded_is_deleted(open_in: Open, zep: Zep, tmp_path: Path) -> None:
     open_in().close()
     (tmp_path / "home" / "thread").unlink()
     open_in()
     assert list(zep.users) == ["user-3"]
 
 
-def test_what_zep_cannot_work_on_stops_the_run_and_is_told_anew(open_in: Open, zep: Zep) -> None:
+def test_what_zep_cannot_process_stops_the_run_and_is_sent_again(open_in: Open, zep: Zep) -> None:
     talk = open_in()
     talk.observe(turn(0, TOLD[0]))
     zep.outcome = "failed"
@@ -169,7 +167,7 @@ def test_it_does_not_wait_for_ever(open_in: Open, zep: Zep) -> None:
     ("status", "complaint"),
     [(401, "the key in ZEP_API_KEY"), (404, "HTTP 404"), (429, "rate limit"), (500, "provider failed")],
 )
-def test_what_fails_is_one_line_without_the_key(
+def test_failures_are_one_line_without_the_key(
     open_in: Open, zep: Zep, status: int, complaint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     talk = open_in()

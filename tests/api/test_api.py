@@ -1,4 +1,4 @@
-"""The door from Python: the same run from a script, inside an event loop, and in a notebook."""
+"""The Python API: the same run from a script, inside an event loop, and in a notebook."""
 
 import ast
 import asyncio
@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_run_gives_its_score_its_interval_and_its_replies_and_prints_nothing(
+def test_a_run_returns_score_interval_and_replies_and_prints_nothing(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     result = run(agent="perfect", **SMALL)
@@ -40,7 +40,7 @@ def test_a_run_gives_its_score_its_interval_and_its_replies_and_prints_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-def test_it_works_inside_an_event_loop_that_is_running() -> None:
+def test_it_works_inside_a_running_event_loop() -> None:
     async def inside() -> tuple[Run, Run]:
         return run(agent="perfect", name="blocking", **SMALL), await arun(
             agent="perfect", name="awaited", **SMALL
@@ -60,7 +60,7 @@ def test_the_same_call_again_finds_the_run_finished_and_asks_nobody() -> None:
     assert (first.folder / "events.jsonl").stat().st_mtime_ns == written
 
 
-def test_what_a_run_came_to_can_be_loaded_without_writing_anything() -> None:
+def test_results_can_be_loaded_without_writing_anything() -> None:
     made = run(agent="parrot", **SMALL)
     before = {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")}
     for loaded in (load_run(), load_run(made.name), load_run(made.folder)):
@@ -69,7 +69,7 @@ def test_what_a_run_came_to_can_be_loaded_without_writing_anything() -> None:
     assert {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")} == before
 
 
-def test_results_do_not_change() -> None:
+def test_results_are_immutable() -> None:
     made = run(agent="parrot", **SMALL)
     with pytest.raises(ValidationError, match="frozen"):
         made.results.score = 1.0
@@ -79,7 +79,7 @@ def test_results_do_not_change() -> None:
         made.folder = Path()  # type: ignore[misc]  # that is what is tested
 
 
-def test_progress_is_told_after_every_turn_and_ends_with_everything_done() -> None:
+def test_progress_is_reported_after_every_turn_and_ends_complete() -> None:
     heard: list[Progress] = []
     made = run(agent="perfect", progress=heard.append, **SMALL)
     assert [each.turns for each in heard] == sorted(each.turns for each in heard)
@@ -103,7 +103,7 @@ class Dies(Agent):
 '''
 
 
-def test_a_run_that_stops_raises_and_is_resumed_from_where_it_stopped(place: Path) -> None:
+def test_a_run_that_stops_raises_and_resumes_from_where_it_stopped(place: Path) -> None:
     (place / "agents").mkdir()
     (place / "agents" / "dies.py").write_text(DIES, "utf-8")
     with pytest.raises(RunIncomplete, match="gone"):
@@ -129,16 +129,16 @@ def test_runs_can_be_compared_and_drawn_by_value_by_name_or_by_folder(place: Pat
         compare()
 
 
-def test_a_page_is_written_where_it_is_wanted_and_shown_in_a_notebook(place: Path) -> None:
+def test_a_page_is_written_where_asked_and_shown_in_a_notebook(place: Path) -> None:
     made = run(agent="parrot", **SMALL)
     page = made.report(place / "page.html")
     assert page.read_bytes() == (made.folder / "report.html").read_bytes()
     shown = made._repr_html_()
     assert shown.startswith("<iframe")
-    assert "<script" not in shown  # the page is in there as text
+    assert "<script" not in shown  # the page is embedded as text
 
 
-def test_a_row_says_everything_that_is_known_of_a_question() -> None:
+def test_a_row_holds_everything_known_about_a_question() -> None:
     made = run(agent="parrot", **SMALL)
     rows = made.rows()
     assert len(rows) == sum(len(example.questions) for example in made.examples)
@@ -157,7 +157,9 @@ def test_a_row_says_everything_that_is_known_of_a_question() -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_frame_is_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatch, library: str) -> None:
+def test_a_frame_comes_from_whichever_library_is_installed(
+    monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
     made = run(agent="parrot", **SMALL)
 
     class Library:

@@ -1,6 +1,6 @@
-"""A table of bad input: each gives one line that says what, where and which value; exit code 1; nothing is written.
+"""Bad input gives one line that says what, where and which value, and exit code 1; nothing is written.
 
-A row holds the typed words, the existing files, and the text that the line must contain.
+Each row of the table holds the words typed, the existing files, and the text that the line must contain.
 """
 
 import json
@@ -232,7 +232,7 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a difficult name."""
+    """A working directory with an awkward name."""
     place = tmp_path / "a [b] ü 'c'"
     place.mkdir()
     monkeypatch.chdir(place)
@@ -241,13 +241,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tree(place: Path) -> dict[str, bytes]:
-    """All files there, except Python's compiled ones."""
+    """Return all files there, except Python's compiled ones."""
     found = (path for path in place.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {str(path.relative_to(place)): path.read_bytes() for path in found}
 
 
 @pytest.mark.parametrize(("words", "files", "says"), TABLE, ids=range(len(TABLE)))
-def test_bad_input_is_one_line_with_its_value_and_nothing_is_written(
+def test_bad_input_is_reported_in_one_line_and_nothing_is_written(
     command: "Command", place: Path, words: tuple[str, ...], files: Files, says: tuple[str, ...]
 ) -> None:
     for name, content in files.items():
@@ -352,7 +352,7 @@ DAMAGE: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [
 
 
 @pytest.mark.parametrize(("damage", "says"), DAMAGE, ids=range(len(DAMAGE)))
-def test_whoever_reads_a_damaged_log_says_where_and_writes_nothing(
+def test_every_command_that_reads_a_damaged_log_says_where_and_writes_nothing(
     command: "Command",
     place: Path,
     whole: list[bytes],
@@ -387,7 +387,7 @@ def test_whoever_reads_a_damaged_log_says_where_and_writes_nothing(
         ),
     ],
 )
-def test_damaged_judgements_are_said_by_all_who_need_them(
+def test_damaged_judgements_are_reported_by_every_command_that_needs_them(
     command: "Command", place: Path, whole: list[bytes], name: str, content: bytes, says: str
 ) -> None:
     run = place / "reports" / "r"
@@ -402,7 +402,9 @@ def test_damaged_judgements_are_said_by_all_who_need_them(
         assert {k: v for k, v in tree(place).items() if not k.endswith(".lock")} == before
 
 
-def test_a_judgement_of_another_reply_has_no_say(command: "Command", place: Path, whole: list[bytes]) -> None:
+def test_a_judgement_of_another_reply_does_not_count(
+    command: "Command", place: Path, whole: list[bytes]
+) -> None:
     run = place / "reports" / "r"
     run.mkdir(parents=True)
     (run / "events.jsonl").write_bytes(b"".join(whole))
@@ -414,7 +416,7 @@ def test_a_judgement_of_another_reply_has_no_say(command: "Command", place: Path
     assert json.loads((run / "results.json").read_bytes())["overridden"] == 0
 
 
-def test_side_files_of_any_shape_are_passed_over(command: "Command", place: Path, whole: list[bytes]) -> None:
+def test_side_files_of_any_shape_are_ignored(command: "Command", place: Path, whole: list[bytes]) -> None:
     run = place / "reports" / "r"
     run.mkdir(parents=True)
     (run / "events.jsonl").write_bytes(b"".join(whole))
@@ -430,7 +432,7 @@ def test_side_files_of_any_shape_are_passed_over(command: "Command", place: Path
 
 
 @pytest.mark.parametrize("kind", ["folder", "dangling", "loop", "self", "file"])
-def test_what_lies_where_a_run_should_is_said(command: "Command", place: Path, kind: str) -> None:
+def test_anything_in_the_place_of_a_run_is_named(command: "Command", place: Path, kind: str) -> None:
     run = place / "reports" / "r"
     run.parent.mkdir()
     if kind == "loop":
@@ -443,7 +445,7 @@ def test_what_lies_where_a_run_should_is_said(command: "Command", place: Path, k
         log.mkdir() if kind == "folder" else log.symlink_to(
             "nowhere" if kind == "dangling" else "events.jsonl"
         )
-    begun = [(*RUN, "--name", "r")] if kind != "dangling" else []  # a link that its owner made is followed
+    begun = [(*RUN, "--name", "r")] if kind != "dangling" else []  # a user's own link is followed
     for words in (*((verb, "r") for verb in READERS), *begun):
         done = command(*words)
         assert (done.exit_code, done.err.count("ltm-bench: ")) == (1, 1), (words, done.err)
@@ -451,7 +453,7 @@ def test_what_lies_where_a_run_should_is_said(command: "Command", place: Path, k
     assert command("list", "runs").exit_code == 0
 
 
-def test_a_file_where_the_runs_go_is_said(command: "Command", place: Path) -> None:
+def test_a_file_in_the_place_of_the_runs_folder_is_named(command: "Command", place: Path) -> None:
     (place / "reports").write_text("x", "utf-8")
     done = command(*RUN)
     assert (done.exit_code, done.err.count("ltm-bench: ")) == (1, 1)
@@ -459,7 +461,7 @@ def test_a_file_where_the_runs_go_is_said(command: "Command", place: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_said(command: "Command", place: Path) -> None:
+def test_a_folder_that_cannot_be_written_to_is_named(command: "Command", place: Path) -> None:
     place.chmod(0o555)
     done = command(*RUN)
     place.chmod(0o755)

@@ -100,7 +100,7 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_said_in_one_line(command: "Command", words: list[str], complaint: str) -> None:
+def test_mistakes_are_reported_in_one_line(command: "Command", words: list[str], complaint: str) -> None:
     done = command(*words)
     assert done.exit_code == 1
     assert done.err.startswith("ltm-bench: ")
@@ -109,7 +109,7 @@ def test_what_is_wrong_is_said_in_one_line(command: "Command", words: list[str],
     assert "Traceback" not in done.output
 
 
-def test_a_variable_stands_for_its_option(
+def test_a_variable_replaces_its_option(
     command: "Command", monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
     for name, value in {
@@ -125,7 +125,7 @@ def test_a_variable_stands_for_its_option(
     assert (manifest["span"], manifest["agent"]["name"], manifest["seed"]) == (2000, "goldfish", 5)
 
 
-def test_a_variable_holds_several_values_between_spaces(
+def test_a_variable_holds_several_values_separated_by_spaces(
     command: "Command", monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
     monkeypatch.setenv("LTM_BENCH_SCENARIO", "colours jokes")
@@ -158,14 +158,14 @@ def finished(command: "Command") -> str:
     return "r"
 
 
-def test_what_others_wrote_is_printed_as_they_wrote_it(command: "Command", place: Path) -> None:
+def test_what_others_wrote_is_printed_unchanged(command: "Command", place: Path) -> None:
     (place / "agents").mkdir()
     (place / "agents" / "mine.py").write_text('"""Says :smile: and [bold]."""', "utf-8")
     for words in (("list", "agents"), ("list", "agents", "--json")):
         assert "Says :smile: and [bold]." in command(*words).out
 
 
-def test_agents_are_listed_with_whether_they_keep_users_apart(command: "Command", place: Path) -> None:
+def test_the_list_says_which_agents_keep_users_apart(command: "Command", place: Path) -> None:
     (place / "agents").mkdir()
     (place / "agents" / "mine.py").write_text('"""Mine, of which nobody has said it."""', "utf-8")
     rows = {row["name"]: row["users"] for row in json.loads(command("list", "agents", "--json").out)}
@@ -193,7 +193,7 @@ def test_rescore_says_what_changed(command: "Command", finished: str, place: Pat
     assert results.read_bytes() == before
 
 
-def test_report_writes_the_page_anew(command: "Command", finished: str, place: Path) -> None:
+def test_report_rewrites_the_page(command: "Command", finished: str, place: Path) -> None:
     page = place / "reports" / finished / "report.html"
     before = page.read_bytes()
     page.unlink()
@@ -214,7 +214,9 @@ def test_a_run_without_its_scenario_can_still_be_reported(command: "Command", pl
 
 
 @pytest.mark.parametrize("what", ["agents", "scenarios", "suites", "runs"])
-def test_lists_can_be_read_by_people_and_by_programs(command: "Command", finished: str, what: str) -> None:
+def test_lists_have_a_form_for_people_and_one_for_programs(
+    command: "Command", finished: str, what: str
+) -> None:
     rows = json.loads(command("list", what, "--json").out)
     assert rows
     plain = command("list", what).output
@@ -232,7 +234,7 @@ def mine(dice: Dice) -> Script:
 '''
 
 
-def test_check_is_content_with_a_good_scenario_and_names_what_a_bad_one_breaks(
+def test_check_passes_a_good_scenario_and_names_what_a_bad_one_breaks(
     command: "Command", place: Path
 ) -> None:
     path = place / "mine.py"
@@ -267,7 +269,7 @@ def test_a_file_that_cannot_be_used_is_named_with_its_line(
     assert "Traceback" not in done.output
 
 
-def test_two_files_of_one_name_are_both_named(command: "Command", place: Path) -> None:
+def test_two_files_with_the_same_name_are_both_named(command: "Command", place: Path) -> None:
     (place / "scenarios").mkdir()
     (place / "scenarios" / "colours.py").write_text(SCENARIO, "utf-8")
     done = command("list", "scenarios")
@@ -276,9 +278,7 @@ def test_two_files_of_one_name_are_both_named(command: "Command", place: Path) -
     assert done.output.count("colours.py") == 2
 
 
-def test_who_stands_in_a_checkout_of_the_installed_version_has_no_clash(
-    command: "Command", place: Path
-) -> None:
+def test_a_checkout_of_the_installed_version_does_not_clash_with_it(command: "Command", place: Path) -> None:
     for door in ("scenarios", "agents", "configs"):
         shutil.copytree(ROOT / door, place / door)
     assert command("run", "--span", "2k", "--suite", "smoke", "--agent", "perfect").exit_code == 0
@@ -360,21 +360,21 @@ def of_command(*words: str) -> str:
     return f"sys.argv[1:] = {words}; from ltm_bench.cli import main; main()"
 
 
-def test_help_is_said_at_once_because_next_to_nothing_is_imported_for_it() -> None:
+def test_help_is_instant_because_next_to_nothing_is_imported_for_it() -> None:
     assert loaded_by(of_command("--help")) == OURS
     authors = "from ltm_bench import Agent, Ask, Dice, Message, Reply, Script, Tell, scenario"
     assert loaded_by(authors) == {name for name in OURS if not name.startswith("ltm_bench.cli")}
     assert "ltm_bench.matchers" in loaded_by("from ltm_bench import names_only")
 
 
-def test_a_run_imports_no_provider_and_what_it_needs() -> None:
-    # The decisive words are found by leaving each out: the rest of a list must be repaired before it can be read.
+def test_a_run_imports_what_it_needs_and_no_provider() -> None:
+    # Decisive words are found by leaving each out, and the rest of a list must be repaired before it can be read.
     needed = {"jinja2", "json_repair", "pydantic", "rapidfuzz", "rich", "tiktoken"}
     needed |= {"asyncio", "filelock", "importlib.metadata", "importlib.resources"}
     assert loaded_by(of_command("run", "--span", "2k", "--agent", "perfect")) & HEAVY == needed
 
 
-def test_no_example_uses_a_model_that_its_provider_shuts_down() -> None:
+def test_no_document_shows_a_model_that_its_provider_retires() -> None:
     presets = tomllib.loads((ROOT / "configs" / "agents.toml").read_text("utf-8"))
     doomed = [name for name, preset in presets.items() if preset.get("note", "").startswith("shut down")]
     assert doomed
@@ -392,7 +392,7 @@ def test_no_example_uses_a_model_that_its_provider_shuts_down() -> None:
     assert found == set()
 
 
-def test_an_option_that_is_missing_is_named_and_no_value_of_it_is(command: "Command") -> None:
+def test_a_missing_option_is_named_without_a_value(command: "Command") -> None:
     said = command("judge", "check").err
     assert said == (
         "ltm-bench: Missing option '--judge' (env var: 'LTM_BENCH_JUDGE'). (see ltm-bench judge check --help)\n"

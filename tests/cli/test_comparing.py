@@ -37,7 +37,7 @@ def test_runs_are_compared_in_the_terminal_as_json_and_as_a_page(two_runs: Path,
     )
 
 
-def test_the_table_of_a_paper_is_printed_in_markdown_and_latex(two_runs: Path, command: "Command") -> None:
+def test_the_table_for_a_paper_is_printed_in_markdown_and_latex(two_runs: Path, command: "Command") -> None:
     table = command("compare", "--format", "markdown").out.splitlines()
     assert table[0] == "| Agent | Span | Score | 95 % | Chance | n | Cost |"
     assert [line.split(" | ")[:3] for line in table[2:]] == [
@@ -55,7 +55,7 @@ def test_a_format_that_is_unknown_or_contradicted_is_refused(two_runs: Path, com
     assert "exclude each other" in command("compare", "--format", "latex", "--json").output
 
 
-def test_a_run_that_is_not_there_is_named_with_its_neighbour(two_runs: Path, command: "Command") -> None:
+def test_a_missing_run_is_named_with_its_neighbour(two_runs: Path, command: "Command") -> None:
     done = command("compare", "perfekt", "goldfish")
     assert done.exit_code == 1
     assert "no run is called 'perfekt'; did you mean 'perfect'?" in done.output
@@ -67,7 +67,7 @@ def test_the_same_run_twice_is_refused(two_runs: Path, command: "Command") -> No
     assert "two runs are called perfect" in done.output
 
 
-def test_nothing_to_compare_is_said(
+def test_it_says_when_there_is_nothing_to_compare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -83,7 +83,7 @@ def test_a_picture_is_drawn_into_a_file(two_runs: Path, command: "Command") -> N
     assert (two_runs / "all.svg").read_text("utf-8").startswith("<svg")
 
 
-def test_a_picture_shows_chosen_scenarios_under_chosen_names(two_runs: Path, command: "Command") -> None:
+def test_a_picture_can_be_limited_to_scenarios_and_rename_agents(two_runs: Path, command: "Command") -> None:
     pytest.importorskip("vl_convert")
     words = ("plot", "perfect", "goldfish", "--label", "perfect=Ours", "-o", "p.svg")
     assert command(*words, "--scenario", "colours", "--width", "200").exit_code == 0
@@ -106,7 +106,7 @@ def test_a_picture_of_published_runs_has_their_floor(two_runs: Path, command: "C
     assert "score, as a share: 0" in (two_runs / "s.svg").read_text("utf-8")
 
 
-def test_how_many_examples_a_difference_takes_is_assumed_or_measured_in_earlier_runs(
+def test_the_examples_needed_are_assumed_or_measured_in_earlier_runs(
     two_runs: Path, command: "Command"
 ) -> None:
     done = command("plan-size", "--detect", "0.5")
@@ -145,9 +145,7 @@ def test_a_size_that_cannot_be_planned_is_refused(
     assert complaint in done.err
 
 
-def test_two_that_cannot_be_told_apart_are_told_what_that_would_take(
-    two_runs: Path, command: "Command"
-) -> None:
+def test_an_undecided_comparison_says_what_a_decision_would_take(two_runs: Path, command: "Command") -> None:
     done = command(*RUN, "--agent", "parrot", "--name", "parrot")
     assert done.exit_code == 0, done.output
     done = command("compare", "parrot", "goldfish", "-o", "compare.html")

@@ -70,7 +70,7 @@ def test_the_check_says_what_is_missing_without_a_hook(
         ),
     ],
 )
-def test_a_hook_that_does_not_keep_its_promise_fails_the_check(
+def test_a_hook_that_breaks_its_promise_fails_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command", hook: str, complaint: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -86,7 +86,7 @@ def test_a_hook_that_does_not_keep_its_promise_fails_the_check(
 
 
 @pytest.mark.parametrize("kind", ["agent", "scenario"])
-def test_what_is_written_passes_the_check_and_runs(
+def test_the_new_file_passes_the_check_and_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command", kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -103,7 +103,7 @@ def test_what_is_written_passes_the_check_and_runs(
 
 
 @pytest.mark.parametrize("name", ["My-Agent", "class", "../x", "3d", ""])
-def test_a_name_that_is_none_is_refused(
+def test_an_invalid_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command", name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, its last words, and the state in which it leaves a pipe or a terminal."""
+"""How a command ends: its exit code, its last line, and the state in which it leaves a pipe or a terminal."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class Stoppable(Agent):
         return Reply("I do not know.")
 '''
 
-HANDLE = signal.signal  # the commands of a test must not set handlers, so it is taken away from them
+HANDLE = signal.signal  # removed, since commands that run inside a test must not set signal handlers
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "stoppable.py").write_text(STOPPABLE, "utf-8")
-    # In short naps: a signal that comes just before a long one would be heard only after it.
+    # Short naps, since a signal that arrives just before a long one would wait until its end.
     blocking = STOPPABLE.replace("Stoppable", "Blocking").replace(
         "await asyncio.sleep(30)", "[time.sleep(0.1) for _ in range(3000)]"
     )
@@ -61,7 +61,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_finished_run_ends_with_0_also_when_it_is_run_again(command: "Command") -> None:
+def test_a_finished_run_exits_with_0_and_again_when_repeated(command: "Command") -> None:
     assert command("run", *TINY, "--agent", "perfect", "--fail-under", "5").exit_code == 0
     again = command("run", *TINY, "--agent", "perfect", "--fail-under", "5")
     assert again.exit_code == 0
@@ -82,14 +82,14 @@ def test_another_run_of_the_same_name_is_not_touched(command: "Command") -> None
     assert Path("reports/r/events.jsonl").read_bytes() == before
 
 
-def test_a_score_below_the_threshold_ends_with_2(command: "Command") -> None:
+def test_a_score_below_the_threshold_exits_with_2(command: "Command") -> None:
     for verb in (("run", *TINY, "--agent", "goldfish"), ("resume", "r")):
         done = command(*verb, "--fail-under", "0.5")
         assert done.exit_code == 2
         assert "the score 0.00 of 11 is below --fail-under 0.5" in done.err
 
 
-def test_an_agent_that_fails_ends_with_3_and_the_run_is_resumed(command: "Command", place: Path) -> None:
+def test_an_agent_that_fails_exits_with_3_and_the_run_resumes(command: "Command", place: Path) -> None:
     (place / "stop").touch()
     done = command("run", *TINY, "--agent", "stoppable", "--fail-under", "0")
     assert done.exit_code == 3
@@ -103,7 +103,7 @@ def test_an_agent_that_fails_ends_with_3_and_the_run_is_resumed(command: "Comman
     assert "11/11 examples" in done.err
 
 
-def test_a_budget_that_is_reached_ends_with_4(command: "Command", key: str) -> None:
+def test_a_spent_budget_exits_with_4(command: "Command", key: str) -> None:
     done = command("run", *TINY, "--agent", "gpt-4o", "--max-cost", "0")
     assert done.exit_code == 4
     assert "could exceed --max-cost 0; resume with a larger one" in done.err
@@ -111,7 +111,7 @@ def test_a_budget_that_is_reached_ends_with_4(command: "Command", key: str) -> N
     assert "colours/0 has no turns yet" in shown.err
 
 
-def test_a_budget_that_cannot_be_held_is_refused_before_anything_is_written(
+def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_written(
     command: "Command", key: str
 ) -> None:
     words = ("-A", "model=nobody-knows-it", "--base-url", "http://127.0.0.1:9/v1")
@@ -121,7 +121,7 @@ def test_a_budget_that_cannot_be_held_is_refused_before_anything_is_written(
     assert not Path("reports").exists()
 
 
-def test_a_missing_key_is_said_before_anything_is_written(
+def test_a_missing_key_is_named_before_anything_is_written(
     command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
@@ -144,12 +144,12 @@ def _hear_everything() -> None:
         ("stoppable", [signal.SIGINT]),
         ("stoppable", [signal.SIGTERM]),
         ("stoppable", [signal.SIGHUP]),
-        ("blocking", [signal.SIGINT, signal.SIGINT]),  # the first would wait for it
+        ("blocking", [signal.SIGINT, signal.SIGINT]),  # the first would wait for the other
         ("blocking", [signal.SIGTERM]),
         ("blocking", [signal.SIGHUP]),
     ],
 )
-def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
+def test_an_interrupted_run_exits_with_3_and_says_how_to_continue(
     command: "Command", place: Path, agent: str, how: list[signal.Signals]
 ) -> None:
     (place / "wait").touch()
@@ -171,7 +171,7 @@ def test_an_interrupted_run_ends_with_3_and_says_how_to_go_on(
     assert command("resume").exit_code == 0
 
 
-def test_an_interrupted_sweep_ends_with_3_and_without_a_traceback(place: Path) -> None:
+def test_an_interrupted_sweep_exits_with_3_and_without_a_traceback(place: Path) -> None:
     (place / "wait").touch()
     words = ("--agent", "blocking", "--span", "2k", "--suite", "smoke", "--seed", "0", "--seed", "1")
     with subprocess.Popen([*COMMAND, "sweep", *words], stderr=subprocess.PIPE, text=True) as running:
@@ -190,7 +190,7 @@ def _wait_until_here(place: Path, running: "subprocess.Popen[str] | subprocess.P
         time.sleep(0.02)
 
 
-def test_a_run_goes_on_where_nobody_is_to_hear_that_its_terminal_was_closed(place: Path) -> None:
+def test_a_run_under_nohup_outlives_its_terminal(place: Path) -> None:
     (place / "wait").touch()
     with subprocess.Popen(
         [*COMMAND, "run", *TINY, "--agent", "stoppable"],
@@ -204,7 +204,7 @@ def test_a_run_goes_on_where_nobody_is_to_hear_that_its_terminal_was_closed(plac
         running.kill()
 
 
-def test_a_run_that_is_interrupted_over_its_page_is_resumed_as_well(
+def test_a_run_interrupted_while_writing_its_page_resumes_too(
     command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: object, **__: object) -> None:
@@ -219,7 +219,7 @@ def test_a_run_that_is_interrupted_over_its_page_is_resumed_as_well(
     assert Path("reports/r/report.html").exists()
 
 
-def test_what_is_interrupted_without_a_run_ends_as_a_shell_expects(
+def test_an_interrupted_command_without_a_run_ends_as_a_shell_expects(
     command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: object) -> None:
@@ -231,14 +231,14 @@ def test_what_is_interrupted_without_a_run_ends_as_a_shell_expects(
 
 
 @pytest.mark.parametrize("words", [[], ["list"], ["filler"]])
-def test_without_a_command_it_shows_which_there_are(command: "Command", words: list[str]) -> None:
+def test_without_a_command_it_lists_the_commands(command: "Command", words: list[str]) -> None:
     done = command(*words)
     assert done.exit_code == 1
     assert done.err.startswith(f"Usage: {' '.join(['ltm-bench', *words])} [OPTIONS] COMMAND")
     assert "\nCommands:\n" in done.err
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_reader_that_goes_away_is_not_an_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run([*COMMAND, "list", "agents"], stdout=writing, stderr=subprocess.PIPE)
@@ -270,7 +270,7 @@ def in_a_terminal(*words: str, check: bool = True) -> str:
     return b"".join(written).decode()
 
 
-def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
+def test_a_person_at_a_terminal_can_answer_and_interrupt() -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*COMMAND, "run", *TINY, "--agent", "human"],
@@ -296,7 +296,7 @@ def test_a_person_at_a_terminal_is_heard_and_can_interrupt_the_run() -> None:
 
 
 def _read_to(terminal: int, end: bytes) -> bytes:
-    """Read a terminal's output up to these words."""
+    """Read a terminal's output up to and including these words."""
     said, until = b"", time.monotonic() + 60
     while end not in said and time.monotonic() < until:
         if select.select([terminal], [], [], 1)[0]:
@@ -305,10 +305,10 @@ def _read_to(terminal: int, end: bytes) -> bytes:
     return said
 
 
-def test_on_a_terminal_progress_is_a_display_that_goes_away() -> None:
+def test_progress_on_a_terminal_is_a_display_that_disappears() -> None:
     shown = in_a_terminal("run", *TINY, "--agent", "goldfish")
     assert " % " in shown
-    assert "\x1b[2K" in shown  # a line is retracted
+    assert "\x1b[2K" in shown  # a line is erased
     assert shown.index("\x1b[?25l") < shown.index("\x1b[?25h")  # the cursor is visible again
     assert shown.rpartition("\x1b[?25h")[2].count("score so far") == 1
 
@@ -330,7 +330,7 @@ class Nasty(Agent):
 '''
 
 
-def test_no_reply_reaches_a_terminal_as_anything_but_text(place: Path) -> None:
+def test_replies_reach_a_terminal_only_as_text(place: Path) -> None:
     (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")
     run = ("run", "--span", "2k", "--agent", "nasty", "--name", "r")
     commands = (
@@ -351,7 +351,7 @@ def test_no_reply_reaches_a_terminal_as_anything_but_text(place: Path) -> None:
     assert "\\ud800" in shown
 
 
-def test_a_cost_that_is_not_known_is_not_called_zero(command: "Command", place: Path) -> None:
+def test_an_unknown_cost_is_not_shown_as_zero(command: "Command", place: Path) -> None:
     path = place / "agents" / "stoppable.py"
     path.write_text(STOPPABLE.replace("free = True", "free = False"), "utf-8")
     done = command("run", *TINY, "--agent", "stoppable")
@@ -360,12 +360,12 @@ def test_a_cost_that_is_not_known_is_not_called_zero(command: "Command", place: 
     assert "$" not in done.err
 
 
-def test_a_question_of_a_transcript_is_shown_with_its_verdict(command: "Command") -> None:
+def test_a_question_in_a_transcript_is_shown_with_its_verdict(command: "Command") -> None:
     assert command("run", *TINY, "--agent", "perfect").exit_code == 0
     assert command("show", "--example", "colours/0").out.endswith("\n= correct 1.00\n")
 
 
-def test_a_run_that_cannot_be_read_is_listed_and_named_and_others_are_not_cut(
+def test_an_unreadable_run_is_listed_and_other_names_are_not_cut(
     command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = "a-name-that-is-much-longer-than-any-column-would-be-if-it-were-cut-to-fit"
@@ -389,7 +389,7 @@ def test_a_run_that_cannot_be_read_is_listed_and_named_and_others_are_not_cut(
     }
 
 
-def test_damaged_results_are_no_reason_to_fail(command: "Command") -> None:
+def test_damaged_results_make_no_command_fail(command: "Command") -> None:
     assert command("run", *TINY, "--agent", "goldfish").exit_code == 0
     Path("reports/r/results.json").write_text("[]", "utf-8")
     Path("reports/r/verdicts.jsonl").write_text('{"example"', "utf-8")

@@ -35,7 +35,7 @@ SECRET = "hunter2-hunter2"
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Path:
-    """The folder of a run whose agent says whatever could break a format, and a key that looks like one."""
+    """The folder of a run whose agent says anything that could break a format, and something that looks like a key."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "nasty.py").write_text(NASTY, "utf-8")
@@ -110,7 +110,7 @@ Change = Callable[[dict[str, bytes]], None]
 
 
 def tampered(bundle: Path, target: Path, change: Change, *, honest_sums: bool) -> Path:
-    """Change the files of a bundle; with `honest_sums` the hashes are made to fit."""
+    """Change the files of a bundle; with `honest_sums`, correct the hashes as well."""
     with zipfile.ZipFile(bundle) as archive:
         contents = {name.removeprefix("nasty/"): archive.read(name) for name in archive.namelist()}
     change(contents)
@@ -161,7 +161,7 @@ def change_verdict(contents: dict[str, bytes]) -> None:
         (change_verdict, True, "in verdicts.jsonl"),
     ],
 )
-def test_a_bundle_that_was_changed_is_refused(
+def test_a_changed_bundle_is_refused(
     run: Path, command: "Command", tmp_path: Path, change: Change, honest_sums: bool, complaint: str
 ) -> None:
     bundle = tampered(
@@ -172,9 +172,7 @@ def test_a_bundle_that_was_changed_is_refused(
     assert complaint in done.output
 
 
-def test_a_run_whose_reply_was_changed_is_refused_until_it_is_scored_anew(
-    run: Path, command: "Command"
-) -> None:
+def test_a_run_whose_reply_was_changed_is_refused_until_it_is_rescored(run: Path, command: "Command") -> None:
     assert command("verify", "nasty").exit_code == 0
     log = run / "events.jsonl"
     log.write_bytes(log.read_bytes().replace(b'"reply":"-5"', b'"reply":"-7"'))
@@ -185,13 +183,13 @@ def test_a_run_whose_reply_was_changed_is_refused_until_it_is_scored_anew(
     assert command("verify", "nasty").exit_code == 0
 
 
-def test_verdicts_by_hand_are_in_the_bundle_and_agree(
+def test_manual_verdicts_are_in_the_bundle_and_agree(
     run: Path, command: "Command", made: "Made", tmp_path: Path
 ) -> None:
     results = json.loads((run / "results.json").read_text("utf-8"))
     question = results["examples"][0]["questions"][0]
     append(run, [made.by_hand("colours/0", question)])
-    done = command("verify", "nasty")  # decided since it was scored
+    done = command("verify", "nasty")  # decided after scoring
     assert done.exit_code == 1
     assert "the verdict by hand in overrides.jsonl is not that of results.json" in done.output
     bundle = bundled(command, tmp_path / "b.zip")
@@ -221,7 +219,7 @@ def test_a_run_too_far_below_its_baseline_exits_with_two(run: Path, command: "Co
     assert "warning: settings differ: scenario jokes is not in this run" in done.output
 
 
-def test_a_run_is_said_to_be_better_or_worse_than_its_baseline(run: Path, command: "Command") -> None:
+def test_a_run_is_called_better_or_worse_than_its_baseline(run: Path, command: "Command") -> None:
     many = ("--examples", "8")
     assert attempt(command, "goldfish", *many).exit_code == 0
     done = attempt(command, "perfect", *many, "--baseline", "goldfish-now")
@@ -254,9 +252,7 @@ def test_a_baseline_that_cannot_be_compared_is_refused_before_the_agent_is_asked
     assert not list(Path("reports").glob("*perfect*"))
 
 
-def test_a_baseline_that_was_made_otherwise_is_warned_of_before_the_run(
-    run: Path, command: "Command"
-) -> None:
+def test_a_baseline_made_differently_brings_a_warning_before_the_run(run: Path, command: "Command") -> None:
     assert attempt(command, "goldfish", "--name", "before").exit_code == 0
     done = attempt(command, "perfect", "--baseline", "before", "--examples", "4", "--seed", "1")
     assert (
@@ -267,7 +263,7 @@ def test_a_baseline_that_was_made_otherwise_is_warned_of_before_the_run(
     assert done.err.index("settings differ") < done.err.index("4 examples · reports")
 
 
-def test_a_baseline_that_is_none_is_refused_before_the_agent_is_asked(run: Path, command: "Command") -> None:
+def test_an_invalid_baseline_is_refused_before_the_agent_is_asked(run: Path, command: "Command") -> None:
     lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
     (run / "events.jsonl").write_bytes(b"".join(lines[:20]))
     for words, complaint in (

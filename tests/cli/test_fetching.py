@@ -70,7 +70,7 @@ def test_the_archive_is_fetched_once_and_its_trivia_can_be_used(serve: Serve, co
     )
 
 
-def test_another_checksum_keeps_nothing(serve: Serve, command: "Command") -> None:
+def test_an_archive_with_another_checksum_is_discarded(serve: Serve, command: "Command") -> None:
     done = command("filler", "fetch", "--url", serve(archive("unfiltered-web-dev.json")))
     assert done.exit_code == 1
     assert "its SHA-256 is" in done.err
@@ -81,7 +81,9 @@ def test_another_checksum_keeps_nothing(serve: Serve, command: "Command") -> Non
     ("content", "complaint"),
     [(b"not an archive", "cannot be read"), (archive("other.json"), "there is no unfiltered-web-dev")],
 )
-def test_another_archive_is_named(serve: Serve, command: "Command", content: bytes, complaint: str) -> None:
+def test_an_archive_with_other_contents_is_named(
+    serve: Serve, command: "Command", content: bytes, complaint: str
+) -> None:
     url = serve(content)
     done = command("filler", "fetch", "--url", url, "--sha256", hashlib.sha256(content).hexdigest())
     assert done.exit_code == 1
@@ -89,7 +91,7 @@ def test_another_archive_is_named(serve: Serve, command: "Command", content: byt
     assert list(Path("triviaqa").iterdir()) == []
 
 
-def test_a_server_that_is_not_there_is_named(serve: Serve, command: "Command") -> None:
+def test_a_failed_download_is_named(serve: Serve, command: "Command") -> None:
     done = command("filler", "fetch", "--url", serve(b"").replace("a.tar.gz", "b.tar.gz"))
     assert done.exit_code == 1
     assert "could not be downloaded (HTTPStatusError" in done.err
@@ -117,13 +119,13 @@ def test_files_of_infinitebench_are_fetched_once_and_a_replaced_one_is_refused(
     assert not fetched.exists()
 
 
-def test_a_task_of_infinitebench_that_there_is_none_of_is_named(command: "Command") -> None:
+def test_an_unknown_task_of_infinitebench_is_named(command: "Command") -> None:
     done = command("infinitebench", "fetch", "longbook_qa_end")
     assert done.exit_code == 1
     assert "did you mean 'longbook_qa_eng'" in done.err
 
 
-def test_a_public_set_is_fetched_once_after_its_licence_was_said(serve: Serve, command: "Command") -> None:
+def test_a_public_set_is_fetched_once_after_its_licence_is_shown(serve: Serve, command: "Command") -> None:
     url = serve(b'[{"question_id": "q1"}]')
     words = ("datasets", "fetch", "longmemeval-oracle", "--url", url)
     done = command(*words)
@@ -134,7 +136,7 @@ def test_a_public_set_is_fetched_once_after_its_licence_was_said(serve: Serve, c
     assert "is there already" in command(*words).out
 
 
-def test_a_public_set_with_another_checksum_is_not_kept(serve: Serve, command: "Command") -> None:
+def test_a_public_set_with_another_checksum_is_discarded(serve: Serve, command: "Command") -> None:
     url = serve(b"[]")
     done = command("datasets", "fetch", "locomo", "--url", url, "--into", "elsewhere")
     assert done.exit_code == 1

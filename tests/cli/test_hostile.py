@@ -1,4 +1,4 @@
-"""No file and no answer reaches the last net of the command line, which exists all the same."""
+"""No file and no answer causes an unexpected error; the command line would still catch one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ UNEXPECTED = (RecursionError("x"), MemoryError(), OverflowError("too large"), At
 
 
 @pytest.mark.parametrize("error", UNEXPECTED, ids=ascii)
-def test_what_nobody_expected_is_one_line_that_names_the_file(
+def test_unexpected_errors_are_one_line_that_names_the_file(
     command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -52,7 +52,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("key", KEYS, ids=["known", "random", "ours"])
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
-def test_no_key_gets_into_a_run_by_its_settings(
+def test_no_key_enters_a_run_through_its_settings(
     place: Path, command: "Command", route: tuple[str, ...], key: str
 ) -> None:
     done = command(*TINY, *(word.format(key) for word in route))
@@ -73,13 +73,13 @@ def test_no_key_gets_into_a_run_by_its_settings(
         (("--agent", "command", "-A", "command=x --token hunter2hunter2"), "which the program inherits"),
     ],
 )
-def test_what_is_refused_says_which_variable_to_use(
+def test_a_refusal_says_which_variable_to_use(
     place: Path, command: "Command", words: tuple[str, ...], instead: str
 ) -> None:
     assert instead in command(*TINY, *words).err
 
 
-def test_a_reply_that_repeats_a_key_is_kept_without_it(
+def test_a_reply_that_repeats_a_key_is_stored_without_it(
     place: Path, command: "Command", server: Provider
 ) -> None:
     server.answer = lambda messages: f"Your key is {OURS}, I see."

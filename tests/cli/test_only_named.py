@@ -1,4 +1,4 @@
-"""Only the named file is executed: files beside it are read at most."""
+"""Only the named file is executed; files beside it are read at most."""
 
 import json
 import zipfile
@@ -45,7 +45,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_lies_beside_the_named_file_is_not_executed(command: "Command", place: Path) -> None:
+def test_files_beside_the_named_one_are_not_executed(command: "Command", place: Path) -> None:
     run = ("run", "--span", "2k", "--agent", "named", "--suite", "mine", "--examples", "1", "--name", "r")
     for words in (
         ("list", "scenarios"),
@@ -72,7 +72,7 @@ def test_what_lies_beside_the_named_file_is_not_executed(command: "Command", pla
         assert (words, sprung) == (words, "")
 
 
-def test_a_log_of_somebody_else_names_no_file_that_is_executed(command: "Command", place: Path) -> None:
+def test_a_foreign_log_makes_no_file_run(command: "Command", place: Path) -> None:
     assert command(*RUN).exit_code == 0
     path = place / "reports" / "r" / "events.jsonl"
     first, _, rest = path.read_text("utf-8").partition("\n")
@@ -91,7 +91,7 @@ def test_a_log_of_somebody_else_names_no_file_that_is_executed(command: "Command
     assert not (place / "sprung").exists()
 
 
-def test_a_bundle_is_unpacked_and_nothing_of_it_is_executed(command: "Command", place: Path) -> None:
+def test_a_bundle_is_unpacked_and_nothing_in_it_is_executed(command: "Command", place: Path) -> None:
     assert command(*RUN).exit_code == 0
     assert command("bundle", "r", "-o", "r.zip").exit_code == 0
     with zipfile.ZipFile("r.zip", "a") as bundle:

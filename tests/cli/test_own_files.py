@@ -74,7 +74,7 @@ def test_check_finds_a_position_outside_the_span(command: "Command", place: Path
         ["yield Tell(str(hash('one')), at=0.0)", ASK],
     ],
 )
-def test_check_finds_a_script_that_hangs_on_the_hash_seed(
+def test_check_finds_a_script_that_depends_on_the_hash_seed(
     command: "Command", place: Path, lines: list[str]
 ) -> None:
     (place / "scenarios" / "mine.py").write_text(scenario(*lines), "utf-8")
@@ -161,7 +161,7 @@ def test_a_mistake_in_a_preset_is_named_with_file_and_key(
         ("window=100", "window=100"),
     ],
 )
-def test_a_setting_of_another_type_is_named_with_its_value(
+def test_a_setting_of_the_wrong_type_is_named_with_its_value(
     command: "Command", key: str, setting: str, complaint: str
 ) -> None:
     done = command("run", *TINY, "--agent", "gpt-4o", "-A", setting)
@@ -169,7 +169,7 @@ def test_a_setting_of_another_type_is_named_with_its_value(
     assert complaint in done.err
 
 
-def test_a_page_that_cannot_be_written_leaves_the_log_and_says_how_to_write_it_later(
+def test_when_a_page_cannot_be_written_the_log_stays_and_the_remedy_is_shown(
     command: "Command", place: Path
 ) -> None:
     words = ["run", "--span", "2k", "--agent", "perfect", "--scenario", "colours", "--examples", "1"]

@@ -75,7 +75,7 @@ def test_a_wrong_parameter_is_named_before_anything_is_written(
     assert not Path("reports").exists()
 
 
-def test_a_text_of_ones_own_is_the_sky_and_must_not_change(command: "Command") -> None:
+def test_a_users_own_text_becomes_the_sky_and_must_not_change(command: "Command") -> None:
     Path("sky.txt").write_text("Clouds came. Clouds went!\nThe moon rose.")
     words = ("run", "--scenario", "counting_stars", "--agent", "perfect", "--span", "2k", "--isolated")
     own = ("-P", "counting_stars.data=sky.txt", "-P", "counting_stars.delivery=one_shot", "--name", "own")
@@ -90,7 +90,7 @@ def test_a_text_of_ones_own_is_the_sky_and_must_not_change(command: "Command") -
     assert "the files that the scenario counting_stars reads have changed" in done.err
 
 
-def test_runs_of_two_spans_are_compared_without_a_word_about_that(command: "Command") -> None:
+def test_runs_of_two_spans_are_compared_without_a_warning(command: "Command") -> None:
     for span in ("2k", "4k"):
         assert command("run", "--suite", "sky", "--span", span, "--agent", "perfect").exit_code == 0
     done = command("compare")

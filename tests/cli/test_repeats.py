@@ -1,4 +1,4 @@
-"""`run --repeats`: several seeds, and their combined result."""
+"""`run --repeats`: several seeds and their combined result."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -34,7 +34,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_so_many_seeds_are_run_and_summed_up_on_one_page(command: "Command", place: Path) -> None:
+def test_every_repeat_is_run_and_one_page_sums_them_up(command: "Command", place: Path) -> None:
     done = command(*SHORT, "--agent", "perfect", "--seed", "4", "--repeats", "3")
     assert done.exit_code == 0, done.output
     names = sorted(path.parent.name for path in (place / "reports").glob("*/events.jsonl"))
@@ -56,21 +56,21 @@ def test_repeats_say_how_much_scores_vary_from_seed_to_seed_and_from_test_to_ret
     assert "test-retest, the same seed again: 0.00; seed to seed: " in said
 
 
-def test_repeats_that_were_interrupted_go_on_where_they_stopped(command: "Command", place: Path) -> None:
+def test_interrupted_repeats_continue_where_they_stopped(command: "Command", place: Path) -> None:
     assert command(*SHORT, "--agent", "perfect", "--name", "p-seed0").exit_code == 0
     done = command(*SHORT, "--agent", "perfect", "--name", "p", "--repeats", "2")
     assert "p-seed0 is finished already" in done.output
     assert (place / "reports" / "p-seed1" / "report.html").exists()
 
 
-def test_a_threshold_is_for_the_mean_of_all_seeds(command: "Command") -> None:
+def test_the_threshold_applies_to_the_mean_of_all_seeds(command: "Command") -> None:
     assert command(*SHORT, "--agent", "perfect", "--repeats", "2", "--fail-under", "1").exit_code == 0
     done = command(*SHORT, "--agent", "goldfish", "--repeats", "2", "--fail-under", "0.1")
     assert done.exit_code == 2
     assert "the score 0.00 of 1 is below --fail-under 0.1" in done.output
 
 
-def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_budget_covers_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
     execute = execution.execute
 
@@ -83,14 +83,14 @@ def test_the_budget_is_for_all_seeds_together(command: "Command", monkeypatch: p
     assert done.exit_code == 0, done.output
     assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0
     first, second, *again = limits
-    assert again == [first, second]  # earlier payments count as well
+    assert again == [first, second]  # earlier spending counts as well
     assert first == 1
     assert second is not None
     assert Decimal("0.9") < second < first
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "many"])
-def test_repeats_are_a_whole_number_of_one_or_more(command: "Command", count: str) -> None:
+def test_repeats_must_be_a_positive_whole_number(command: "Command", count: str) -> None:
     done = command(*SHORT, "--repeats", count)
     assert done.exit_code == 1
     assert f"--repeats {count}: write a whole number" in done.output

@@ -93,7 +93,7 @@ def test_settings_in_the_file_are_the_values_that_toml_gives(command: "Command",
     assert read_manifest(Path("reports/r")).agent.settings == tomllib.loads(SETTINGS)["settings"]
 
 
-def test_what_is_typed_or_stands_in_a_variable_comes_before_the_file(
+def test_typed_options_and_variables_override_the_file(
     command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("nightly.toml").write_text(CONFIG, "utf-8")
@@ -156,7 +156,7 @@ def tags() -> object:
     return json.loads(Path("reports/r/results.json").read_text())["environment"].get("tags")
 
 
-def test_tags_stand_beside_the_log_and_can_be_added_later(command: "Command") -> None:
+def test_tags_are_kept_beside_the_log_and_can_be_added_later(command: "Command") -> None:
     run = ("run", *SMALL, "--agent", "perfect")
     assert command(*run, "--tag", "commit=1a2b3c", "--tag", "who=Ada").exit_code == 0
     log = Path("reports/r/events.jsonl").read_bytes()
@@ -167,7 +167,7 @@ def test_tags_stand_beside_the_log_and_can_be_added_later(command: "Command") ->
     assert "--tag x: write it as key=value" in command(*run, "--tag", "x").err
 
 
-def test_quiet_leaves_the_result_and_the_errors(command: "Command") -> None:
+def test_quiet_prints_only_the_result_and_errors(command: "Command") -> None:
     done = command("run", *SMALL, "--agent", "perfect", "--quiet")
     assert done.err == ""
     assert "above chance" in done.out
@@ -190,7 +190,7 @@ def test_the_log_names_every_request(server: Provider, key: str, place: Path) ->
     assert key not in done.stderr
 
 
-def test_a_level_that_there_is_not_is_refused(command: "Command") -> None:
+def test_an_unknown_log_level_is_refused(command: "Command") -> None:
     done = command("run", *SMALL, "--log-level", "loud")
     assert done.exit_code == 1
     assert "--log-level loud: must be debug, info, warning or error" in done.err
@@ -238,9 +238,7 @@ class Counting(Agent):
 
 
 @pytest.mark.parametrize("connections", [1, 3])
-def test_no_more_calls_are_under_way_than_max_connections_allows(
-    command: "Command", connections: int
-) -> None:
+def test_max_connections_limits_the_calls_under_way(command: "Command", connections: int) -> None:
     Path("agents").mkdir()
     Path("agents/counting.py").write_text(f'"""Counting."""\n{COUNTING}', "utf-8")
     words = ("--agent", "counting", "--isolated", "--examples", "6", "--max-connections", str(connections))

@@ -44,7 +44,7 @@ def runs() -> list[str]:
     return sorted(path.parent.name for path in Path("reports").glob("*/events.jsonl"))
 
 
-def test_more_examples_are_another_run(command: "Command") -> None:
+def test_more_examples_make_another_run(command: "Command") -> None:
     assert command(*RUN).exit_code == 0
     again = command(*RUN, "--examples", "5")
     assert again.exit_code == 0, again.err
@@ -73,7 +73,7 @@ def test_a_scenario_that_was_edited_is_named(command: "Command", place: Path) ->
     assert runs() == ["parking-2k-perfect-seed0", "parking-2k-perfect-seed0-2"]
 
 
-def test_a_scenario_that_is_left_out_is_said(command: "Command") -> None:
+def test_a_scenario_that_is_left_out_is_named(command: "Command") -> None:
     done = command("run", "--span", "2k", "--agent", "perfect", "--isolated", "--suite", "standard")
     assert (
         "chapter_break is left out: the suite standard includes it only at spans of 8k and more." in done.err
@@ -99,7 +99,7 @@ def test_a_sweep_takes_no_foreign_run_into_its_page(command: "Command") -> None:
     assert log.read_text() == json.dumps(manifest | {"seed": 99}) + "\n"
 
 
-def test_a_sweep_can_start_beside_itself(command: "Command") -> None:
+def test_a_fresh_sweep_runs_beside_the_old_one(command: "Command") -> None:
     assert command(*sweep()).exit_code == 0
     assert command(*sweep("--fresh")).exit_code == 0
     assert len(runs()) == 4
@@ -117,7 +117,7 @@ def test_a_sweep_has_a_page_under_its_name(command: "Command") -> None:
 @pytest.mark.parametrize(
     ("agent", "verdict"), [("perfect", "above chance"), ("goldfish", "not distinguishable from guessing")]
 )
-def test_what_a_score_shows_stands_in_terminal_page_and_json(
+def test_the_finding_is_in_the_terminal_the_page_and_the_json(
     command: "Command", agent: str, verdict: str
 ) -> None:
     done = command(*RUN, "--agent", agent, "--examples", "4", "--name", "r")
@@ -132,7 +132,7 @@ def listed(command: "Command", *words: str) -> list[str]:
     return [row["name"] for row in json.loads(command("list", "runs", "--json", *words).out)]
 
 
-def test_runs_are_listed_with_what_they_came_to_and_sorted(command: "Command") -> None:
+def test_runs_are_listed_with_their_results_and_sorted(command: "Command") -> None:
     assert command(*RUN, "--name", "good", "--tag", "who=Ada").exit_code == 0
     assert command(*RUN, "--agent", "goldfish", "--name", "bad").exit_code == 0
     rows = {row["name"]: row for row in json.loads(command("list", "runs", "--json").out)}
@@ -152,7 +152,7 @@ def test_runs_are_listed_with_what_they_came_to_and_sorted(command: "Command") -
     assert "did you mean 'score'" in command("list", "runs", "--sort", "scor").err
 
 
-def test_a_long_name_is_not_folded_off_a_terminal(command: "Command") -> None:
+def test_a_long_name_is_not_wrapped_when_output_is_piped(command: "Command") -> None:
     name = "-".join(["LTMAgentWrapper"] * 6)
     assert command(*RUN, "--name", name).exit_code == 0
     assert f" {name} " in command("list", "runs").out

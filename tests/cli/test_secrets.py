@@ -1,4 +1,4 @@
-"""Keys appear nowhere: in no file that is made, in no output, and in no arguments of a process."""
+"""Keys appear nowhere: not in a file, not in the output, and not in the arguments of a process."""
 
 import sys
 from pathlib import Path
@@ -126,7 +126,7 @@ def test_no_key_is_written_or_printed(
         do(*words)
     do("compare", "a", "j", "-o", "compare.html")
 
-    # In the address: refused as a setting, and not shown where it comes from the environment.
+    # In an address: refused as a setting, and not shown when it comes from the environment.
     hidden = server.openai_url.replace("://", f"://user:{PLANTED['URL_PASSWORD']}@")
     do("run", *TINY, *openai[:-1], hidden, "--name", "u", ends=(1,))
     do("run", *TINY, "--agent", "http", "-A", f"url={hidden}", "--name", "u", ends=(1,))
@@ -145,7 +145,7 @@ def test_no_key_is_written_or_printed(
     settings = {"url": server.url, "headers": "Authorization=HEADER_VALUE"}
     said += [repr(make_agent("http", settings)), repr(make_agent("openai_chat", {"model": "m"}))]
 
-    # A user's program has the environment, but its arguments contain none of it.
+    # A user's program inherits the environment, but none of it is in its arguments.
     (place / "watch.py").write_text(WATCHER, "utf-8")
     program = f"{sys.executable} {place / 'watch.py'} {place / 'seen'}"
     do("run", *TINY, "--agent", "command", "-A", f"command={program}", "--name", "c")

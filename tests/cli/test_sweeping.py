@@ -1,4 +1,4 @@
-"""Many runs at the same time: all are carried out, a failing one stops no other, and the same command continues."""
+"""Many runs at the same time: all are made, a failing one stops no other, and the same command resumes them."""
 
 import json
 import threading
@@ -31,7 +31,7 @@ def scores() -> dict[str, float | None]:
     return {path.parent.name: json.loads(path.read_text())["score"] for path in paths}
 
 
-def test_every_agent_span_and_seed_has_a_run_of_its_own_and_the_page_shows_all(command: "Command") -> None:
+def test_each_agent_span_and_seed_has_a_run_and_the_page_shows_them_all(command: "Command") -> None:
     words = (
         "sweep",
         "--agent",
@@ -58,7 +58,7 @@ def test_every_agent_span_and_seed_has_a_run_of_its_own_and_the_page_shows_all(c
     assert {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")} == before
 
 
-def test_what_it_takes_to_ask_an_agent_everything_is_said_once_for_all_seeds(command: "Command") -> None:
+def test_the_cost_of_asking_everything_is_announced_once_for_all_seeds(command: "Command") -> None:
     Path("agents").mkdir()
     Path("agents/deaf.py").write_text(
         '"""Deaf."""\n\n\ndef agent(message: str) -> str:\n    return "Okay."\n'
@@ -67,10 +67,10 @@ def test_what_it_takes_to_ask_an_agent_everything_is_said_once_for_all_seeds(com
     said = " ".join(command(*words).err.split())
     assert said.count("does not observe, so it is asked everything") == 1
     assert "price unknown, in each of 2 runs" in said
-    assert "asked everything" not in command(*words).err, "nothing is left to be asked"
+    assert "asked everything" not in command(*words).err, "nothing remains to be asked"
 
 
-def test_what_runs_will_use_is_said_of_each_and_of_all_before_they_start(command: "Command") -> None:
+def test_expected_usage_is_announced_for_each_run_and_in_total(command: "Command") -> None:
     Path("agents").mkdir()
     Path("agents/paid.py").write_text(
         '"""Paid."""\n\nfrom ltm_bench import Agent, Message, Reply, Turn\n\n\nclass Paid(Agent):\n'
@@ -93,13 +93,13 @@ def test_what_runs_will_use_is_said_of_each_and_of_all_before_they_start(command
         for part in (lines[:2], lines[2:])
     )
     assert all_of_it == [2 * sum(each)]
-    assert "tokens of conversation" not in command(*words).err, "nothing is left to be asked"
+    assert "tokens of conversation" not in command(*words).err, "nothing remains to be asked"
     unknown = command("sweep", "--agent", "paid", "--agent", "perfect", *SMALL, "--seed", "2").err
     assert "in all: about" in unknown
     assert unknown.count("price unknown") == 2
 
 
-def test_a_run_alone_and_the_same_run_of_a_sweep_are_equal_byte_for_byte(command: "Command") -> None:
+def test_a_run_alone_and_in_a_sweep_are_equal_byte_for_byte(command: "Command") -> None:
     command("run", "--agent", "vector_memory", *SMALL)
     log = Path("reports/smoke-2k-vector_memory-seed0/events.jsonl")
     alone = log.read_bytes()
@@ -108,7 +108,7 @@ def test_a_run_alone_and_the_same_run_of_a_sweep_are_equal_byte_for_byte(command
     assert log.read_bytes() == alone
 
 
-def test_one_that_fails_stops_nobody_else_and_goes_on_later(command: "Command") -> None:
+def test_a_run_that_fails_stops_no_other_and_continues_later(command: "Command") -> None:
     with provider() as server:
         server.fail(status=400, message="no", times=1)
         grid = ("sweep", "--agent", "openai_chat", "--agent", "goldfish", *SMALL)
@@ -149,7 +149,7 @@ def test_the_budget_is_shared_and_never_exceeded(command: "Command", monkeypatch
         words = ("sweep", "--agent", "openai_chat", "-A", "model=gpt-4o", *SMALL)
         seeds = [word for seed in range(4) for word in ("--seed", str(seed))]
         done = command(*words, *seeds, "--max-cost", "0.05")
-    # A server on this machine has no known price, and no limit applies to unknown costs.
+    # A server on this machine has no known price, and unknown costs cannot be limited.
     assert done.exit_code == 4
     assert "what the next call could cost is unknown" in done.err
 
@@ -185,14 +185,14 @@ def test_a_run_whose_first_call_cannot_be_paid_for_does_not_start(command: "Comm
     assert Path("opened.txt").read_text() == "xx"
     more = command(*words, "--seed", "0", "--seed", "1", "--seed", "2")
     assert more.exit_code == 4
-    assert Path("opened.txt").read_text() == "xx", "nobody was opened who could not be paid"
+    assert Path("opened.txt").read_text() == "xx", "no agent was opened that could not be paid for"
     assert (
         more.err.count("not started: $0.3000 of --max-cost 0.30 is spent, and its first call could cost") == 3
     )
     assert more.out.count("unfinished") == 2
     assert more.out.count("not begun") == 1
     assert not Path("reports/smoke-2k-metered-seed2").exists()
-    assert len([score for score in scores().values() if score is not None]) == 3, "what is free goes on"
+    assert len([score for score in scores().values() if score is not None]) == 3, "free agents continue"
 
 
 class Counting:
@@ -214,7 +214,7 @@ class Counting:
 
 @pytest.mark.parametrize("connections", [1, 3])
 @pytest.mark.parametrize("suite", ["smoke", "isolated"])
-def test_a_provider_is_called_as_often_at_a_time_as_is_allowed(
+def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(
     command: "Command", connections: int, suite: str
 ) -> None:
     counting = Counting()
@@ -241,9 +241,7 @@ def test_a_provider_is_called_as_often_at_a_time_as_is_allowed(
         ("agents = [", "not valid TOML"),
     ],
 )
-def test_a_wrong_file_is_named_and_nothing_is_written(
-    command: "Command", content: str, complaint: str
-) -> None:
+def test_a_bad_file_is_named_and_nothing_is_written(command: "Command", content: str, complaint: str) -> None:
     Path("sweep.toml").write_text(content)
     done = command("sweep", "sweep.toml")
     assert done.exit_code == 1
@@ -251,7 +249,7 @@ def test_a_wrong_file_is_named_and_nothing_is_written(
     assert not Path("reports").exists()
 
 
-def test_flags_go_before_the_file(command: "Command") -> None:
+def test_flags_override_the_file(command: "Command") -> None:
     Path("sweep.toml").write_text(
         'agents = ["perfect"]\nspans = ["2k", "4k"]\nsuites = ["smoke"]\nexamples = 1\n'
     )
@@ -259,7 +257,7 @@ def test_flags_go_before_the_file(command: "Command") -> None:
     assert list(scores()) == ["smoke-8k-perfect-seed0"]
 
 
-def test_a_run_whose_folder_cannot_be_made_stops_nobody_else(command: "Command") -> None:
+def test_a_run_whose_folder_cannot_be_made_stops_no_other(command: "Command") -> None:
     Path("reports").mkdir()
     Path("reports/smoke-2k-perfect-seed0").write_text("in the way")
     done = command("sweep", "--agent", "perfect", "--agent", "goldfish", *SMALL)
@@ -278,7 +276,7 @@ def test_an_isolated_sweep_holds_every_example_alone_from_the_same_pool(command:
     assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
 
 
-def test_calls_can_be_made_otherwise_and_answers_kept(command: "Command") -> None:
+def test_calls_can_be_tuned_and_answers_cached(command: "Command") -> None:
     with provider() as server:
         server.fail(status=500, message="no", times=1)
         where = ("-A", "model=some-model", "--base-url", server.openai_url)

@@ -50,7 +50,7 @@ def story(i: int) -> str:
 
 
 class WorseInTheMiddle:
-    """Knows the first and the last fifth; of the rest it knows a quarter, and otherwise guesses."""
+    """Knows the first and the last fifth and a quarter of the rest, and guesses otherwise."""
 
     def __init__(self) -> None:
         self.dice = Dice("sampling")
@@ -105,7 +105,7 @@ def test_from_documents_to_a_curve_that_voting_lifts_and_the_control_does_not(
     assert "tasks.json: 12 tasks about 12 documents, 0 documents without" in made.out
     asked = len(server.chats)
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
-    assert len(server.chats) == asked  # nobody is asked twice
+    assert len(server.chats) == asked  # nothing is asked twice
     run = ("swim", "run", "tasks.json", "docs", *MODEL, "--span", "4k", "--runs", "7", "--control", "0.5")
     tests = [word for name in ("position", "absent", "voting", "control") for word in ("--test", name)]
     done = command(*run, *tests)
@@ -124,7 +124,7 @@ def test_from_documents_to_a_curve_that_voting_lifts_and_the_control_does_not(
     assert "have not been validated by a person" in page
 
 
-def test_size_and_several_agents_side_by_side(server: Provider, command: "Command") -> None:
+def test_agents_are_compared_side_by_side_at_a_given_size(server: Provider, command: "Command") -> None:
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
     done = command(
         *("swim", "run", "tasks.json", "docs", *MODEL, "--agent", "vector_memory", "--span", "4k"),
@@ -140,7 +140,7 @@ def test_size_and_several_agents_side_by_side(server: Provider, command: "Comman
     ]
 
 
-def test_tasks_are_accepted_edited_and_rejected_and_the_rest_is_left_for_later(
+def test_tasks_are_accepted_edited_or_rejected_and_the_rest_waits(
     server: Provider, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
@@ -156,7 +156,7 @@ def test_tasks_are_accepted_edited_and_rejected_and_the_rest_is_left_for_later(
     assert "task 2 is left out: it was rejected" in done.err
 
 
-def test_a_second_model_doubts_what_it_finds_wrong(server: Provider, command: "Command") -> None:
+def test_a_second_model_flags_what_it_finds_wrong(server: Provider, command: "Command") -> None:
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
     done = command("swim", "validate", "tasks.json", "docs", *MODEL)
     assert done.exit_code == 0
@@ -164,7 +164,7 @@ def test_a_second_model_doubts_what_it_finds_wrong(server: Provider, command: "C
     assert "validated" not in json.loads(Path("tasks.json").read_text())["0"]
 
 
-def test_documents_that_failed_are_named_and_asked_about_again(server: Provider, command: "Command") -> None:
+def test_failed_documents_are_named_and_retried(server: Provider, command: "Command") -> None:
     server.fail("text", times=30)
     done = command("swim", "generate", "docs", *MODEL, "-A", "max_retries=0")
     assert done.exit_code == 3
@@ -183,7 +183,7 @@ def test_documents_that_failed_are_named_and_asked_about_again(server: Provider,
         (("show",), "there is no run"),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_mistakes_are_named(
     server: Provider, command: "Command", words: tuple[str, ...], complaint: str
 ) -> None:
     done = command("swim", *words)
@@ -198,7 +198,7 @@ def test_a_span_that_is_too_small_says_so(server: Provider, command: "Command") 
     assert "no task fits a span of 100" in done.err
 
 
-def test_a_vote_can_rest_on_an_embedding_of_a_provider(server: Provider, command: "Command") -> None:
+def test_a_vote_can_use_a_providers_embeddings(server: Provider, command: "Command") -> None:
     assert command("swim", "generate", "docs", *MODEL).exit_code == 0
     run = ("swim", "run", "tasks.json", "docs", *MODEL, "--span", "4k", "--test", "voting", "--runs", "3")
     assert command(*run, "--questions", "2").exit_code == 0

@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def shown() -> list[tuple[str, list[str], int]]:
-    """Return the commands of the document, what is shown below each, and the exit code."""
+    """Return the commands in the document, with the output shown below each and the exit code."""
     found = []
     for block in BLOCK.findall(PAGE.read_text("utf-8")):
         ends = re.match(r"# needs .* ends with (\d)\n", block)

@@ -12,7 +12,7 @@ RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--nam
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
-def test_every_command_ends_well_where_its_characters_cannot_be_shown(encoding: str, tmp_path: Path) -> None:
+def test_every_command_succeeds_where_its_characters_cannot_be_shown(encoding: str, tmp_path: Path) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
     terminal = {"PYTHONUTF8": "0", "PYTHONIOENCODING": encoding, "COLUMNS": "20", "LC_ALL": "C"}
     for words in (

@@ -1,4 +1,4 @@
-"""The agent's contract: the defaults of an adapter that defines only `reply`, and what it may add."""
+"""The agent's contract: the defaults of an adapter with only a `reply`, and what it may add."""
 
 import asyncio
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def test_an_agent_that_writes_observe_observes_unless_the_instance_says_otherwis
     assert (Session().observes, Silent().observes) == (True, False)
 
 
-def test_an_agent_that_takes_sessions_is_told_of_a_turn_as_one_of_its_own() -> None:
+def test_an_agent_that_takes_sessions_gets_a_turn_as_a_session_of_one() -> None:
     class Session(Plain):
         def __init__(self) -> None:
             self.heard: list[int] = []
@@ -90,7 +90,7 @@ def test_a_session_and_a_resumed_run_are_observed_turn_by_turn() -> None:
     assert agent.heard == ["one", "two", "three"]
 
 
-def test_what_an_agent_cannot_do_is_said() -> None:
+def test_it_says_what_an_agent_cannot_do() -> None:
     agent = Plain()
     with pytest.raises(NotImplementedError, match="Plain cannot be forked"):
         asyncio.run(agent.fork(TURNS[0].message))

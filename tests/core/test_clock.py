@@ -7,7 +7,7 @@ from ltm_bench.core.clock import Clock, spoken_duration, stamp
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
-def test_time_runs_with_the_tokens_and_jumps_forward_only() -> None:
+def test_time_advances_with_the_tokens_and_jumps_only_forward() -> None:
     clock = Clock(START)
     clock.advance(300)
     assert clock.now == START + timedelta(minutes=1)

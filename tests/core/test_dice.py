@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from ltm_bench import Dice
 
 
-def test_these_dice_roll_the_same_on_every_machine_for_ever() -> None:
+def test_these_dice_roll_the_same_on_every_machine_and_always() -> None:
     dice = Dice("0/colours/1")
     assert [dice.integer(0, 99) for _ in range(6)] == [50, 60, 4, 82, 8, 54]
     assert dice.sample("abcdef", 3) == ["d", "b", "f"]
@@ -35,7 +35,7 @@ def test_every_item_has_the_same_chance() -> None:
     assert all(900 < rolls.count(item) < 1100 for item in "abcde")
 
 
-def test_what_cannot_be_drawn_is_said() -> None:
+def test_what_cannot_be_drawn_is_explained() -> None:
     dice = Dice("d")
     with pytest.raises(ValueError, match="cannot choose from nothing"):
         dice.choice([])
@@ -46,7 +46,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
 
 
 @given(items=st.integers(0, 200), name=st.text())
-def test_dice_that_pass_over_a_shuffle_roll_on_like_those_that_did_it(items: int, name: str) -> None:
+def test_dice_that_skip_a_shuffle_roll_on_like_those_that_made_it(items: int, name: str) -> None:
     one, other = Dice(name), Dice(name)
     one.fraction(), other.fraction()
     before = one.copy()
@@ -82,7 +82,7 @@ def test_runs_scenarios_and_decks_are_dealt_apart() -> None:
     names = ("0/scene/0", "1/scene/0", "0/play/0", "0/scene")
     hands = [Dice(name).hand(deck, range(30), 10) for name in names for deck in ("places", "people")]
     assert len(set(map(tuple, hands))) == len(hands) - 2  # of these, 0/scene and 0/scene/0 hold the same
-    assert hands[0] == [25, 19, 0, 15, 18, 13, 26, 10, 2, 21]  # on every machine, for ever
+    assert hands[0] == [25, 19, 0, 15, 18, 13, 26, 10, 2, 21]  # on every machine, always
 
 
 def test_every_item_is_dealt_to_the_first_example_equally_often() -> None:
@@ -90,7 +90,7 @@ def test_every_item_is_dealt_to_the_first_example_equally_often() -> None:
     assert all(900 < cards.count(item) < 1100 for item in "abcde")
 
 
-def test_dice_know_the_number_of_their_example() -> None:
+def test_dice_carry_the_number_of_their_example() -> None:
     assert [Dice(name).index for name in ("0/colours/12", "0/colours", "", "7")] == [12, 0, 0, 7]
 
 

@@ -34,7 +34,7 @@ def made(beginning: str, seed: int, length: int = 40) -> str:
         "x={}&y=1",
     ],
 )
-def test_a_key_that_nobody_knows_is_told_by_how_it_looks(beginning: str, around: str) -> None:
+def test_an_unknown_key_is_recognised_by_its_look(beginning: str, around: str) -> None:
     for seed in range(20):
         key = made(beginning, seed)
         text = around.format(key)
@@ -53,7 +53,7 @@ def test_a_key_that_nobody_knows_is_told_by_how_it_looks(beginning: str, around:
         '{"api_key": "hunter2"}', '{"headers": {"Authorization": "hunter2"}}', '[{"password": "hunter2"}]',
     ],
 )  # fmt: skip
-def test_a_key_is_told_by_how_it_is_passed(text: str) -> None:
+def test_a_key_is_recognised_by_how_it_is_passed(text: str) -> None:
     assert key_in(text) is not None
     if not text.startswith(("{", "[")):
         assert "hunter2" not in scrubbed(text)
@@ -71,7 +71,7 @@ def test_a_key_is_told_by_how_it_is_passed(text: str) -> None:
         "curl -H 'Authorization: Bearer ${KEY}' x", "https://host/v1?model=gpt-4o", "the key to success: persistence",
     ],
 )  # fmt: skip
-def test_what_is_no_key_is_left_alone(text: str) -> None:
+def test_other_text_is_left_alone(text: str) -> None:
     assert key_in(text) is None
     assert scrubbed(text) == text
 
@@ -88,13 +88,13 @@ def test_secrets_of_the_environment_are_removed_and_named(name: str, monkeypatch
 
 
 @pytest.mark.parametrize("name", ["MONKEY_HOME", "TOKENIZER", "KEYBOARD", "SSH_KEY_PATH"])
-def test_other_variables_and_paths_are_no_secrets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_variables_and_paths_are_not_secrets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     value = "/home/ada/keys" if name.endswith("PATH") else "cl100k_base"
     monkeypatch.setenv(name, value)
     assert scrubbed(f"it is {value}") == f"it is {value}"
 
 
-def test_what_was_read_for_a_key_is_one_whatever_its_variable_is_called(
+def test_a_value_read_as_a_key_is_a_secret_whatever_its_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TEAM", "Bearer blue-team-of-seven")
@@ -116,7 +116,7 @@ def test_a_part_of_a_known_key_is_removed_wherever_it_was_cut(
             assert not any(key[at : at + 12] in left for at in range(len(beginning), len(key) - 11))
 
 
-def test_a_key_is_removed_in_every_way_of_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_removed_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     secret = 'pass "word"/with 100%'
     monkeypatch.setenv("MY_SECRET", secret)
     for form in (secret, json.dumps(secret), quote(secret, safe="")):

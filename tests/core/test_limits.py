@@ -36,14 +36,14 @@ VALUES: tuple[object, ...] = (
 
 
 @pytest.mark.parametrize("value", VALUES, ids=ascii)
-def test_all_other_json_is_read_as_ever(value: object) -> None:
+def test_all_other_json_is_read_as_before(value: object) -> None:
     for text in (json.dumps(value), f" {json.dumps(value, indent=1)}\n"):
         assert json_of(text) == value
         assert json_of(text.encode()) == value
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "[1,]", '{"a" 1}', "\x00", "{'a': 1}"])
-def test_what_is_no_json_is_a_value_error(text: str) -> None:
+def test_invalid_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         json_of(text)
 
@@ -64,7 +64,7 @@ def test_toml_beyond_the_limits_is_a_value_error_at_once(text: str) -> None:
     assert time.process_time() - begun < 1
 
 
-def test_the_depth_of_toml_is_not_that_of_its_texts() -> None:
+def test_brackets_in_strings_do_not_count_towards_the_depth_of_toml() -> None:
     brackets = "[" * 500 + "{" * 500 + "." * 500
     text = f"a = '{brackets}'\nb = \"{brackets}\"\nc = '''{brackets}'''  # {brackets}\nx.y = 1\n"
     assert toml_of(text)["a"] == brackets
@@ -79,7 +79,7 @@ def test_a_packed_file_unpacks_to_no_more_than_the_limit() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
-def test_only_ordinary_files_of_a_bearable_size_are_read(tmp_path: Path) -> None:
+def test_only_regular_files_of_a_bearable_size_are_read(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"12345")
     assert content_of(tmp_path / "x", 5) == b"12345"
     os.mkfifo(tmp_path / "pipe")

@@ -58,9 +58,7 @@ def test_the_encoding_is_the_one_that_tiktoken_would_build(monkeypatch: pytest.M
     assert ranks == ENCODING._mergeable_ranks
 
 
-def test_another_tiktoken_finds_the_table_where_it_was_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_tiktoken_finds_the_cached_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load = import_module("tiktoken.load")
     monkeypatch.setattr(load, "read_file", None)  # nothing is downloaded
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tables"))
@@ -89,7 +87,7 @@ def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
     monkeypatch.setattr(
         tokens, "_shipped_table", tokens._shipped_table.__wrapped__
-    )  # not what was read before
+    )  # not the table read before
     with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.gz is damaged.*reinstall ltm-bench"):
         tokens._shipped_cl100k()
 
@@ -99,7 +97,7 @@ def test_an_unknown_encoding_names_the_nearest() -> None:
         counter("o200k_bas")
 
 
-def test_a_silent_server_is_given_up_and_the_error_says_how_to_bring_the_table(
+def test_a_silent_server_is_given_up_on_and_the_error_says_how_to_supply_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tokens, "_DOWNLOAD_SECONDS", 0.05)
@@ -108,7 +106,7 @@ def test_a_silent_server_is_given_up_and_the_error_says_how_to_bring_the_table(
         counter("p50k_base")
 
 
-def test_counting_goes_on_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_works_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "requests", None)
     tokens._counter.cache_clear()
     assert counter().count("hello world") == 2

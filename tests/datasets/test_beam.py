@@ -109,7 +109,7 @@ def test_a_path_without_a_conversation_is_refused(tmp_path: Path) -> None:
             list(histories(path, pytest.fail))
 
 
-def test_half_a_point_counts_in_the_paper_and_not_in_the_program() -> None:
+def test_half_points_count_in_the_paper_but_not_in_the_program() -> None:
     assert rubric_score([1, 0.5, 0.5], "summarization", "official") == pytest.approx(1 / 3)
     assert rubric_score([1, 0.5, 0.5], "summarization", "paper") == pytest.approx(2 / 3)
     assert rubric_score([1, 0.5], "event_ordering", "official") == 0.75
@@ -204,7 +204,7 @@ def test_a_judged_file_is_scored_in_both_modes(tmp_path: Path, data: Path, comma
     assert "abstention/0: skipped: no judge's scores" in done.err
 
 
-def test_a_file_that_nobody_judged_is_refused(tmp_path: Path, command: "Command") -> None:
+def test_an_unjudged_file_is_refused(tmp_path: Path, command: "Command") -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"abstention": JUDGED["abstention"]}))
     refused = command("score", "beam", str(path))
@@ -213,7 +213,7 @@ def test_a_file_that_nobody_judged_is_refused(tmp_path: Path, command: "Command"
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
-def test_the_conversations_at_hand_have_twenty_questions_and_one_broken_key_each() -> None:
+def test_the_published_conversations_have_twenty_questions_and_a_broken_key_each() -> None:
     found = list(histories(SHARED, pytest.fail))
     assert [history.id for history in found] == ["100K/1", "100K/14"]
     for history in found:

@@ -15,7 +15,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("gold", "ability", "reply", "outcome"), TABLE)
-def test_what_text_cannot_tell_is_left_to_a_judge(
+def test_what_text_cannot_decide_is_left_to_a_judge(
     gold: str, ability: str, reply: str, outcome: Outcome
 ) -> None:
     assert meets(gold, ["an item"], ability).verdict(reply, ()).outcome is outcome

@@ -53,5 +53,5 @@ def test_only_mistakes_are_stale() -> None:
     ("reply", "outcome"),
     [("", Outcome.MALFORMED), ("I do not know.", Outcome.ABSTAINED), ("[]", Outcome.ABSTAINED), ("many", Outcome.MALFORMED)],
 )  # fmt: skip
-def test_no_numbers_are_no_wrong_numbers(reply: str, outcome: Outcome) -> None:
+def test_a_reply_without_numbers_is_not_called_wrong(reply: str, outcome: Outcome) -> None:
     assert EXPECT.verdict(reply, []).outcome is outcome

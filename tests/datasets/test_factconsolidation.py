@@ -95,7 +95,7 @@ def test_prediction_files_are_read_in_every_form_in_use(
     assert file["missing"] == ["sh-6k/1"]
 
 
-def test_a_gold_answer_that_is_nowhere_is_asked_for(tmp_path: Path, command: "Command") -> None:
+def test_a_missing_gold_answer_is_asked_for(tmp_path: Path, command: "Command") -> None:
     path = tmp_path / "mine.json"
     path.write_text('[{"qa_pair_id": "factconsolidation_sh_6k_no0", "prediction": "Bo"}]')
     refused = command("score", "factconsolidation", str(path))

@@ -79,7 +79,7 @@ def compact(tmp_path: Path) -> Path:
     return folder
 
 
-def test_both_layouts_are_read_and_what_is_bad_is_named_and_skipped(compact: Path, tmp_path: Path) -> None:
+def test_both_layouts_are_read_and_bad_files_are_named_and_skipped(compact: Path, tmp_path: Path) -> None:
     bad: list[str] = []
     found = list(results(compact, bad.append))
     assert [each.agent for each in found] == ["Some agent", "Another"]
@@ -134,7 +134,7 @@ def test_published_results_become_runs_that_are_scored_and_reported(
     assert "was imported" in refused.err
 
 
-def test_a_folder_without_anything_is_an_error(tmp_path: Path, command: "Command") -> None:
+def test_an_empty_folder_is_an_error(tmp_path: Path, command: "Command") -> None:
     assert "there is no such folder" in command("import", "goodai", str(tmp_path / "gone")).err
     assert "it has no readable <Scenario>/<n>.def.json" in command("import", "goodai", str(tmp_path)).err
     assert "there is no such folder" in command("run", "--suite", f"goodai:{tmp_path / 'gone'}").err
@@ -143,7 +143,7 @@ def test_a_folder_without_anything_is_an_error(tmp_path: Path, command: "Command
 @pytest.mark.parametrize(
     ("span", "title", "noted"), [((), "span 2k", False), (("--span", "4k"), "span 4k", True)]
 )
-def test_their_definitions_run_at_the_span_that_they_were_made_for(
+def test_their_definitions_run_at_the_span_they_were_made_for(
     compact: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -213,7 +213,7 @@ def test_our_verdicts_equal_the_published_scores_or_the_difference_is_explained(
     assert float(rows["all"][2].rstrip("%")) >= 95
 
 
-def test_imported_results_have_a_board_of_their_own(
+def test_imported_results_have_a_separate_board(
     compact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -33,7 +33,7 @@ def text_of(record: Record) -> str:
 
 @pytest.mark.parametrize("task", GENERATORS)
 @pytest.mark.parametrize("tokens", [1000, 8000, 60_000])
-def test_material_is_as_long_as_was_wanted(task: str, tokens: int) -> None:
+def test_material_has_the_requested_length(task: str, tokens: int) -> None:
     for index in range(5):
         assert counter().count(text_of(made(task, index, tokens))) == pytest.approx(tokens, rel=0.06, abs=60)
 
@@ -55,7 +55,7 @@ def test_material_has_the_published_units(task: str, size: int, unit: str) -> No
 
 
 @pytest.mark.parametrize("task", ["passkey", "number_string", "kv_retrieval"])
-def test_the_needle_stands_at_every_depth_in_turn(task: str) -> None:
+def test_the_needle_is_at_every_depth_in_turn(task: str) -> None:
     for index in range(10):
         record = made(task, index, 8000, depths=5)
         text = text_of(record)
@@ -63,7 +63,7 @@ def test_the_needle_stands_at_every_depth_in_turn(task: str) -> None:
         assert where == pytest.approx((index % 5) / 4, abs=0.02)
 
 
-def test_ten_digits_are_five_of_which_some_were_doubled() -> None:
+def test_ten_digits_are_five_with_some_doubled() -> None:
     for seed in range(50):
         (number,) = made("number_string", seed=seed).asked[0].label
         assert len(number) == 10
@@ -113,7 +113,7 @@ def test_functions_return_what_python_says() -> None:
     for index in range(10):
         record = made("code_run", index, questions=3)
         names: dict[str, Any] = {}
-        exec(text_of(record), names)  # what we made ourselves
+        exec(text_of(record), names)  # made here
         for asked in record.asked:
             assert asked.label == [eval(asked.text, names)]
         needles = [piece for piece in record.pieces if piece.kind == "needle"]
@@ -180,7 +180,7 @@ def test_files_of_every_form_are_asked_and_scored(file: Path) -> None:
     for delivery in ("one_shot", "chunked", "scattered"):
         steps = steps_of(task=task, data=str(file), delivery=delivery, questions=9)
         asks = [step for step in steps if isinstance(step.line, Ask)]
-        assert len(asks) == len(ITEMS[task])  # all questions about one document share one delivery
+        assert len(asks) == len(ITEMS[task])  # questions about the same document share its delivery
         for step in asks:
             assert isinstance(step.line, Ask)
             for mode in MODES:
@@ -206,7 +206,7 @@ def test_a_bad_line_is_named_and_passed_over_and_a_changed_file_is_refused(tmp_p
         steps_of(task="longbook_qa_eng", data=str(tmp_path / "none.jsonl"))
 
 
-def test_the_evidence_is_found_where_the_answer_stands_and_a_cut_says_that_it_is_gone(tmp_path: Path) -> None:
+def test_evidence_is_found_where_the_answer_is_and_a_cut_says_it_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "book.jsonl"
     lines = ["Nothing happened that day, and then it was over."] * 60
     lines[30] = "It was Aunt Berthe who mended the pump."
@@ -236,7 +236,7 @@ def test_answers_with_options_become_text_and_letter(answer: Any, label: list[st
 
 
 @pytest.mark.parametrize(("answer", "options"), [("e", ["a", "b", "c", "d"]), ("a", ["a"])])
-def test_answers_that_are_no_option_are_refused(answer: str, options: list[str]) -> None:
+def test_answers_that_are_not_options_are_refused(answer: str, options: list[str]) -> None:
     with pytest.raises(ValueError, match="option"):
         label_of("longbook_choice_eng", answer, options)
 
@@ -253,6 +253,6 @@ def test_answers_that_are_no_option_are_refused(answer: str, options: list[str])
         ({"depths": 0}, "depths = 0"),
     ],
 )
-def test_what_is_no_task_is_named(parameters: dict[str, Any], complaint: str) -> None:
+def test_an_unknown_task_is_named(parameters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         steps_of(**parameters)

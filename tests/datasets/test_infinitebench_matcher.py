@@ -1,4 +1,4 @@
-"""Table: replies, the official scorer's score of each, and further distinctions."""
+"""Replies, the official score of each, and what our matcher adds."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,7 @@ def test_a_reply_gets_what_its_task_gives_it(
 
 
 @pytest.mark.parametrize("task", SCORERS)
-def test_an_answer_that_was_thought_out_is_scored_by_its_last_line(task: str) -> None:
+def test_an_answer_after_reasoning_is_scored_by_its_last_line(task: str) -> None:
     label: Any = {
         "code_debug": ["mend", "B"],
         "longbook_choice_eng": ["the bell", "B"],
@@ -51,13 +51,13 @@ def test_an_answer_that_was_thought_out_is_scored_by_its_last_line(task: str) ->
         ("official-newest", "<think>12345</think> I do not know.", 1),
     ],
 )
-def test_an_answer_in_the_thinking_alone_is_none_but_for_the_published_scorers(
+def test_an_answer_only_in_the_reasoning_counts_for_the_published_scorers_alone(
     mode: str, reply: str, score: float
 ) -> None:
     assert benchmarked("passkey", ["12345"], mode=mode).verdict(reply, ()).score == score
 
 
-def test_a_question_that_is_repeated_in_the_thinking_alone_is_no_echo() -> None:
+def test_a_question_repeated_only_in_the_reasoning_is_not_an_echo() -> None:
     turn = Turn(Message("What is the pass key?", datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(""), "ask")
     expect, thought = benchmarked("passkey", ["12345"]), "<think>What is the pass key? It was 12345.</think>"
     assert expect.verdict(thought + "12345", [turn]).score == 1

@@ -1,4 +1,4 @@
-"""InfiniteBench's scorers: the published programs to the letter, and the strict ones as they should be."""
+"""InfiniteBench's scorers: the published programs to the letter, and our strict versions."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_a_summary_of_itself_is_perfect_and_union_counts_a_word_once() -> None:
     )
 
 
-def test_a_file_s_name_says_the_task() -> None:
+def test_a_files_name_says_the_task() -> None:
     assert task_of("preds_code_debug_step_by_step.jsonl.gz") == "code_debug"
     assert task_of("longbook_qa_chn.jsonl") == "longbook_qa_chn"
     assert task_of("answers.jsonl") is None
@@ -130,7 +130,7 @@ def test_the_last_letter_is_found_in_time_that_grows_with_the_prediction(task: s
 
 @pytest.mark.parametrize("task", sorted(SCORERS))
 @pytest.mark.parametrize("filling", [" ", "\n", ":", "A ", "1", "1.", "answer is "])
-def test_no_prediction_takes_longer_than_its_length_allows(task: str, filling: str) -> None:
+def test_scoring_takes_time_in_proportion_to_the_prediction(task: str, filling: str) -> None:
     said = "answer" + filling * (100_000 // len(filling)) + "x"
     begun = time.process_time()
     for mode in MODES:

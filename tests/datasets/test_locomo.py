@@ -68,7 +68,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_words_are_stemmed_as_nltk_stems_them() -> None:
+def test_words_are_stemmed_as_in_nltk() -> None:
     pairs = [pair.partition(":") for pair in STEMS.split()]
     assert len(pairs) > 100
     assert {word: stem(word) for word, _, _ in pairs} == {word: found for word, _, found in pairs}
@@ -122,7 +122,7 @@ def test_no_answer_makes_a_scorer_fail(said: str, gold: str, category: str) -> N
     assert 0 <= strict(said, gold, category) <= 1
 
 
-def test_a_heap_of_words_is_nothing_to_the_strict_scorer() -> None:
+def test_a_heap_of_words_earns_nothing_from_the_strict_scorer() -> None:
     assert strict("pears plums " + "and something else " * 100, "pears", "4") == 0
 
 
@@ -271,7 +271,7 @@ def test_published_files_get_their_figures_to_the_last_digit(command: "Command",
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
-def test_the_audit_s_own_file_names_the_same_wrong_keys(command: "Command") -> None:
+def test_the_audits_own_file_names_the_same_wrong_keys(command: "Command") -> None:
     path = str(SHARED / "graded-zep.jsonl.gz")
     errors = ["--errors", str(SHARED / "errors.json"), "--data", str(SHARED / "locomo10.json.gz")]
     (found,) = json.loads(command("score", "locomo", "--json", path, *errors).out)["files"]

@@ -128,7 +128,7 @@ def test_three_figures_come_from_the_labels(tmp_path: Path, data: Path, command:
     assert "how often it passes a wrong answer is unknown" in found["notes"][0]
 
 
-def test_labels_are_scored_without_the_data_and_nothing_else_is(tmp_path: Path, command: "Command") -> None:
+def test_only_labels_are_scored_without_the_data(tmp_path: Path, command: "Command") -> None:
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps(_label("q1", "green", True)))
     (file,) = json.loads(command("score", "longmemeval", "--json", str(path)).out)["files"]

@@ -26,7 +26,7 @@ def test_lines_are_read_one_by_one(tmp_path: Path, packed: bool) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", "\n", "\n \n"])
-def test_a_last_line_that_was_cut_is_yielded_on_demand(tmp_path: Path, ending: str) -> None:
+def test_a_truncated_last_line_is_yielded_on_request(tmp_path: Path, ending: str) -> None:
     path, complaints = tmp_path / "preds.jsonl", list[str]()
     path.write_text('{oops\n{"id": 1}\n{"id": ' + ending)
     assert list(read_predictions(path, complaints.append, keep_cut=True)) == [

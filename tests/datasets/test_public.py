@@ -1,4 +1,4 @@
-"""Public sets that can be run: which there are, which questions are asked, and their histories one after the other."""
+"""Public sets that can be run: which exist, which questions are asked, and in which order histories are read."""
 
 import json
 from collections import Counter
@@ -45,7 +45,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_set_says_where_it_is_to_be_had_and_how_it_may_be_used() -> None:
+def test_every_set_says_where_to_get_it_and_how_it_may_be_used() -> None:
     assert {"locomo", "longmemeval-s", "beam-10m", "factconsolidation-mh-262k"} <= set(public_sets())
     for each in public_sets().values():
         assert each.licence
@@ -55,7 +55,7 @@ def test_every_set_says_where_it_is_to_be_had_and_how_it_may_be_used() -> None:
         public_set("locomoo")
 
 
-def test_a_subset_is_seeded_and_every_type_has_its_share(data: Path) -> None:
+def test_a_subset_is_seeded_and_every_type_keeps_its_share(data: Path) -> None:
     which = public_set("longmemeval-s")
     first = choose(which, data, 20, 0, pytest.fail)
     assert first.questions == choose(which, data, 20, 0, pytest.fail).questions
@@ -78,7 +78,7 @@ def test_a_file_without_a_question_of_the_set_is_refused(tmp_path: Path) -> None
         choose(public_set("longmemeval-s"), path, None, 0, pytest.fail)
 
 
-def test_histories_are_read_in_order_and_again_where_an_earlier_one_is_wanted(
+def test_histories_are_read_in_order_and_reread_for_an_earlier_one(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = 0
@@ -126,7 +126,7 @@ def test_the_terminal_lists_and_shows_sets(data: Path, command: "Command", tmp_p
 
 @pytest.mark.parametrize(("agent", "low", "high"), [("perfect", 1.0, 1.0), ("goldfish", 0.0, 0.3)])
 @pytest.mark.parametrize("mode", ["", "-woven"])
-def test_the_ceiling_is_reached_and_the_floor_is_low_in_both_modes(
+def test_perfect_reaches_the_ceiling_and_the_floor_is_low_in_both_modes(
     data: Path, command: "Command", agent: str, low: float, high: float, mode: str
 ) -> None:
     words = ("--suite", f"longmemeval-s{mode}", "--data", str(data), "--span", "2k", "--examples", "10")
@@ -162,7 +162,7 @@ def test_a_run_is_scored_like_a_prediction_file(data: Path, command: "Command", 
     assert file["lines"][0]["figures"]["strict"]["mean"] == 1.0
 
 
-def test_a_run_is_verified_where_its_data_are_not(data: Path, command: "Command") -> None:
+def test_a_run_can_be_verified_without_its_data(data: Path, command: "Command") -> None:
     words = ("--suite", "longmemeval-s", "--data", str(data), "--examples", "4", "--agent", "perfect")
     assert command("run", *words).exit_code == 0
     (folder,) = (path.parent for path in Path("reports").glob("*/events.jsonl"))
@@ -172,7 +172,7 @@ def test_a_run_is_verified_where_its_data_are_not(data: Path, command: "Command"
     assert "0 of 4 examples regenerated from the seed" in done.output
 
 
-def test_a_set_that_is_not_here_is_named_with_what_to_do(command: "Command", tmp_path: Path) -> None:
+def test_a_missing_set_is_named_with_what_to_do(command: "Command", tmp_path: Path) -> None:
     for words, complaint in (
         (("--suite", "locomo"), "name its data with --data"),
         (("--suite", "locomo", "--data", str(tmp_path / "gone.json")), "there is no"),
@@ -192,7 +192,7 @@ def test_a_set_that_is_not_here_is_named_with_what_to_do(command: "Command", tmp
         ("locomo", "locomo/locomo10.json.gz"),
     ],
 )
-def test_the_ceiling_is_one_on_the_sets_at_hand(command: "Command", suite: str, path: str) -> None:
+def test_the_ceiling_is_one_on_the_published_sets(command: "Command", suite: str, path: str) -> None:
     words = ("--suite", suite, "--data", str(SHARED / path), "--agent", "perfect", "--examples", "30")
     done = command("run", *words)
     assert done.exit_code == 0, done.err

@@ -123,7 +123,9 @@ def test_perfect_reaches_the_ceiling_and_goldfish_the_floor(
     assert set(figures(top)["overall"].values()) == {1.0} or suite == "longmemeval-s"
     low = run(command, suite, data, mode, "goldfish", *judge, name="low")
     abstention = {"locomo": 0.2, "longmemeval-s": 2 / 12, "beam-100k": 1 / 9}.get(suite, 0.0)
-    assert low["score"] <= abstention + 1e-6, "what knows nothing is right where that is the answer, at most"
+    assert low["score"] <= abstention + 1e-6, (
+        "an agent that knows nothing is right at most where that is the answer"
+    )
     asked = [
         {question["published"]["id"] for example in each["examples"] for question in example["questions"]}
         for each in (top, low)
@@ -149,7 +151,7 @@ def test_the_same_questions_are_asked_in_all_three_modes_in_the_same_words(
     done = command("compare", *MODES, "-o", "cmp.html", "--json")
     assert done.exit_code == 0, done.err
     pairs = json.loads(done.out)["sets"]
-    if suite == "beam-100k":  # only a judge can tell, and none was asked
+    if suite == "beam-100k":  # only a judge could decide, and none was asked
         assert not pairs
         return
     assert {frozenset((each["first"], each["second"])) for each in pairs} == {
@@ -161,12 +163,12 @@ def test_the_same_questions_are_asked_in_all_three_modes_in_the_same_words(
     assert "Public sets, question by question" in Path("cmp.html").read_text("utf-8")
 
 
-def test_the_three_figures_of_longmemeval_stand_on_the_page_of_a_run_and_in_the_terminal(
+def test_the_three_figures_of_longmemeval_are_on_the_page_and_in_the_terminal(
     command: "Command", home: Path
 ) -> None:
     data = sets.longmemeval(home / "longmemeval.json")
     records = json.loads(data.read_text())
-    records[1]["question_id"] = "370a8ff4"  # one whose key is known to be wrong
+    records[1]["question_id"] = "370a8ff4"  # its key is known to be wrong
     data.write_text(json.dumps(records))
     golds = [gold for gold in golds_of("longmemeval-s", data) if "roses" not in gold]
     (home / "golds.json").write_text(json.dumps(golds))
@@ -190,7 +192,7 @@ def test_the_three_figures_of_longmemeval_stand_on_the_page_of_a_run_and_in_the_
     assert "averaged over types" in done.out
 
 
-def test_a_judges_word_counts_also_where_text_alone_could_tell_and_vague_answers_stand_beside(
+def test_a_judge_also_decides_where_text_could_and_vague_answers_are_shown_apart(
     command: "Command", home: Path
 ) -> None:
     data = sets.longmemeval(home / "longmemeval.json")
@@ -231,7 +233,7 @@ def test_a_judges_word_counts_also_where_text_alone_could_tell_and_vague_answers
     )
 
 
-def test_halves_count_in_the_paper_and_not_in_the_published_program_and_an_order_is_read_line_by_line(
+def test_half_points_count_in_the_papers_mode_and_orders_are_read_line_by_line(
     command: "Command", home: Path
 ) -> None:
     data = sets.beam(home / "chats")
@@ -250,9 +252,7 @@ def test_halves_count_in_the_paper_and_not_in_the_published_program_and_an_order
     assert opinion["scores"] == {"official": 0.0, "paper": 0.5}
 
 
-def test_the_prediction_files_of_a_judge_have_its_false_accepts_beside_them(
-    command: "Command", home: Path
-) -> None:
+def test_judged_prediction_files_show_the_judges_false_accepts(command: "Command", home: Path) -> None:
     data = sets.longmemeval(home / "longmemeval.json")
     (home / "golds.json").write_text(json.dumps(golds_of("longmemeval-s", data)))
     rows = [
@@ -280,7 +280,7 @@ def test_the_prediction_files_of_a_judge_have_its_false_accepts_beside_them(
     ],
 )
 @pytest.mark.long
-def test_the_ceiling_is_one_and_the_floor_is_low_on_the_sets_at_hand(
+def test_the_ceiling_is_one_and_the_floor_is_low_on_the_published_sets(
     command: "Command", home: Path, suite: str, path: str, mode: str
 ) -> None:
     judge = ("--judge", "knows") if suite in JUDGED else ()

@@ -24,7 +24,7 @@ DOCS = [Document(f"d{i}", " ".join([f"Fact number {i} is here."] * (1 + i % 7)))
 
 @settings(max_examples=60, deadline=None)
 @given(depth=st.floats(0, 1), seed=st.integers(0, 99), answer=st.integers(0, 39))
-def test_an_answer_stands_at_its_depth_in_tokens_and_nothing_is_lost(
+def test_an_answer_is_at_its_depth_in_tokens_and_nothing_is_lost(
     depth: float, seed: int, answer: int
 ) -> None:
     arranged = arrange(DOCS, [f"d{answer}"], Dice(f"{seed}"), depth=depth)
@@ -35,7 +35,7 @@ def test_an_answer_stands_at_its_depth_in_tokens_and_nothing_is_lost(
     assert abs(before - depth * total) <= max(size_of(each.text) for each in DOCS) / 2 + 1
 
 
-def test_several_documents_of_an_answer_are_spread_and_the_left_out_one_is_left_out() -> None:
+def test_the_documents_of_an_answer_are_spread_and_the_removed_one_is_absent() -> None:
     arranged = arrange(DOCS, ["d1", "d2", "d3"], Dice("1"), depth=0.0)
     places = sorted(arranged.index(DOCS[i]) / len(DOCS) for i in (1, 2, 3))
     assert places == pytest.approx([0, 1 / 3, 2 / 3], abs=0.12)
@@ -45,7 +45,7 @@ def test_several_documents_of_an_answer_are_spread_and_the_left_out_one_is_left_
     assert 60 < sum(size_of(each.text) for each in some if each != DOCS[1]) <= 100
 
 
-def test_orders_differ_with_the_dice_and_with_nothing_else() -> None:
+def test_orders_depend_on_the_dice_alone() -> None:
     one, again, other = (arrange(DOCS, ["d1"], Dice(name), depth=None) for name in "aab")
     assert one == again != other
 
@@ -91,7 +91,7 @@ def test_published_task_files_are_read_and_ours_are_written_back(tmp_path: Path)
         ('{"0": 3}', "0: input should be"),
     ],
 )
-def test_what_is_no_task_file_is_named(tmp_path: Path, content: str, complaint: str) -> None:
+def test_an_invalid_task_file_is_named(tmp_path: Path, content: str, complaint: str) -> None:
     path = tmp_path / "tasks.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=complaint):
@@ -123,13 +123,13 @@ def pdf(text: str) -> bytes:
     return out.getvalue()
 
 
-def test_documents_of_every_kind_are_read(tmp_path: Path) -> None:
+def test_documents_in_every_format_are_read(tmp_path: Path) -> None:
     pytest.importorskip("pypdf")
     pytest.importorskip("markdownify")
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.txt").write_text("plain")
     (tmp_path / "b.md").write_text("# Heading\r\ntext")
-    (tmp_path / "c.txt").write_text('"line one\\nline two"')  # as SWiM's own data
+    (tmp_path / "c.txt").write_text('"line one\\nline two"')  # like SWiM's own data
     (tmp_path / "d.html").write_text("<html><script>evil()</script><p>Some <b>bold</b> words</p></html>")
     (tmp_path / "sub/e.pdf").write_bytes(pdf("Words on a page"))
     (tmp_path / "f.png").write_bytes(b"\x89PNG")
@@ -161,12 +161,12 @@ def test_folders_without_documents_are_named(tmp_path: Path) -> None:
 def test_the_medoid_is_the_answer_most_like_the_others() -> None:
     said = ["the red barn", "a blue boat at sea", "the old red barn", "nothing of the sort", "red barn"]
     assert vote(said, embed) in (0, 2, 4)
-    assert medoid([[1, 0], [1, 0], [0, 1]]) == 0  # of equal ones, the first
-    assert medoid([[0, 0], [0, 0]]) == 0  # nothing is like nothing
+    assert medoid([[1, 0], [1, 0], [0, 1]]) == 0  # the first of equals
+    assert medoid([[0, 0], [0, 0]]) == 0  # empty answers are alike
     assert medoid([[0, 0], [1, 1], [1, 1]]) == 1
 
 
-def test_absences_are_left_out_of_a_vote_as_long_as_something_is_left() -> None:
+def test_absences_do_not_vote_unless_nothing_else_is_left() -> None:
     said = ["I do not know.", "I do not know.", "The documents do not say.", "In Graz."]
     assert vote(said, embed) in (0, 1)
     assert vote(said, embed, says_absent) == 3
@@ -198,7 +198,7 @@ def test_html_takes_time_in_proportion_to_its_length(bait: str, tmp_path: Path) 
         path = tmp_path / f"{size}.html"
         path.write_text("begin " + bait * (size // len(bait)) + " end", "utf-8")
         begun = time.process_time()
-        with suppress(ValueError):  # nested too deeply, say
+        with suppress(ValueError):  # nested too deeply, for example
             read_document(path)
         taken.append(time.process_time() - begun)
     assert taken[1] < 0.5 + 8 * taken[0]

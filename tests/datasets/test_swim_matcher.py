@@ -11,14 +11,14 @@ from ltm_bench.datasets.swim.matcher import answers, declines, says_absent
     ["I don't know.", "The documents do not say.", "That is not stated in the text.", "文中没有提到这一点。",
      "无法确定", "There is nothing in them about that.", "The provided documents don't contain that.", "不知道"],
 )  # fmt: skip
-def test_absence_is_heard_in_english_and_chinese(text: str) -> None:
+def test_absence_is_recognised_in_english_and_chinese(text: str) -> None:
     assert says_absent(text)
 
 
 @pytest.mark.parametrize(
     "text", ["In Graz.", "The nothing king", "He said yes.", "在格拉茨。", "It is Mr. Knott"]
 )
-def test_an_answer_is_no_absence(text: str) -> None:
+def test_an_answer_is_not_taken_for_an_absence(text: str) -> None:
     assert not says_absent(text)
 
 
@@ -27,7 +27,7 @@ def test_an_answer_is_no_absence(text: str) -> None:
     [
         ("the tuning fork", "He left his tuning fork.", Outcome.CORRECT),
         ("nineteen", "Nineteen years.", Outcome.CORRECT),
-        ("nineteen", "19", Outcome.UNDECIDED),  # for a judge
+        ("nineteen", "19", Outcome.UNDECIDED),  # left to a judge
         ("Graz", "Not in Graz, I don't know", Outcome.UNDECIDED),
         ("Graz", "grazing", Outcome.UNDECIDED),
         ("Graz", "I do not know.", Outcome.ABSTAINED),

@@ -1,7 +1,7 @@
 """Everything that the documents show works: files are written, commands run, and the output matches.
 
-A console block that cannot be run here says so in its first line, `# needs …`; its commands must still be valid for
-`ltm-bench`.
+A console block that cannot run here says so in its first line, `# needs …`; `ltm-bench` must still accept its
+commands.
 """
 
 import os
@@ -140,11 +140,11 @@ def parse(words: list[str]) -> None:
             assert word.partition("=")[0] in known, f"{command.name} has no {word}"
 
 
-def test_a_page_that_is_not_run_here_exists() -> None:
+def test_every_page_listed_as_not_run_exists() -> None:
     assert set(ELSEWHERE) <= set(NAMES)
 
 
-def test_what_a_block_needs_is_said_in_a_way_that_this_test_understands() -> None:
+def test_every_block_states_its_needs_in_a_form_this_test_reads() -> None:
     for page in PAGES:
         for block in consoles(page):
             assert block.needs or "# needs" not in block.text, (

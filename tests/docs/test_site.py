@@ -1,4 +1,4 @@
-"""The documentation's site: built with every warning an error, complete, and without a request to anywhere."""
+"""The documentation site builds without a warning, is complete, and makes no external request."""
 
 import json
 import os
@@ -27,7 +27,7 @@ FOUND = """new Promise(done => setInterval(() => {
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site once, also where several processes run these tests."""
+    """Build the site once, even when several processes run these tests."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
     with FileLock(f"{folder}.lock"):
@@ -57,12 +57,12 @@ def test_every_page_and_every_link_is_in_order(site: Path) -> None:
     assert {path for path in written if not (site / path.with_suffix(".html")).exists()} == set()
 
 
-def test_no_page_asks_anybody_for_anything(site: Path) -> None:
+def test_no_page_makes_an_external_request(site: Path) -> None:
     loaded = re.compile(r"<(?:script|img|iframe|source)[^>]+src=\"(https?:)?//|<link[^>]+href=\"(https?:)?//")
     assert [path.name for path, text in pages(site) if loaded.search(text)] == []
 
 
-def test_every_command_stands_in_the_reference(site: Path) -> None:
+def test_every_command_is_in_the_reference(site: Path) -> None:
     text = (site / "reference/cli.html").read_text("utf-8")
     assert {name for name in known() if f'<section id="{name}"' not in text} == set()
     assert "LTM_BENCH_MAX_COST" in text
@@ -72,7 +72,7 @@ def test_options_keep_their_two_hyphens(site: Path) -> None:
     assert [path.name for path, text in pages(site) if re.search(r"[ (]–[a-z]", text)] == []
 
 
-def test_every_public_name_stands_in_the_reference(site: Path) -> None:
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
     text = (site / "reference/python.html").read_text("utf-8")
     assert [name for name in ltm_bench.__all__ if f'id="ltm_bench.{name}"' not in text] == []
 

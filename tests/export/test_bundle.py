@@ -64,7 +64,7 @@ def _change_log(contents: Contents) -> None:
         (dict.clear, "has no run, or several"),
     ],
 )
-def test_a_bundle_that_was_changed_is_refused(
+def test_a_changed_bundle_is_refused(
     bundle: Path, tmp_path: Path, change: Callable[[Contents], object], complaint: str
 ) -> None:
     with zipfile.ZipFile(bundle) as archive:
@@ -85,7 +85,7 @@ def test_the_hashes_can_be_checked_without_ltm_bench(bundle: Path) -> None:
             assert hashlib.sha256(archive.read(f"hostile/{name}")).hexdigest() == digest
 
 
-def test_what_is_not_a_bundle_is_refused(tmp_path: Path) -> None:
+def test_anything_but_a_bundle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"PK or not")
     with pytest.raises(NotVerified, match="not a bundle"):
         unpack(tmp_path / "x.zip", tmp_path / "out")
@@ -108,7 +108,7 @@ def test_a_damaged_bundle_is_refused_in_one_way(bundle: Path, tmp_path: Path, se
 
 
 @pytest.mark.parametrize("how", ["encrypted", "method"])
-def test_what_no_bundle_uses_is_refused(bundle: Path, tmp_path: Path, how: str) -> None:
+def test_zip_features_that_no_bundle_uses_are_refused(bundle: Path, tmp_path: Path, how: str) -> None:
     content = bytearray(bundle.read_bytes())
     at = content.find(b"PK\x01\x02")
     while at >= 0:
@@ -119,7 +119,7 @@ def test_what_no_bundle_uses_is_refused(bundle: Path, tmp_path: Path, how: str) 
         unpack(tmp_path / "t.zip", tmp_path / "out")
 
 
-def test_a_small_bundle_that_unpacks_to_much_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+def test_a_small_bundle_that_would_unpack_to_much_is_refused_unopened(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("run/events.jsonl", b"x" * (50 << 20))
     with pytest.raises(NotVerified, match="it would unpack to"):
@@ -127,7 +127,7 @@ def test_a_small_bundle_that_unpacks_to_much_is_refused_before_it_is_unpacked(tm
     assert not (tmp_path / "out").exists()
 
 
-def test_a_name_that_would_steer_a_terminal_is_refused(tmp_path: Path) -> None:
+def test_a_name_with_terminal_control_codes_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr("run\x1b[2J/events.jsonl", b"x")
     with pytest.raises(NotVerified, match="cannot be shown"):

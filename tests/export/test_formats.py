@@ -170,7 +170,7 @@ def test_inspects_log_has_one_sample_for_every_example(real: Source) -> None:
     assert metrics["stderr"]["value"] == pytest.approx(stdev(scores) / len(scores) ** 0.5)
 
 
-def test_inspects_samples_say_what_their_replies_used_and_cost(
+def test_inspects_samples_hold_usage_and_cost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -192,7 +192,7 @@ def test_inspects_samples_say_what_their_replies_used_and_cost(
 
 def test_inspects_own_reader_opens_the_log(real: Source, tmp_path: Path) -> None:
     reader = pytest.importorskip("inspect_ai.log")
-    name = "2026-11-22T10-00-00_colours_1.json"  # it lists only files named like its own
+    name = "2026-11-22T10-00-00_colours_1.json"  # which lists only files with names like its own
     (tmp_path / name).write_bytes(format_named("inspect").write(real))
     log = reader.read_eval_log(str(tmp_path / name))
     assert log.status == "success"
@@ -201,7 +201,7 @@ def test_inspects_own_reader_opens_the_log(real: Source, tmp_path: Path) -> None
     assert scores == [example.score for example in real.results.examples]
     assert all(sample.events[0].event == "model" and sample.total_time > 0 for sample in log.samples)
     assert set(log.results.scores[0].metrics) == {"mean", "stderr"}
-    # What its viewer needs: the log is listed, has a head of its own, and can be written in Inspect's own form.
+    # What its viewer needs: the log is listed, its header reads separately, and it can be rewritten in Inspect's form.
     assert [Path(each.name).name for each in reader.list_eval_logs(str(tmp_path))] == [name]
     assert reader.read_eval_log(str(tmp_path / name), header_only=True).eval.model == log.eval.model
     reader.write_eval_log(log, str(tmp_path / "x.eval"))

@@ -112,7 +112,7 @@ def one_reply(folder: Path) -> None:
 
 
 def events_of(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the events of a log, count its tokens again, and derive all files from it anew."""
+    """Change the events of a log, recount its tokens, and derive all its files again."""
     from ltm_bench.log.reader import read_manifest
     from ltm_bench.plan.scenarios import abouts
     from ltm_bench.report.publishing import publish
@@ -180,7 +180,7 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
 ) -> None:
     assert len(built.entries) == 9
     assert all(entry.retold == len(entry.results.examples) == 12 for entry in built.entries), (
-        "forked ones too"
+        "including the forked ones"
     )
     [refusal] = built.refusals
     assert refusal.file == "forged.zip"
@@ -192,7 +192,7 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
     assert not any("forged" in str(path) for path in site.rglob("*"))
 
 
-def test_what_does_not_mean_the_same_stands_on_boards_of_their_own(built: Built) -> None:
+def test_scores_that_mean_different_things_have_separate_boards(built: Built) -> None:
     titles = [(board.title, len(board.entries)) for board in built.boards]
     version = built.entries[0].manifest.bench_version
     assert titles == [
@@ -227,15 +227,15 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
         1
     ].historical
     assert len(boards([entry, changed(version="9.9.9")])) == 1, (
-        "another version of the package alone is no other board"
+        "another package version alone does not make another board"
     )
     alike = suite.model_copy(
         update={"scenarios": [r.model_copy(update={"examples": 60}) for r in suite.scenarios]}
     )
-    assert len(boards([entry, changed(suite=alike)])) == 1, "more examples are no other question"
+    assert len(boards([entry, changed(suite=alike)])) == 1, "more examples do not make it another question"
 
 
-def test_the_data_cuts_groups_and_ties_are_shown(made: "Made") -> None:
+def test_groups_follow_from_the_data_and_ties_are_shown(made: "Made") -> None:
     best, worst = [RIGHT], [WRONG]
     mixed, mixed_too = [RIGHT, WRONG, RIGHT], [RIGHT, WRONG, WRONG, RIGHT, RIGHT]
     found = compare(
@@ -269,7 +269,7 @@ def test_the_finding_says_who_is_ahead_only_where_that_is_shown(made: "Made", bu
     assert finding(a=mixed) == "At a span of 120k there is one agent, a."
 
 
-def test_who_judged_and_how_often_the_scorers_err_stands_beside_the_score(made: "Made", built: Built) -> None:
+def test_judges_and_the_scorers_error_are_shown_beside_the_score(made: "Made", built: Built) -> None:
     entry = built.entries[0]
     rate = Rate(
         verdicts=400,
@@ -351,12 +351,12 @@ def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(
     assert page.tags["script"] == 0
     for table in board.spans:
         assert table.finding in page.words
-        assert "perfect" not in table.finding, "an oracle is ahead of nobody"
+        assert "perfect" not in table.finding, "an oracle is not ranked ahead of anyone"
     for link in page.links:
         assert link.startswith(("#", "data:")) or (site / link.partition("#")[0]).is_file(), link
 
 
-def test_every_page_loads_nothing_and_links_nowhere_else(site: Path) -> None:
+def test_no_page_loads_anything_or_links_elsewhere(site: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         assert "default-src 'none'" in text
@@ -396,7 +396,7 @@ def test_one_run_counts_once(bundles: Path, tmp_path: Path) -> None:
     assert second.reason == "its event log is that of a.zip, to the byte: one run counts once"
 
 
-def test_what_is_no_bundle_at_all_is_refused_too(tmp_path: Path) -> None:
+def test_anything_that_is_not_a_bundle_is_refused_too(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"no zip")
     [refused] = read_bundles(tmp_path)
     assert isinstance(refused, Refusal)
@@ -431,7 +431,7 @@ def test_a_folder_with_anything_else_in_it_is_left_alone(built: Built, tmp_path:
     assert (tmp_path / "thesis.tex").read_text("utf-8") == "years of work"
 
 
-def test_results_for_a_models_card_say_what_was_measured(site: Path, built: Built) -> None:
+def test_results_for_a_model_card_say_what_was_measured(site: Path, built: Built) -> None:
     texts = {path.name: path.read_text("utf-8") for path in (site / "eval_results").iterdir()}
     assert len(texts) == 9
     [perfect] = [text for name, text in texts.items() if name.startswith("perfect-2k")]
@@ -445,7 +445,7 @@ def test_results_for_a_models_card_say_what_was_measured(site: Path, built: Buil
     assert "seed 0, in-line; bundle SHA-256 " in found["notes"]
 
 
-def test_the_command_says_what_came_of_it(
+def test_the_command_reports_the_outcome(
     bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -470,7 +470,7 @@ def test_the_command_says_what_came_of_it(
         assert complaint in refused.err
 
 
-def test_a_seed_that_was_drawn_after_the_agent_was_handed_in_is_marked(
+def test_a_seed_drawn_after_submission_is_marked(
     bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -491,7 +491,7 @@ def test_a_seed_that_was_drawn_after_the_agent_was_handed_in_is_marked(
     )
     drawn = {each.file: each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)}
     assert len(drawn) == 5
-    assert [name for name, day in drawn.items() if day] == ["vector_memory-drawn.zip"], "for this agent alone"
+    assert [name for name, day in drawn.items() if day] == ["vector_memory-drawn.zip"], "only for this agent"
     write_site(Built(tmp_path), tmp_path / "site")
     pages = [page.read_text("utf-8") for page in (tmp_path / "site").glob("board-*.html")]
     assert (
@@ -502,7 +502,7 @@ def test_a_seed_that_was_drawn_after_the_agent_was_handed_in_is_marked(
     text = (tmp_path / "drawn.toml").read_text("utf-8")
     (tmp_path / "drawn.toml").write_text(re.sub(r'on = ".*"', 'on = "2999-01-01"', text), "utf-8")
     assert not any(each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)), (
-        "begun before"
+        "the run began before the draw"
     )
     (tmp_path / "drawn.toml").write_text(text.replace("seed", "sead"), "utf-8")
     with pytest.raises(ConfigError, match=r"drawn\.toml: drawn 1: "):

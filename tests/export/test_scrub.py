@@ -16,7 +16,7 @@ KEYS = (
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_what_looks_like_a_key_is_removed(key: str) -> None:
+def test_anything_that_looks_like_a_key_is_removed(key: str) -> None:
     assert scrub(f"it is {key}, I think") == (f"it is {REMOVED}, I think", 1)
 
 
@@ -25,7 +25,7 @@ def test_a_bearer_token_and_a_password_in_a_url_are_removed_and_nothing_around_t
     assert scrub(text) == (f"Authorization: Bearer {REMOVED} at https://example.org/x", 2)
 
 
-def test_a_known_secret_is_found_as_json_writes_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_known_secret_is_also_found_in_its_json_form(monkeypatch: pytest.MonkeyPatch) -> None:
     secret = 'line "one"\\two'
     monkeypatch.setenv("MY_SECRET", secret)
     text = json.dumps({"reply": f"it is {secret}"}) + secret
@@ -41,6 +41,6 @@ def test_a_secret_that_contains_another_is_removed_whole(monkeypatch: pytest.Mon
     assert scrub("hunter22-hunter22") == (REMOVED, 1)
 
 
-def test_other_text_stays_as_it_is() -> None:
+def test_other_text_is_unchanged() -> None:
     text = "The sky-blue mask is in task-list 12; see https://example.org:8080/a@b."
     assert scrub(text) == (text, 0)

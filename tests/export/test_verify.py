@@ -66,7 +66,7 @@ def first(results: dict[str, Any]) -> dict[str, Any]:
     return question
 
 
-def test_a_run_that_nobody_touched_agrees_with_itself(run: Path) -> None:
+def test_an_untouched_run_agrees_with_itself(run: Path) -> None:
     found = verify(run)
     results = results_of(run)
     assert found.verdicts == sum(len(example["questions"]) for example in results["examples"])
@@ -75,7 +75,7 @@ def test_a_run_that_nobody_touched_agrees_with_itself(run: Path) -> None:
     assert found.changed_scorers == {}
 
 
-def test_a_reply_that_no_utf_8_can_hold_is_verified_too(run: Path) -> None:
+def test_a_reply_that_utf_8_cannot_encode_is_verified_too(run: Path) -> None:
     assert '"\\ud800"' in (run / "results.json").read_text("utf-8")
     verify(run)
 
@@ -128,7 +128,7 @@ def test_a_changed_verdict_is_refused_whichever_file_it_is_in(run: Path, name: s
     assert " in verdicts.jsonl" in refusal(run)
 
 
-def test_a_verdict_that_is_missing_or_said_twice_is_refused(run: Path) -> None:
+def test_a_missing_or_repeated_verdict_is_refused(run: Path) -> None:
     before = (run / "verdicts.jsonl").read_bytes()
     edit_verdicts(run, lambda verdicts: verdicts.pop())
     assert "not in verdicts.jsonl" in refusal(run)
@@ -175,13 +175,13 @@ def test_a_file_that_cannot_be_read_is_refused(run: Path, file: str, content: by
     assert file in refusal(run)
 
 
-def test_a_verdict_by_hand_since_the_run_was_scored_does_not_agree(run: Path, made: "Made") -> None:
+def test_a_manual_verdict_newer_than_the_results_disagrees_with_them(run: Path, made: "Made") -> None:
     example = results_of(run)["examples"][0]
     append(run, [made.by_hand(example["id"], example["questions"][0])])
     assert "the verdict by hand in overrides.jsonl is not that of results.json" in refusal(run)
 
 
-def test_a_verdict_by_hand_of_another_reply_changes_nothing(run: Path, made: "Made") -> None:
+def test_a_manual_verdict_on_another_reply_changes_nothing(run: Path, made: "Made") -> None:
     example = results_of(run)["examples"][0]
     override = made.by_hand(example["id"], example["questions"][0]).model_copy(update={"reply": "0" * 16})
     append(run, [override])
@@ -198,7 +198,7 @@ def test_an_opinion_of_a_judge_that_nobody_recorded_is_refused(run: Path) -> Non
     assert "the opinions in judgements.jsonl are not those of results.json" in refusal(run)
 
 
-def test_a_scorer_that_changed_since_is_named_and_refuses_nothing(
+def test_a_scorer_that_has_since_changed_is_named_without_a_refusal(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorer = f"NamesOnly@{NamesOnly.version}"

@@ -32,7 +32,7 @@ def test_no_question_holds_its_answer_and_every_line_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("path", FACTS, ids=lambda path: path.stem)
-def test_every_table_of_facts_is_whole(path: Path) -> None:
+def test_every_table_of_facts_is_complete(path: Path) -> None:
     table = json.loads(path.read_text("utf-8"))
     assert table["rows"]
     assert {len(row) for row in table["rows"]} == {len(table["columns"])}
@@ -41,14 +41,14 @@ def test_every_table_of_facts_is_whole(path: Path) -> None:
 
 
 def draw(filler: Filler, count: int) -> list[str]:
-    """Compose until so many questions have been asked."""
+    """Compose until this many questions have been asked."""
     asked: list[str] = []
     while len(asked) < count:
         asked += [line for line in filler.compose(400).text.splitlines() if line.startswith("Q: ")]
     return asked[:count]
 
 
-def test_questions_come_again_only_when_the_bank_is_exhausted() -> None:
+def test_questions_repeat_only_when_the_bank_is_exhausted() -> None:
     count = len(shipped().items)
     asked = draw(Filler(shipped(), Dice("x"), counter()), count)
     assert len(set(asked)) == count
@@ -65,13 +65,13 @@ def test_the_same_dice_compose_the_same_filler() -> None:
 
 @given(tokens=st.integers(1, 3000), seed=st.text(max_size=4))
 @settings(deadline=None, max_examples=60)
-def test_filler_has_about_the_wanted_size_and_its_answers_are_json(tokens: int, seed: str) -> None:
+def test_filler_has_about_the_requested_size_and_its_answers_are_json(tokens: int, seed: str) -> None:
     filler = Filler(shipped(), Dice(seed), counter())
     message = filler.compose(tokens)
     count = counter().count
     size = count(message.text) + count(message.answers)
     assert size <= max(110, min(tokens, 1000) * 1.1)
-    assert size >= min(tokens, 1000) * 0.45 - 50  # anything too long for one message is divided between two
+    assert size >= min(tokens, 1000) * 0.45 - 50  # a text too long for one message is split between two
     answers = json.loads(message.answers)
     assert len(answers) == sum(line.startswith("Q: ") for line in message.text.splitlines())
 
@@ -104,7 +104,7 @@ class Letters:
         return text[:head], text[len(text) - tail :]
 
 
-def test_what_nobody_has_counted_before_is_counted() -> None:
+def test_text_without_a_stored_count_is_counted() -> None:
     filler = Filler(shipped(), Dice("x"), Letters())
     message = filler.compose(300)
     assert (filler.tokens(message), filler.answer_tokens(message)) == (
@@ -124,9 +124,7 @@ BANKS = [
     sizes=st.lists(st.integers(1, 1200), max_size=40), seed=st.text(max_size=4), bank=st.sampled_from(BANKS)
 )
 @settings(deadline=None, max_examples=60)
-def test_filler_goes_on_the_same_after_messages_that_were_passed_over(
-    sizes: list[int], seed: str, bank: Bank
-) -> None:
+def test_filler_continues_the_same_after_skipped_messages(sizes: list[int], seed: str, bank: Bank) -> None:
     composed, passed = (Filler(bank, Dice(seed), counter()) for _ in range(2))
     for tokens in sizes:
         text = composed.compose(tokens).text
@@ -139,7 +137,7 @@ def test_filler_opens_in_hundreds_of_ways() -> None:
     texts = [filler.compose(400).text for _ in range(1000)]
     assert len({" ".join(text.split()[:5]) for text in texts}) > 500
     first = Counter(text.split()[0] for text in texts)
-    assert max(first.values()) < 150  # no first word is typical
+    assert max(first.values()) < 150  # no first word dominates
     assert all("JSON list" in text.partition("\n")[0] for text in texts)
 
 

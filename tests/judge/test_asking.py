@@ -140,7 +140,7 @@ def test_a_judge_decides_what_the_matcher_cannot_and_everything_is_written_down(
     ]  # fmt: skip
 
 
-def test_what_the_choice_of_the_judge_changes_is_said(place: Path, command: "Command") -> None:
+def test_it_says_how_far_the_choice_of_judge_matters(place: Path, command: "Command") -> None:
     (place / "agents" / "another.py").write_text(JUDGE.format(name="another", body=NO), "utf-8")
     said = [word for name in ("yes", "no", "another", "garbage") for word in ("--judge", name)]
     assert command(*RUN, *said).exit_code == 0
@@ -152,7 +152,7 @@ def test_what_the_choice_of_the_judge_changes_is_said(place: Path, command: "Com
     assert "between judges of the same replies the score has a standard deviation of 0.58." in words
 
 
-def test_what_a_judge_has_said_is_kept_and_costs_nothing_again(place: Path, command: "Command") -> None:
+def test_a_judges_answers_are_kept_and_cost_nothing_again(place: Path, command: "Command") -> None:
     assert command(*RUN, "--judge", "yes").exit_code == 0
     asked = (place / "asked.txt").read_text("utf-8")
     log = (place / "reports/r/events.jsonl").read_bytes()
@@ -164,9 +164,7 @@ def test_what_a_judge_has_said_is_kept_and_costs_nothing_again(place: Path, comm
     assert results(place)["score"] == 1.0
 
 
-def test_several_judges_decide_by_majority_and_a_tie_is_no_wrong_answer(
-    place: Path, command: "Command"
-) -> None:
+def test_several_judges_decide_by_majority_and_a_tie_is_undecided(place: Path, command: "Command") -> None:
     assert command(*RUN, "--judge", "yes", "--judge", "no", "--judge", "garbage").exit_code == 0
     found = results(place)
     assert found["outcomes"] == {"judge_error": 2}
@@ -179,7 +177,7 @@ def test_several_judges_decide_by_majority_and_a_tie_is_no_wrong_answer(
 
 
 @pytest.mark.parametrize("name", ["garbage", "silent"])
-def test_a_judge_that_cannot_be_read_or_had_is_never_a_wrong_answer(
+def test_an_unreadable_or_unreachable_judge_never_makes_an_answer_wrong(
     place: Path, command: "Command", name: str
 ) -> None:
     done = command(*RUN, "--judge", name)
@@ -204,7 +202,9 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     (place / "answers.json").write_text(json.dumps(answers), "utf-8")
     good = command("judge", "check", "--judge", "knowing", "--cases", "60")
     assert good.exit_code == 0, good.output
-    assert "60 cases before knowing: 120 calls, no cost" in good.err  # half of them are asked three times
+    assert (
+        "60 cases before knowing: 120 calls, no cost" in good.err
+    )  # half of the cases are asked three times
     assert "knowing: sensitivity 1.000, specificity 1.000, 0 unparseable, cost $0.0000" in good.out
     assert "30 cases asked 3 times: 0 got different answers (flip rate 0.000)" in good.out
     assert "knowing passed" in good.out
@@ -229,7 +229,7 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     assert f"Of {note['vague']} vague wrong answers it passes 100 %" in page
 
 
-def test_a_judge_that_says_now_this_and_now_that_falls_short(place: Path, command: "Command") -> None:
+def test_an_inconsistent_judge_falls_short(place: Path, command: "Command") -> None:
     answers = {prompt(trial.case): "right" if trial.right else "wrong" for trial in trials(60)}
     (place / "answers.json").write_text(json.dumps(answers), "utf-8")
     done = command("judge", "check", "--judge", "fickle", "--cases", "60")
@@ -262,7 +262,7 @@ def test_a_reviewer_has_the_last_word_and_the_original_stays(
     assert "2 verdicts to review" in command("review", "r", "--all").out
 
 
-def test_two_reviewers_decide_each_for_themselves_and_a_third_settles_what_they_leave_apart(
+def test_two_reviewers_decide_independently_and_a_third_settles_their_differences(
     place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def review(name: str, *keys: str) -> str:
@@ -307,7 +307,7 @@ def opinion(judge: str, outcome: Outcome) -> Opinion:
         ((), Outcome.JUDGE_ERROR, None),
     ],
 )
-def test_the_majority_of_those_who_can_be_heard_decides(
+def test_the_majority_of_the_judges_that_answer_decides(
     said: tuple[Outcome, ...], outcome: Outcome, score: float | None
 ) -> None:
     verdict = majority([opinion(f"j{i}", each) for i, each in enumerate(said)])

@@ -113,7 +113,7 @@ def test_a_calibrated_judge_reads_a_sample_without_seeing_the_verdicts(
 ) -> None:
     assert command(*RUN).exit_code == 0
     outcomes = results(place)["outcomes"]
-    assert set(outcomes) == {"correct", "wrong"}  # both sides are there to be drawn
+    assert set(outcomes) == {"correct", "wrong"}  # both sides are in the sample
     checked(command, "fair")
     done = command("audit", "r", "--judge", "fair")
     assert done.exit_code == 0, done.output
@@ -133,7 +133,7 @@ def test_a_calibrated_judge_reads_a_sample_without_seeing_the_verdicts(
     assert "Scorer error 0.0 %" in command("rescore", "r").out
     for message in asked(place):
         case = json.loads(message[message.index("\n{") + 1 :])
-        assert set(case) == {"told", "asked at", "question", "right", "reply"}  # no trace of our verdict
+        assert set(case) == {"told", "asked at", "question", "right", "reply"}  # our verdict is not shown
         assert case["told"][0]["user"].startswith("I live in ")
 
 
@@ -145,7 +145,7 @@ def test_contradicted_verdicts_are_listed_with_both_readings(place: Path, comman
     [found] = results(place)["audits"]
     assert found["total"]["contradicted"] == right == len(found["contradictions"])
     assert found["total"]["agreement"] == pytest.approx(1 - right / 12)
-    assert found["total"]["error"] == pytest.approx(right / 12)  # this judge never erred in its calibration
+    assert found["total"]["error"] == pytest.approx(right / 12)  # this judge made no error in its calibration
     each = found["contradictions"][0]
     assert (each["outcome"], each["auditor_outcome"], each["reply"]) == ("correct", "wrong", "Lima")
     assert "scorer    correct:" in done.out
@@ -170,7 +170,7 @@ def test_nothing_is_asked_twice_and_a_smaller_sample_is_part_of_what_was_read(
     assert len(results(place)["audits"]) == 1  # the newest of this auditor
 
 
-def test_a_budget_stops_before_it_is_exceeded_and_a_larger_one_goes_on(
+def test_a_budget_stops_before_it_is_exceeded_and_a_larger_one_continues(
     place: Path, command: "Command"
 ) -> None:
     assert command(*RUN).exit_code == 0
@@ -186,7 +186,7 @@ def test_a_budget_stops_before_it_is_exceeded_and_a_larger_one_goes_on(
     assert len(asked(place)) == 12
 
 
-def test_a_judge_of_unknown_or_worthless_word_is_refused_before_it_is_asked(
+def test_an_uncalibrated_or_worthless_judge_is_refused_before_it_is_asked(
     place: Path, command: "Command"
 ) -> None:
     assert command(*RUN).exit_code == 0
@@ -205,7 +205,7 @@ def test_a_judge_of_unknown_or_worthless_word_is_refused_before_it_is_asked(
     assert not (place / "reports/r/audit.jsonl").exists()
 
 
-def test_answers_that_cannot_be_had_are_missing_not_wrong(place: Path, command: "Command") -> None:
+def test_answers_that_cannot_be_obtained_are_missing_not_wrong(place: Path, command: "Command") -> None:
     assert command(*RUN).exit_code == 0
     checked(command, "broken")
     done = command("audit", "r", "--judge", "broken")
@@ -216,7 +216,7 @@ def test_answers_that_cannot_be_had_are_missing_not_wrong(place: Path, command: 
     assert (found["total"]["read"], found["total"]["error"], found["kappa"]) == (0, None, None)
 
 
-def test_a_person_reads_blind_quits_and_goes_on_where_they_stopped(
+def test_a_person_reads_blind_quits_and_continues_where_they_stopped(
     place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert command(*RUN).exit_code == 0
@@ -244,7 +244,7 @@ def test_a_person_reads_blind_quits_and_goes_on_where_they_stopped(
     assert [each["auditor"] for each in results(place)["audits"]] == ["Ada", "Bob"]
 
 
-def test_a_line_torn_off_by_a_crash_is_read_again(place: Path, command: "Command") -> None:
+def test_a_reading_lost_to_a_crash_is_repeated(place: Path, command: "Command") -> None:
     assert command(*RUN).exit_code == 0
     checked(command, "fair")
     assert command("audit", "r", "--judge", "fair").exit_code == 0
@@ -257,9 +257,7 @@ def test_a_line_torn_off_by_a_crash_is_read_again(place: Path, command: "Command
     assert path.read_bytes() == whole
 
 
-def test_a_judge_that_reads_for_scores_too_is_not_mixed_up_with_the_auditor(
-    place: Path, command: "Command"
-) -> None:
+def test_a_judge_that_also_scores_is_kept_apart_from_the_auditor(place: Path, command: "Command") -> None:
     assert command(*RUN, "--judge", "fair").exit_code == 0
     checked(command, "fair")
     assert command("audit", "r", "--judge", "fair").exit_code == 0
@@ -286,7 +284,7 @@ def test_a_judge_that_reads_for_scores_too_is_not_mixed_up_with_the_auditor(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_what_is_wrong_is_said_in_one_line(
+def test_mistakes_are_reported_in_one_line(
     place: Path, command: "Command", words: list[str], complaint: str
 ) -> None:
     assert command(*RUN).exit_code == 0

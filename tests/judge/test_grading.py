@@ -76,7 +76,7 @@ def test_answers_without_a_label_are_judged_once(command: "Command") -> None:
         found = figures(command, *words)
         assert found["overall"]["judge"] == pytest.approx(2 / 3)
         assert found["abstention"]["judge"] == 1
-        assert asked() == 6, "three answers, and a vague one to each question beside them"
+        assert asked() == 6, "three answers, and a vague one to each question"
     kept = [json.loads(line) for line in Path("mine.jsonl.exact.jsonl").read_text("utf-8").splitlines()]
     assert [each["judge"] for each in kept] == ["exact"] * 6
 
@@ -102,7 +102,7 @@ def test_a_rubric_is_judged_in_both_modes_and_the_order_of_events_by_its_lines(c
     assert found["event_ordering"] == {"official": 1.0, "paper": 1.0}
 
 
-def test_a_judge_that_fails_is_named_and_leaves_the_rest_as_it_is(command: "Command") -> None:
+def test_a_judge_that_fails_is_named_and_the_rest_stays(command: "Command") -> None:
     Path("data.json").write_text(json.dumps(QUESTIONS))
     Path("mine.jsonl").write_text('{"question_id": "q1", "hypothesis": "green"}')
     done = command("score", "longmemeval", "mine.jsonl", "--data", "data.json", "--judge", "broken", "--json")

@@ -1,4 +1,4 @@
-"""Cases with known verdicts: from the scenarios' own answers, the same every time, of every kind."""
+"""Cases with known verdicts come from the scenarios' own answers, are reproducible, and cover every kind."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from ltm_bench.judge.rubric import Case, Earlier, prompt
 from ltm_bench.judge.trials import KINDS, trials
 
 
-def test_cases_are_the_same_every_time_and_nearly_half_of_them_are_right() -> None:
+def test_cases_are_reproducible_and_nearly_half_of_them_are_right() -> None:
     composed = trials(300)
     assert composed == trials(300)
     assert composed[:40] == trials(40)

@@ -1,4 +1,4 @@
-"""Differences between two runs are described in words: never as JSON, never with the path of a field."""
+"""Differences between two runs are described in words, never as JSON and never by a field's path."""
 
 from typing import Any
 
@@ -67,11 +67,11 @@ def agent(**changes: Any) -> dict[str, Any]:
         (identity(acknowledge="scripted"), ["acknowledge: not set there, scripted now"]),
     ],
 )  # fmt: skip
-def test_a_difference_is_said_in_words(now: dict[str, Any], said: list[str]) -> None:
+def test_a_difference_is_described_in_words(now: dict[str, Any], said: list[str]) -> None:
     assert differences(identity(), now) == said
 
 
-def test_values_that_look_alike_are_called_different() -> None:
+def test_values_that_look_alike_are_reported_as_different() -> None:
     long = agent(settings={"window": 8000, "system": "x" * 70 + "a"})
     other = agent(settings={"window": 8000, "system": "x" * 70 + "b"})
     assert differences(long, other) == ["setting system differs"]

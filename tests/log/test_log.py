@@ -64,14 +64,14 @@ EVENTS: list[Event] = [
 ]
 
 
-def test_a_log_cut_at_any_byte_goes_on_with_what_was_whole(tmp_path: Path) -> None:
+def test_a_log_cut_at_any_byte_continues_from_its_last_whole_line(tmp_path: Path) -> None:
     content = manifest().line() + b"".join(map(encode, EVENTS))
     first = len(manifest().line())
     ends = [first + sum(len(encode(e)) for e in EVENTS[:k]) for k in range(len(EVENTS) + 1)]
     path = tmp_path / "events.jsonl"
     for size in range(first, len(content) + 1):
         path.write_bytes(content[:size])
-        whole = sum(size >= end - 1 for end in ends[1:])  # a line that lacks only its end is whole
+        whole = sum(size >= end - 1 for end in ends[1:])  # a line that lacks only its newline is whole
         with Recorder(path) as writer:
             assert writer.cut == (
                 0 if size >= ends[whole] - 1 and size <= ends[whole] else size - ends[whole]
@@ -101,7 +101,7 @@ def test_damage_in_the_middle_is_named_with_its_line(tmp_path: Path) -> None:
         (to_line({"event": "manifest", "format": 1, "seed": "x"}), "the manifest's version"),
     ],
 )
-def test_what_is_no_run_is_said(tmp_path: Path, content: bytes, complaint: str) -> None:
+def test_a_folder_that_is_not_a_run_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
     (tmp_path / "events.jsonl").write_bytes(content)
     with pytest.raises(LogError, match=complaint):
         read_manifest(tmp_path)
@@ -120,17 +120,17 @@ def test_a_run_with_another_manifest_is_refused_and_the_difference_shown(tmp_pat
     assert read_manifest(tmp_path) == manifest()
 
 
-def test_a_new_release_or_a_new_matcher_makes_no_other_run_of_it(tmp_path: Path) -> None:
+def test_a_new_release_or_matcher_does_not_make_it_another_run(tmp_path: Path) -> None:
     start_run(tmp_path, manifest(scorers={"NamesOnly": 1}))
     start_run(tmp_path, manifest(version="9.9", scorers={"NamesOnly": 2, "New": 1}))
-    assert read_manifest(tmp_path).scorers == {"NamesOnly": 1}  # as it was when the run began
+    assert read_manifest(tmp_path).scorers == {"NamesOnly": 1}  # as when the run began
 
 
-def test_a_manifest_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_manifest_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    for last in ("fsync", "replace"):  # what is written when the process is killed there
+    for last in ("fsync", "replace"):  # written when the process is killed there
         monkeypatch.setattr(os, last, die)
         with pytest.raises(KeyboardInterrupt):
             start_run(tmp_path, manifest())
@@ -149,7 +149,7 @@ def test_a_manifest_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
         max_leaves=12,
     )
 )
-def test_a_line_is_read_as_it_was_written_whatever_it_holds(value: Any) -> None:
+def test_a_line_is_read_back_as_written_whatever_it_holds(value: Any) -> None:
     line = to_line({"event": "sent", "held": value})
     assert line.count(b"\n") == 1
     assert json.loads(line) == {"event": "sent", "held": value}
@@ -169,9 +169,7 @@ def test_a_log_is_finished_when_its_last_line_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(0,), (1,), (40, 40), (3, 1 << 20), (1 << 20, 3), (1 << 21, 5, 5)])
-def test_the_last_filler_is_found_from_the_end_wherever_it_stands(
-    tmp_path: Path, sizes: tuple[int, ...]
-) -> None:
+def test_the_last_filler_is_found_from_the_end_wherever_it_is(tmp_path: Path, sizes: tuple[int, ...]) -> None:
     path = tmp_path / "events.jsonl"
 
     def sent(turn: int, kind: str, message: str) -> bytes:
@@ -186,7 +184,7 @@ def test_the_last_filler_is_found_from_the_end_wherever_it_stands(
     assert recorder._last_filler(path) is None
 
 
-def test_differences_are_said_in_words() -> None:
+def test_differences_are_described_in_words() -> None:
     old = manifest().model_dump(mode="json")
     new = json.loads(json.dumps(old))
     new["suite"]["scenarios"][0]["parameters"]["changes"] = 4
@@ -208,7 +206,7 @@ def test_a_replay_that_diverges_shows_both_texts(tmp_path: Path) -> None:
         writer.put(sent(4, "blue"))
 
 
-def test_an_event_that_was_peeked_at_is_still_to_come(tmp_path: Path) -> None:
+def test_an_event_that_was_peeked_at_is_still_delivered(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(manifest().line() + b"".join(map(encode, EVENTS)))
     with Recorder(path) as replay:
@@ -253,7 +251,7 @@ def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:
     assert [json.loads(line) for line in path.read_bytes().splitlines()] == [{"turn": 0}, {"turn": 1}]
 
 
-def test_a_usage_keeps_what_was_used_besides() -> None:
+def test_usage_keeps_what_other_models_used() -> None:
     usage = Usage(
         uncached=1, model="a", besides=(Usage(output=2, model="b"), Usage(cache_read=3, provider="c"))
     )

@@ -34,6 +34,6 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("reply", "outcome", "why"), TABLE, ids=[why for *_, why in TABLE])
-def test_both_must_be_named_and_neither_picked(reply: str, outcome: Outcome, why: str) -> None:
+def test_both_must_be_named_and_neither_chosen(reply: str, outcome: Outcome, why: str) -> None:
     verdict = EXPECT.verdict(reply, [])
     assert verdict.outcome is outcome, verdict.reason

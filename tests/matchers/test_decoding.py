@@ -37,6 +37,6 @@ def test_each_message_is_decoded_or_not(reply: str, score: float, why: str) -> N
     assert verdict.score == pytest.approx(score, abs=1e-6), verdict.reason
 
 
-def test_an_abstention_is_told_apart() -> None:
+def test_an_abstention_is_recognised() -> None:
     assert EXPECT.verdict("I do not remember any messages.", []).outcome is Outcome.ABSTAINED
     assert EXPECT.verdict("", []).outcome is Outcome.MALFORMED

@@ -36,7 +36,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("reply", "outcome", "why"), TABLE, ids=[why for *_, why in TABLE])
-def test_what_held_before_is_the_answer(reply: str, outcome: Outcome, why: str) -> None:
+def test_the_earlier_value_is_the_answer(reply: str, outcome: Outcome, why: str) -> None:
     turn = Turn(Message(QUESTION, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))
     verdict = EXPECT.verdict(reply, [turn])
     assert verdict.outcome is outcome, verdict.reason

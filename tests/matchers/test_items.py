@@ -56,9 +56,9 @@ def test_things_and_amounts_are_compared(reply: str, score: float, why: str) -> 
         ("What is on my shopping list now, and how many of each? Answer with a JSON list of objects that have the keys 'item' and 'quantity', and with nothing else.", MALFORMED),
     ],
 )  # fmt: skip
-def test_no_list_is_no_wrong_list(reply: str, outcome: Outcome) -> None:
+def test_a_reply_without_a_list_is_not_called_wrong(reply: str, outcome: Outcome) -> None:
     assert EXPECT.verdict(reply, []).outcome is outcome
 
 
-def test_an_empty_list_is_right_where_nothing_is_left() -> None:
+def test_an_empty_list_is_right_when_nothing_is_left() -> None:
     assert item_counts({}, among=("apple",)).verdict("[]", []).outcome is CORRECT

@@ -50,5 +50,5 @@ def test_all_values_are_listed_and_no_others(reply: str, score: float, why: str)
         ("7", Outcome.MALFORMED),
     ],
 )
-def test_no_list_is_no_wrong_list(reply: str, outcome: Outcome) -> None:
+def test_a_reply_without_a_list_is_not_called_wrong(reply: str, outcome: Outcome) -> None:
     assert EXPECT.verdict(reply, []).outcome is outcome

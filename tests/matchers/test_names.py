@@ -100,7 +100,7 @@ def test_the_value_must_be_the_answer(reply: str, outcome: Outcome, why: str) ->
     assert verdict.score == (1.0 if outcome is CORRECT else 0.0)
 
 
-def test_a_slip_of_the_finger_is_forgiven_and_another_word_is_not() -> None:
+def test_a_typing_slip_is_forgiven_and_another_word_is_not() -> None:
     expect = names_only("turquoise", among=PALETTE)
     assert expect.verdict("Turqouise.", []).outcome is CORRECT
     assert expect.verdict("Turquose.", []).outcome is CORRECT
@@ -140,7 +140,7 @@ def test_a_value_may_have_other_names(reply: str, outcome: Outcome) -> None:
         "A stone over the door says in which town she was born: Turku.",
     ],
 )
-def test_an_origin_is_no_change(reply: str) -> None:
+def test_an_origin_is_not_a_change(reply: str) -> None:
     expect = names_only("Turku", among=("Turku", "Split", "Jena"))
     assert expect.verdict(reply, []).outcome is CORRECT
     assert (
@@ -149,11 +149,11 @@ def test_an_origin_is_no_change(reply: str) -> None:
     )
 
 
-def test_without_other_names_the_expectation_is_as_ever() -> None:
+def test_without_other_names_the_expectation_is_written_as_before() -> None:
     assert type(names_only("red", among=PALETTE, also={})) is type(EXPECT)
 
 
-def test_what_must_not_be_spoken_of_is_not_even_denied() -> None:
+def test_what_must_not_be_mentioned_may_not_even_be_denied() -> None:
     expect = names_only("red", among=PALETTE, without=("blue",))
     assert expect.verdict("It is red.", []).outcome is CORRECT
     assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG

@@ -25,7 +25,7 @@ DISHES = ("onion soup with bread", "grilled trout with almonds", "mushroom risot
         ("", []),
     ],
 )
-def test_what_is_ordered_is_read_from_the_reply(reply: str, wanted: list[str]) -> None:
+def test_orders_are_read_from_the_reply(reply: str, wanted: list[str]) -> None:
     assert ordered(reply, DISHES) == wanted
 
 
@@ -54,7 +54,7 @@ def test_a_noun_that_two_items_share_names_neither() -> None:
         ("  ", Outcome.MALFORMED),
     ],
 )
-def test_an_order_is_a_guest_s_and_of_something_that_is_to_be_had(reply: str, outcome: Outcome) -> None:
+def test_an_order_is_the_guests_and_on_the_menu(reply: str, outcome: Outcome) -> None:
     assert orders(DISHES, gone=["grilled trout with almonds"]).verdict(reply, []).outcome is outcome
 
 
@@ -75,5 +75,5 @@ def test_an_order_is_a_guest_s_and_of_something_that_is_to_be_had(reply: str, ou
         ("", Outcome.MALFORMED),
     ],
 )
-def test_a_guest_notices_the_wrong_dish_or_does_not(reply: str, outcome: Outcome) -> None:
+def test_a_guest_notices_the_wrong_dish_or_overlooks_it(reply: str, outcome: Outcome) -> None:
     assert notices("lamb stew", served="plum tart").verdict(reply, []).outcome is outcome

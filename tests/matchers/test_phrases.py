@@ -26,7 +26,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("reply", "outcome", "why"), TABLE, ids=[why for _, _, why in TABLE])
-def test_the_phrase_is_said_and_no_other(reply: str, outcome: Outcome, why: str) -> None:
+def test_only_the_phrase_itself_counts(reply: str, outcome: Outcome, why: str) -> None:
     assert says(PHRASES[0], among=PHRASES).verdict(reply, []).outcome is outcome
 
 

@@ -42,7 +42,7 @@ UNTOLD = [
 
 
 @pytest.mark.parametrize(("reply", "expected", "why"), UNTOLD, ids=[why for *_, why in UNTOLD])
-def test_what_was_never_told_is_admitted(reply: str, expected: Outcome, why: str) -> None:
+def test_ignorance_of_what_was_never_told_is_admitted(reply: str, expected: Outcome, why: str) -> None:
     assert outcome(never_said(PLACES, near=["museum"]), reply) is expected
 
 

@@ -37,7 +37,7 @@ SAID = WORDS | SLIPPED
         ("lantren", "lantern", True),
         ("alntern", "lantern", True),
         ("lantenr", "lantern", True),
-        ("xlantern", "lantern", False),  # a letter at either end makes another word
+        ("xlantern", "lantern", False),  # another letter at either end makes another word
         ("lanternx", "lantern", False),
         ("lanternn", "lantern", True),
         ("antern", "lantern", False),
@@ -51,17 +51,17 @@ SAID = WORDS | SLIPPED
         ("lantarn", "lantern", False),
         ("white", "while", False),
         ("lanetrn", "lantern", True),
-        ("ltanern", "lantern", False),  # carried two places away
+        ("ltanern", "lantern", False),  # moved by two places
         ("a12345", "a12354", False),
     ],
 )
-def test_a_slip_of_the_finger_is_forgiven_in_a_long_word(said: str, meant: str, same: bool) -> None:
+def test_a_typing_slip_is_forgiven_in_a_long_word(said: str, meant: str, same: bool) -> None:
     assert same_word(said, meant) is same
 
 
 @given(st.data(), WORDS)
 @settings(deadline=None)
-def test_words_that_are_the_same_have_an_end_in_common(data: st.DataObject, word: str) -> None:
+def test_words_that_match_share_an_ending(data: st.DataObject, word: str) -> None:
     place, kind = data.draw(st.integers(0, 12)), data.draw(st.integers(0, 3))
     said = slipped(word, place, kind, data.draw(st.sampled_from("abſx1"))) + data.draw(
         st.sampled_from(ENDINGS)

@@ -31,7 +31,7 @@ def test_an_order_earns_tau_times_f1(reply: str, score: float, why: str) -> None
     assert verdict.score == pytest.approx(score, abs=0.002), verdict.reason
 
 
-def test_a_sentence_that_may_turn_the_order_round_is_undecided() -> None:
+def test_a_sentence_that_may_reverse_the_order_is_undecided() -> None:
     reply = "The roof came after the well, and before the stove; last came the fence, before it the gate."
     assert EXPECT.verdict(reply, []).outcome is Outcome.UNDECIDED
 
@@ -40,7 +40,7 @@ def test_every_candidate_earns_little() -> None:
     assert (EXPECT.verdict(", ".join(sorted(AMONG)), []).score or 0) < 0.5
 
 
-def test_tau_and_f1_are_what_they_are_elsewhere() -> None:
+def test_tau_and_f1_agree_with_reference_values() -> None:
     scipy_stats = pytest.importorskip("scipy.stats")
     for said in ("abcde", "badce", "edcba", "abc", "axbyc"):
         union = list(dict.fromkeys([*"abcde", *said]))

@@ -30,10 +30,10 @@ def test_a_count_earns_less_the_further_off_it_is(reply: str, score: float, why:
     assert verdict.score == pytest.approx(score, abs=1e-6), verdict.reason
 
 
-def test_what_does_not_count_is_abstained_or_malformed() -> None:
+def test_a_reply_without_a_count_is_abstained_or_malformed() -> None:
     assert EXPECT.verdict("I have lost count.", []).outcome is Outcome.ABSTAINED
     assert EXPECT.verdict("Many.", []).outcome is Outcome.MALFORMED
 
 
-def test_guessing_earns_the_less_the_more_there_is_to_count() -> None:
+def test_guessing_earns_less_the_more_there_is_to_count() -> None:
     assert tallies(2).chance > tallies(12).chance > tallies(40).chance > 0

@@ -24,13 +24,13 @@ def test_a_span_is_written_as_people_write_it(text: str, tokens: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "k", "-2k", "0", "2kk", "32x", "1e5", "nan", "２k", "1.2345k", "9" * 40]
 )
-def test_what_is_no_span_is_refused(text: str) -> None:
+def test_an_invalid_span_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="span"):
         parse_span(text)
 
 
 @given(tokens=st.integers(1, 10_000_000))
-def test_a_span_that_is_spelt_is_read_back(tokens: int) -> None:
+def test_a_spelt_out_span_is_read_back(tokens: int) -> None:
     assert parse_span(spell_span(tokens)) == tokens
 
 
@@ -38,7 +38,7 @@ def test_a_span_that_is_spelt_is_read_back(tokens: int) -> None:
     ("text", "value"),
     [("3", 3), ("0.5", 0.5), ("true", True), ("gpt-4o", "gpt-4o"), ("[1, 2]", [1, 2]), ("'3'", "3"), ("", "")],
 )  # fmt: skip
-def test_a_setting_is_read_as_in_toml_and_else_as_text(text: str, value: object) -> None:
+def test_a_setting_is_read_as_toml_or_else_as_text(text: str, value: object) -> None:
     assert parse_value(text) == value
 
 
@@ -46,7 +46,7 @@ def test_a_setting_is_read_as_in_toml_and_else_as_text(text: str, value: object)
     "text",
     ["2026-01-05", "09:00:00", "nan", "-inf", "[2026-01-05]", "1\nother = 2", "1 # one", "{a = 1", "]"],
 )
-def test_what_a_log_cannot_hold_is_a_text(text: str) -> None:
+def test_values_that_a_log_cannot_hold_become_text(text: str) -> None:
     assert parse_value(text) == (1 if text.startswith("1 #") else text)
 
 
@@ -80,7 +80,7 @@ examples = 7
 """
 
 
-def test_a_suite_says_which_how_many_and_with_which_parameters(tmp_path: Path) -> None:
+def test_a_suite_names_scenarios_counts_and_parameters(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(SUITE, "utf-8")
     suite = read_suite(path)
@@ -143,7 +143,7 @@ def test_a_preset_is_an_adapter_with_settings(tmp_path: Path) -> None:
     assert (preset.adapter, preset.note, preset.settings) == ("a", "n", {"x": [1]})
 
 
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="not valid TOML"):
@@ -152,7 +152,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
         read_suite(tmp_path / "gone.toml")
 
 
-def test_a_row_of_a_suite_may_have_a_name_of_its_own(tmp_path: Path) -> None:
+def test_a_row_of_a_suite_may_have_its_own_name(tmp_path: Path) -> None:
     path = tmp_path / "two.toml"
     path.write_text('[scenarios.few]\nscenario = "colours"\nchanges = 1\n[scenarios.colours]\n')
     suite = read_suite(path)

@@ -63,7 +63,7 @@ def test_an_option_shows_in_the_name(asked: dict[str, Any], expected: str) -> No
     assert name(**asked) == expected
 
 
-def test_the_model_stands_beside_its_adapter(key: str) -> None:
+def test_the_model_follows_its_adapter(key: str) -> None:
     settings = {"model": "meta/llama 4", "window": 8000}
     assert re.fullmatch(
         r"smoke-2k-openai_chat-meta-llama-4-seed0-window-8000",
@@ -80,7 +80,7 @@ def test_two_urls_have_two_names_that_are_kept_short() -> None:
     assert all(re.fullmatch(r"smoke-2k-http-seed0-[0-9a-f]{6}", each) for each in names)
 
 
-def test_choices_that_are_too_long_to_spell_are_told_apart() -> None:
+def test_choices_too_long_to_spell_out_are_told_apart() -> None:
     many = ["colours", "jokes", "name_list", "sally_anne"]
     first, second = name(scenarios=many), name(scenarios=[*many[:3], "spy_meeting"])
     assert first != second
@@ -91,7 +91,7 @@ def test_an_option_that_changes_nothing_does_not_change_the_name() -> None:
     assert name(examples=1) == name(filler="scripted") == name()
 
 
-def test_a_file_that_was_edited_keeps_the_name_so_that_the_run_is_found(place: Path) -> None:
+def test_an_edited_file_keeps_the_name_of_its_run(place: Path) -> None:
     before = name(scenarios=["parking"])
     path = place / "scenarios" / "parking.py"
     path.write_text(path.read_text("utf-8").replace("My car", "The car"), "utf-8")

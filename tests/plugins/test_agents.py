@@ -58,7 +58,7 @@ def made(settings: dict[str, Any]) -> Any:
         ("other", [3, "x", None, {"a": 1}], []),
     ],
 )
-def test_a_setting_has_the_type_that_the_adapter_says(
+def test_a_setting_has_the_type_that_the_adapter_declares(
     place: Path, name: str, good: list[object], bad: list[object]
 ) -> None:
     path = place / "agents" / "mine.py"
@@ -70,7 +70,7 @@ def test_a_setting_has_the_type_that_the_adapter_says(
             make_agent("mine", {name: value})
 
 
-def test_types_that_only_type_checkers_know_are_not_judged(place: Path) -> None:
+def test_types_known_only_to_type_checkers_are_not_checked(place: Path) -> None:
     (place / "agents" / "mine.py").write_text(
         '"""Mine."""\nfrom __future__ import annotations\nfrom ltm_bench import Agent\n'
         "class Mine(Agent):\n    def __init__(self, *, x: Unknown = 3) -> None: self.x = x\n",
@@ -87,7 +87,7 @@ def test_a_secret_is_refused_and_not_repeated(place: Path, name: str) -> None:
     assert "hush" not in str(raised.value)
 
 
-def test_what_a_setting_should_be_is_said_in_plain_words(place: Path) -> None:
+def test_the_expected_type_of_a_setting_is_described_in_plain_words(place: Path) -> None:
     (place / "agents" / "mine.py").write_text(ADAPTER, "utf-8")
     for settings, said in (
         ({"many": "3"}, "agent mine: many='3': this setting must be a whole number"),
@@ -103,7 +103,7 @@ def test_what_a_setting_should_be_is_said_in_plain_words(place: Path) -> None:
         assert str(raised.value).startswith(said)
 
 
-def test_a_type_that_pydantic_does_not_know_is_not_judged(place: Path) -> None:
+def test_a_type_that_pydantic_does_not_know_is_not_checked(place: Path) -> None:
     (place / "agents" / "mine.py").write_text(
         '"""Mine."""\nfrom ltm_bench import Agent\nclass Own: ...\n'
         "class Mine(Agent):\n    def __init__(self, *, x: Own | int = 3) -> None: self.x = x\n",

@@ -44,7 +44,7 @@ def test_each_file_is_listed_read_and_hashed_once(monkeypatch: pytest.MonkeyPatc
     assert len(calls) == len(set(calls)) == 2 + 2 + 2
 
 
-def test_a_file_that_changes_needs_another_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_file_needs_a_new_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("agents").mkdir()
     mine = Path("agents/mine.py")

@@ -1,4 +1,4 @@
-"""How adapters were tried: said in one place, of every adapter that drives something; the documentation agrees."""
+"""Every adapter that drives something says in one place how it was tried, and the documentation agrees."""
 
 import inspect
 import tomllib
@@ -29,7 +29,7 @@ def test_every_adapter_that_drives_a_model_or_a_product_says_how_it_was_tried() 
 
 
 @pytest.mark.parametrize("name", driven())
-def test_whether_it_keeps_users_apart_is_what_the_adapter_says(name: str) -> None:
+def test_the_table_says_of_users_what_the_adapter_says(name: str) -> None:
     adapter = agent_class(name)
     assert inspect.isclass(adapter)
     assert issubclass(adapter, Agent)
@@ -39,7 +39,7 @@ def test_whether_it_keeps_users_apart_is_what_the_adapter_says(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", driven())
-def test_the_documentation_has_the_same(name: str) -> None:
+def test_the_documentation_agrees(name: str) -> None:
     page = ROOT / "docs" / "memories.md"
     if not page.is_file():
         pytest.skip("the source distribution has no documentation")
@@ -49,8 +49,8 @@ def test_the_documentation_has_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, found in driven().items() if found.package])
-def test_the_version_is_one_that_is_installed_with_the_adapter(name: str) -> None:
-    # Not the one that is installed here: a release of somebody else's must not fail our tests.
+def test_the_stated_version_satisfies_the_adapters_extra(name: str) -> None:
+    # Not the version installed here: somebody else's release must not fail our tests.
     found = driven()[name]
     project = ROOT / "pyproject.toml"
     if not project.is_file():

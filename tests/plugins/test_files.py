@@ -1,4 +1,4 @@
-"""Files that are dropped into scenarios/ and agents/: found by their stem, loaded by their path."""
+"""Files in scenarios/ and agents/ are found by their stem and loaded by their path."""
 
 import sys
 from pathlib import Path
@@ -38,7 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_folder_in_which_one_stands_is_looked_up_too(place: Path) -> None:
+def test_the_current_folder_is_searched_too(place: Path) -> None:
     (place / "agents" / "mine.py").write_text(ADAPTER, "utf-8")
     (place / "agents" / "_helper.py").write_text("", "utf-8")
     (place / "agents" / ".hidden.py").write_text("", "utf-8")
@@ -56,7 +56,7 @@ def test_listing_executes_nothing(place: Path) -> None:
     assert files.summary(found["broken"]) == "(cannot be parsed)"
 
 
-def test_a_name_that_does_not_exist_is_answered_with_the_nearest() -> None:
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(PluginError, match=r"no scenario is called 'color'; did you mean 'colours'\?"):
         files.find("scenarios", "color")
     with pytest.raises(PluginError, match=r"nowhere\.py: there is no such file"):
@@ -82,7 +82,7 @@ def test_a_file_that_fails_leaves_no_module_behind(place: Path) -> None:
     assert files.load(path) is files.load(path)
 
 
-def test_an_error_is_blamed_on_the_file_that_it_came_through(place: Path) -> None:
+def test_an_error_is_blamed_on_the_file_it_came_through(place: Path) -> None:
     path = place / "agents" / "mine.py"
     path.write_text("def fail(give):\n    give()\n", "utf-8")
     fail = files.load(path).fail
@@ -98,7 +98,7 @@ def test_an_error_is_blamed_on_the_file_that_it_came_through(place: Path) -> Non
     assert files.blame(raised.value) is None
 
 
-def test_loading_takes_no_name_that_a_package_could_have(place: Path) -> None:
+def test_loading_takes_no_name_that_a_package_could_use(place: Path) -> None:
     path = place / "agents" / "mine.py"
     path.write_text("x = 1", "utf-8")
     before = set(sys.modules)

@@ -1,4 +1,4 @@
-"""Functions as agents: what they are given, and what they give back."""
+"""Functions as agents: what they receive and what they return."""
 
 import asyncio
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def test_a_function_may_take_the_time(function: Callable[..., Any]) -> None:
     assert ask(FunctionAgent(function), "Now") == "Now at 09:30"
 
 
-def test_a_function_that_does_not_want_the_time_is_not_given_it() -> None:
+def test_a_function_that_takes_no_time_is_given_none() -> None:
     def plain(message: str, **more: object) -> str:
         return f"{message} {more}"
 
@@ -70,7 +70,7 @@ def test_a_function_that_takes_something_else_is_refused_before_it_is_called(
         FunctionAgent(function)
 
 
-def test_an_object_is_told_of_turns_if_it_has_a_method_for_it() -> None:
+def test_an_object_with_a_method_for_it_is_told_of_turns() -> None:
     class Notes:
         def __init__(self) -> None:
             self.heard: list[object] = []

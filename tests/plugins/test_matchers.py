@@ -1,4 +1,4 @@
-"""Matchers in logs: found by their name, and brought up to date where a release wrote them in another form."""
+"""Matchers in logs are found by name, and upgraded where a release wrote them in another form."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -48,6 +48,6 @@ def test_upgrades_that_lead_nowhere_are_an_error(monkeypatch: pytest.MonkeyPatch
         {"matcher": "Matcher"},
     ],
 )
-def test_a_form_that_is_spoilt_is_an_error_of_the_log(data: dict[str, Any]) -> None:
+def test_a_damaged_form_is_an_error_in_the_log(data: dict[str, Any]) -> None:
     with pytest.raises(LogError):
         load(data)

@@ -1,4 +1,4 @@
-"""One file is one thing: it is found, described and imported by its name alone."""
+"""One file is one thing, found, described and imported by its name alone."""
 
 import sys
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def test_modules_are_described_without_being_imported(shapes: str) -> None:
     assert "shapes.square" not in sys.modules
 
 
-def test_a_file_that_is_added_is_found(shapes: str, tmp_path: Path) -> None:
+def test_an_added_file_is_found(shapes: str, tmp_path: Path) -> None:
     (tmp_path / "shapes" / "star.py").write_text('"""One with points."""\n')
     assert list(members(shapes)) == ["circle", "square", "star"]
 

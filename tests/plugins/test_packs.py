@@ -46,7 +46,7 @@ class YesMan(Agent):
 
 
 class Pack:
-    """A distribution as pip leaves it: its files, and a .dist-info folder that declares entry points."""
+    """A distribution as pip installs it: its files, and a .dist-info folder that declares entry points."""
 
     def __init__(self, site: Path) -> None:
         self.site = site
@@ -104,7 +104,7 @@ def test_the_files_of_a_pack_join_the_catalogue_and_nothing_is_executed(tea: Pac
     assert "tea_pack" not in sys.modules
 
 
-def test_what_a_pack_brings_is_listed_and_run(tea: Pack, command: "Command") -> None:
+def test_what_a_pack_adds_is_listed_and_runs(tea: Pack, command: "Command") -> None:
     assert "kettle" in command("list", "scenarios").out
     assert "yes_man" in command("list", "agents").out
     words = ("run", "--isolated", "--scenario", "kettle", "--examples", "2")
@@ -114,7 +114,7 @@ def test_what_a_pack_brings_is_listed_and_run(tea: Pack, command: "Command") -> 
     assert "0.00/1" in command(*words, "--agent", "yes_man").err
 
 
-def test_two_packs_with_one_name_are_an_error_that_names_both(tea: Pack) -> None:
+def test_two_packs_that_share_a_name_are_an_error_that_names_both(tea: Pack) -> None:
     tea.install(
         "other-pack",
         "[ltm_bench.scenarios]\nother = other_pack",

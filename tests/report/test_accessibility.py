@@ -1,4 +1,4 @@
-"""axe finds nothing wrong with the pages, on a desk or a telephone, light or dark."""
+"""axe finds nothing wrong with the pages, on a desktop or a phone, light or dark."""
 
 from collections.abc import Iterator
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Every example and every turn has an anchor of its own."""
+"""Every example and every turn has its own anchor."""
 
 import re
 

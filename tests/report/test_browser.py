@@ -24,14 +24,14 @@ STRAY = """
 
 
 def light(colour: str) -> float:
-    """How light a colour such as `rgb(1, 2, 3)` is, from 0 to 255."""
+    """Return how light a colour such as `rgb(1, 2, 3)` is, from 0 to 255."""
     return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 1280])
 @pytest.mark.parametrize("file", ["report.html", "transcript.html"])
-def test_a_page_fits_loads_nothing_and_complains_of_nothing(
+def test_a_page_fits_loads_nothing_and_logs_no_problem(
     browser: "Browser", hostile_run: Path, file: str, width: int, dark: bool
 ) -> None:
     address = (hostile_run / file).as_uri()
@@ -45,9 +45,7 @@ def test_a_page_fits_loads_nothing_and_complains_of_nothing(
     assert {each for each in browser.requests if not each.startswith("data:")} == {address}
 
 
-def test_names_without_a_break_do_not_widen_the_page(
-    made: "Made", browser: "Browser", tmp_path: Path
-) -> None:
+def test_unbroken_names_do_not_widen_the_page(made: "Made", browser: "Browser", tmp_path: Path) -> None:
     name = "W" * 200
     examples = [made.example(f"{name}{i}/0", outcome, i, 120_000) for i, outcome in enumerate(Outcome)]
     results = made.results(examples, agent=name, run=name, suite=name, environment={name: name})
@@ -86,7 +84,7 @@ def test_the_transcript_can_show_one_example_alone(browser: "Browser", hostile_r
     assert browser.ask(notes) == 0
 
 
-def test_the_keyboard_reaches_everything_and_first_of_all_the_way_past_the_header(
+def test_the_keyboard_reaches_everything_and_first_the_link_past_the_header(
     browser: "Browser", hostile_run: Path
 ) -> None:
     browser.open((hostile_run / "report.html").as_uri())
@@ -194,7 +192,7 @@ def test_a_link_to_a_hidden_example_shows_it(made: "Made", browser: "Browser", t
     assert len(browser.ask(SHOWN)) == len(results.examples)
 
 
-def test_without_scripts_everything_is_there_and_no_filter(
+def test_without_scripts_everything_is_there_except_the_filter(
     made: "Made", browser: "Browser", tmp_path: Path
 ) -> None:
     results = made.results(made.many())
@@ -205,7 +203,7 @@ def test_without_scripts_everything_is_there_and_no_filter(
     assert browser.ask("document.getElementById('filter').checkVisibility()") is False
 
 
-def test_failures_are_unfolded_and_what_is_right_is_not(
+def test_failures_are_unfolded_and_right_answers_are_not(
     made: "Made", browser: "Browser", tmp_path: Path
 ) -> None:
     outcomes = [Outcome.CORRECT, Outcome.WRONG, Outcome.CORRECT, Outcome.PARTIAL]
@@ -233,4 +231,4 @@ def test_the_navigation_stays_in_sight_on_one_line(
     assert 0 <= bar[0] < 2
     assert bar[1] < 60
     title = browser.ask("document.getElementById('manifest-title').getBoundingClientRect().top")
-    assert title >= bar[0] + bar[1], "the bar covers what a link leads to"
+    assert title >= bar[0] + bar[1], "the bar covers the target of a link"

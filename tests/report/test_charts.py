@@ -41,7 +41,7 @@ def _single(run: Scored) -> list[Any]:
 @pytest.mark.parametrize("kind", known())
 def test_every_kind_of_picture_is_drawn_and_loads_nothing(make: Make, kind: str) -> None:
     runs = [make(agent, span=span) for agent in ("gpt-4o", "goldfish") for span in (32_000, 120_000)]
-    if kind == "depth":  # of examples with one needle each
+    if kind == "depth":  # from examples with one needle each
         runs = [
             Scored(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs
         ]
@@ -62,7 +62,7 @@ def test_pictures_have_three_forms(make: Make, form: str, begins: bytes) -> None
     assert draw("outcomes", [make("a")], form).startswith(begins)
 
 
-def test_what_agents_are_called_is_text_in_a_picture(make: Make) -> None:
+def test_names_of_agents_are_text_in_a_picture(make: Make) -> None:
     picture = draw(
         "scenarios", [make('</text><script>alert("x")</script>\u202e\x1b'), make("b")], "svg"
     ).decode()
@@ -71,7 +71,7 @@ def test_what_agents_are_called_is_text_in_a_picture(make: Make) -> None:
     assert "⟨U+202E⟩␛" in picture
 
 
-def test_spans_are_drawn_where_the_scores_are(made: "Made") -> None:
+def test_each_score_is_drawn_at_its_span(made: "Made") -> None:
     right = made.results(made.many([Outcome.CORRECT]), agent="right")
     wrong = made.results(made.many([Outcome.WRONG]), agent="wrong")
     picture = draw("spans", [Scored(made.manifest(each), each) for each in (right, wrong)], "svg").decode()
@@ -79,7 +79,7 @@ def test_spans_are_drawn_where_the_scores_are(made: "Made") -> None:
     assert described == {"0", "1"}
 
 
-def test_every_outcome_has_a_colour_of_its_own() -> None:
+def test_every_outcome_has_its_own_colour() -> None:
     from ltm_bench.report.plotting import OUTCOME_COLOURS
 
     assert list(OUTCOME_COLOURS) == [outcome.value for outcome in Outcome]
@@ -94,7 +94,7 @@ def test_every_outcome_has_a_colour_of_its_own() -> None:
         ("needles", "svg", "--kind needles: these runs have nothing to draw"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(made: "Made", kind: str, form: str, complaint: str) -> None:
+def test_what_cannot_be_drawn_is_explained(made: "Made", kind: str, form: str, complaint: str) -> None:
     results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 9_000)])
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         draw(kind, [Scored(made.manifest(results), results)], form)
@@ -123,13 +123,13 @@ def read(picture: bytes) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", ["scenarios", "skills", "spans", "distance"])
-def test_what_guessing_would_score_is_drawn_and_said(make: Make, kind: str) -> None:
+def test_the_chance_level_is_drawn_and_stated(make: Make, kind: str) -> None:
     picture = draw(kind, [make(agent, span=8_000) for agent in ("a", "b")], "svg")
     assert any("orange: score of guessing" in text for text in read(picture))
     assert picture.decode().count("#d55e00") >= 2
 
 
-def test_the_floor_stands_where_goldfish_scores(make: Make) -> None:
+def test_the_floor_is_drawn_where_goldfish_scores(make: Make) -> None:
     run = make("a", span=8_000)
     share = run.results.references["goldfish"] / run.results.out_of
     picture = draw("spans", [run], "svg").decode()
@@ -137,7 +137,7 @@ def test_the_floor_stands_where_goldfish_scores(make: Make) -> None:
     assert any(abs(float(each) - share) < 1e-6 for each in drawn)
 
 
-def test_a_heat_map_of_many_panels_is_not_endless_and_names_are_whole(made: "Made", make: Make) -> None:
+def test_a_heat_map_of_many_panels_stays_short_and_names_are_whole(made: "Made", make: Make) -> None:
     name = "an agent with quite a long name, as those with many settings have, number one"
     runs = [make(name, span=span) for span in (8_000, 32_000)]
     runs = [Scored(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs]
@@ -166,7 +166,7 @@ def test_every_row_of_a_forest_has_room_for_all_agents(make: Make) -> None:
     assert heights[1] > 4 * heights[0]
 
 
-def test_results_of_some_scenarios_are_those_of_a_run_that_asked_no_others(make: Make, made: "Made") -> None:
+def test_results_limited_to_scenarios_equal_those_of_a_smaller_run(make: Make, made: "Made") -> None:
     run = make("a")
     few = narrowed(run.results, ["colours", "jokes"])
     alone = made.results(

@@ -1,4 +1,4 @@
-"""The page of a comparison shows all of it, stays small, and trusts no name."""
+"""The page of a comparison is complete, stays small, and trusts no name."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_the_page_shows_all_of_it_and_stays_small(make: Make, read: Read) -> Non
     assert render_comparison(comparison, {}) == render_comparison(comparison, {})
 
 
-def test_what_agents_are_called_is_text_in_the_page(make: Make, read: Read) -> None:
+def test_names_of_agents_are_text_in_the_page(make: Make, read: Read) -> None:
     name = "<script>alert(1)</script>\u202e\x1b"
     page = read(render_comparison(compare([make(name), make("b", [WRONG])]), {}))
     assert page.tags["script"] == 0
@@ -56,7 +56,7 @@ def test_what_agents_are_called_is_text_in_the_page(make: Make, read: Read) -> N
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
-def test_the_page_fits_loads_nothing_and_complains_of_nothing(
+def test_the_page_fits_loads_nothing_and_logs_no_problem(
     make: Make, browser: "Browser", tmp_path: Path, width: int, dark: bool
 ) -> None:
     runs = [
@@ -96,7 +96,7 @@ def test_a_curve_goes_through_the_scores_and_leaves_incomplete_runs_out(make: Ma
     assert (empty.line, empty.band, empty.words) == ("", "", "no complete run")
 
 
-def test_free_agents_stand_at_the_left_edge_and_unknown_costs_nowhere(make: Make) -> None:
+def test_free_agents_are_at_the_left_edge_and_unknown_costs_nowhere(make: Make) -> None:
     def priced(agent: str, dollars: float | None) -> Scored:
         run = make(agent)
         costs = run.results.costs.model_copy(update={"dollars": dollars})
@@ -109,7 +109,7 @@ def test_free_agents_stand_at_the_left_edge_and_unknown_costs_nowhere(make: Make
     assert costs(compare([priced("free", 0.0), priced("unknown", None)]), 120_000) == []
 
 
-def test_of_two_that_cannot_be_told_apart_the_page_says_what_it_would_take(make: Make, read: Read) -> None:
+def test_the_page_says_what_an_undecided_comparison_would_take(make: Make, read: Read) -> None:
     runs = [make("a", [RIGHT, WRONG]), make("b", [RIGHT, WRONG, RIGHT, WRONG, WRONG]), make("c", [WRONG])]
     comparison = compare(runs)
     told = {(pair.first, pair.second): pair for pair in comparison.pairs}
@@ -135,7 +135,7 @@ def test_of_two_that_cannot_be_told_apart_the_page_says_what_it_would_take(make:
     assert "; these two scored the same" in read(render_comparison(same, {})).words
 
 
-def test_scores_stand_by_scenario_and_the_best_of_a_row_is_marked(make: Make) -> None:
+def test_scores_are_shown_by_scenario_and_the_best_of_a_row_is_marked(make: Make) -> None:
     html = render_comparison(compare([make("a", [RIGHT]), make("b", [WRONG])]), {})
     table = html.partition("Scores by scenario</h3>")[2].partition("</table>")[0]
     row = next(part for part in table.split("<tr>") if "colours" in part)
@@ -145,7 +145,7 @@ def test_scores_stand_by_scenario_and_the_best_of_a_row_is_marked(make: Make) ->
     ]
 
 
-def test_replies_stand_side_by_side_only_where_agents_disagree(make: Make, read: Read) -> None:
+def test_replies_are_side_by_side_only_where_agents_disagree(make: Make, read: Read) -> None:
     shouting = '<script>alert("x")</script>'
     other = make("b", [RIGHT, WRONG])
     examples = [
@@ -184,7 +184,7 @@ def test_the_examples_can_be_filtered_to_those_where_agents_disagree(
     assert browser.ask(shown) == [row.example for row in comparison.rows if row.disagree]
 
 
-def test_what_sets_runs_apart_is_one_fold_below_the_ranking(make: Make) -> None:
+def test_differences_between_runs_are_folded_below_the_ranking(make: Make) -> None:
     runs = [make("a", [RIGHT]), make("b", [RIGHT], manifest={"tokenizer": "other"})]
     html = render_comparison(compare(runs), {})
     assert html.count('<details class="warnings"') == 1

@@ -55,20 +55,20 @@ def test_a_torn_file_is_compiled_again(folder, size):
     assert rendered(folder) == "Hello, Ada!"
 
 
-def test_a_folder_that_cannot_be_written_does_no_harm(folder):
+def test_a_read_only_folder_does_no_harm(folder):
     (folder / "__pycache__").write_text("in the way")
     assert rendered(folder) == "Hello, Ada!"
     assert sorted(path.name for path in folder.iterdir()) == ["__pycache__", "page.html.jinja"]
 
 
-def test_nothing_is_written_where_python_may_write_no_byte_code(folder, monkeypatch):
+def test_nothing_is_written_where_python_may_not_write_byte_code(folder, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert rendered(folder) == "Hello, Ada!"
     assert kept(folder) == []
 
 
 def test_no_filter_is_applied_to_a_constant():
-    """Jinja would apply it while compiling, and a cached template would not notice that the filter has changed."""
+    """Jinja would apply it while compiling, and a cached template would miss a change in the filter."""
     environment = templating.templates()
     for name in environment.list_templates(extensions=["jinja"]):
         assert environment.loader is not None

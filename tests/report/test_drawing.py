@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.made import Made
 
 
-def test_a_long_conversation_has_no_more_in_its_picture_than_can_be_seen() -> None:
+def test_the_picture_of_a_long_conversation_holds_no_more_than_can_be_seen() -> None:
     course = Course(
         filler=[(i * 1000, i * 1000 + 900) for i in range(400)],
         jumps=[Jump(position=i, seconds=60.0) for i in range(5000)],

@@ -30,7 +30,7 @@ class Meter(Agent):
         return [Memory(f"memory {i}", relevance=0.97 - i / 50) for i in range(3)]
 """
 
-_NUMBER = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)( %|[kM]\b)?")
+_NUMBER = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)( %| ms\b|[kM]\b)?")
 _ASIDE = re.compile(
     r'<style>.*?</style>|<script>.*?</script>|<pre>.*?</pre>|<div class="axis">.*?</div>', re.S
 )
@@ -79,7 +79,7 @@ def written_in_templates() -> set[str]:
     return found
 
 
-_SCALES = {"": (1.0,), " %": (1.0, 100.0), "k": (1e-3,), "M": (1e-6,)}
+_SCALES = {"": (1.0,), " %": (1.0, 100.0), " ms": (1e3,), "k": (1e-3,), "M": (1e-6,)}
 
 
 def leaves(value: Any) -> Iterator[float | str]:

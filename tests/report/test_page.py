@@ -39,11 +39,11 @@ def first_screen(html: str) -> str:
     return html.partition('<nav class="contents"')[0]
 
 
-def test_a_page_is_well_formed_and_complete_in_itself(made: "Made", read: Read) -> None:
+def test_a_page_is_well_formed_and_self_contained(made: "Made", read: Read) -> None:
     html = page_of(made, made.results(made.many()))
     page = read(html)
     assert page.tags["h1"] == page.tags["main"] == html.partition("</head>")[0].count("<title>") == 1
-    assert page.tags["script"] == 1  # its own, which is identified by its hash
+    assert page.tags["script"] == 1  # its own, identified by its hash
     assert html.count("<script>") == 1
     script = html.partition("<script>")[2].partition("</script>")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -129,7 +129,7 @@ def test_the_page_of_a_real_run_agrees_with_its_results_json(hostile_run: Path, 
             assert " ".join(visible(question["expected"]).split()) in page.words
 
 
-def test_needles_are_placed_between_the_first_of_them_and_the_last_question(made: "Made", read: Read) -> None:
+def test_needles_lie_between_the_first_of_them_and_the_last_question(made: "Made", read: Read) -> None:
     example = made.example("jokes/0", Outcome.CORRECT, 0, 120_000)
     words = read(page_of(made, made.results([example]))).words
     placed = re.findall(r"(\d+) % 2026-01-05", words)
@@ -150,7 +150,7 @@ def test_a_run_without_all_its_verdicts_is_incomplete_and_has_no_headline(
     assert ("ltm-bench resume" in words) == (outcome in (Outcome.NOT_REACHED, Outcome.AGENT_ERROR))
 
 
-def test_what_is_unknown_is_said_to_be_unknown_and_never_nought(made: "Made", read: Read) -> None:
+def test_unknown_figures_are_called_unknown_and_never_zero(made: "Made", read: Read) -> None:
     results = made.results(made.many())
     costs = results.costs.model_copy(update={"dollars": None, "usage": {}})
     unknown = results.model_copy(update={"costs": costs, "references": {}, "latency": None, "interval": None})
@@ -166,7 +166,7 @@ def test_what_is_unknown_is_said_to_be_unknown_and_never_nought(made: "Made", re
         assert text in words
 
 
-def test_of_an_example_that_was_not_reached_nothing_is_claimed(made: "Made", read: Read) -> None:
+def test_nothing_is_claimed_about_an_example_that_was_not_reached(made: "Made", read: Read) -> None:
     results = made.results(made.many([Outcome.NOT_REACHED]))
     words = read(page_of(made, results)).words
     assert "chance (blind guesses) unknown" in words
@@ -178,7 +178,7 @@ def test_of_an_example_that_was_not_reached_nothing_is_claimed(made: "Made", rea
 
 
 @pytest.mark.parametrize(("free", "calls", "shown"), [(True, 9, "free"), (False, 0, "$0.00 no call yet")])
-def test_nothing_spent_is_free_only_where_the_agent_is(
+def test_zero_cost_is_called_free_only_for_a_free_agent(
     made: "Made", read: Read, free: bool, calls: int, shown: str
 ) -> None:
     results = made.results(made.many())
@@ -205,11 +205,11 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_whatever_is_said_is_text_and_nothing_else(made: "Made", read: Read, text: str) -> None:
+def test_whatever_is_said_is_only_text(made: "Made", read: Read, text: str) -> None:
     plain = page_of(made, made.results([made.example("colours/0", Outcome.WRONG, 0, 2000)]))
     said = {"reply": text, "text": text, "expected": text, "reason": text}
     html = page_of(made, made.results([made.example("colours/0", Outcome.WRONG, 0, 2000, **said)]))
-    html.encode()  # no lone surrogates are left
+    html.encode()  # without lone surrogates
     before, page = read(plain), read(html)
     assert page.tags == before.tags
     assert page.attributes == before.attributes
@@ -241,11 +241,11 @@ def test_names_are_as_untrusted_as_replies(made: "Made", read: Read, text: str) 
         ({}, None),
     ],
 )
-def test_the_day_of_a_run_is_that_of_its_beginning(environment: dict[str, object], day: str | None) -> None:
+def test_a_run_is_dated_by_its_start(environment: dict[str, object], day: str | None) -> None:
     assert started_on(environment) == day
 
 
-def test_where_retrieval_lost_it_is_counted_by_scenario(made: "Made", read: Read) -> None:
+def test_answers_lost_in_retrieval_are_counted_by_scenario(made: "Made", read: Read) -> None:
     places = [Retrieval(needles=2, stored=s, retrieved=r) for s, r in ((1, 0), (2, 1), (2, 2), (2, 2))]
     examples = [
         made.example(f"colours/{i}", Outcome.WRONG, i, 2000, retrieval=place)
@@ -272,9 +272,7 @@ def test_a_page_of_a_120k_run_stays_under_a_megabyte(made: "Made") -> None:
 
 
 @pytest.mark.parametrize("letter", ["x", "<", "語", "\u202e"])
-def test_long_replies_are_cut_shorter_where_there_are_many_of_them(
-    made: "Made", read: Read, letter: str
-) -> None:
+def test_long_replies_are_cut_shorter_when_there_are_many(made: "Made", read: Read, letter: str) -> None:
     said = {"reply": letter * 8000, "reason": letter * 8000}
     examples = [made.example(f"colours/{i}", Outcome.WRONG, i, 120_000, **said) for i in range(60)]
     html = page_of(made, made.results(examples))
@@ -329,7 +327,7 @@ def test_the_same_results_give_the_same_bytes_in_any_process(made: "Made", tmp_p
     assert pages == {page_of(made, results).encode()}
 
 
-def test_a_run_without_examples_and_an_isolated_one_are_pages_too(made: "Made", read: Read) -> None:
+def test_empty_and_isolated_runs_have_pages_too(made: "Made", read: Read) -> None:
     assert "No examples." in read(page_of(made, made.results([]))).words
     page = read(page_of(made, made.results(made.many(each=1)), isolated=True))
     assert "transcript.html#colours-0-turn-0" in page.links
@@ -371,7 +369,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_colours_have_the_contrast_that_eyes_need(made: "Made", scheme: int) -> None:
+def test_colours_have_enough_contrast(made: "Made", scheme: int) -> None:
     style = page_of(made, made.results([])).partition("<style>")[2]
     blocks = re.findall(r":root \{([^}]*)\}", style)
     colours = dict(re.findall(r"--([\w-]+): (#\w+);", blocks[scheme]))
@@ -421,7 +419,7 @@ def audited(auditor: str, contradicted: int, measured: Measured | None) -> Audit
     )
 
 
-def test_audits_stand_beside_the_score_and_show_both_readings(made: "Made", read: Read) -> None:
+def test_audits_are_beside_the_score_and_show_both_readings(made: "Made", read: Read) -> None:
     judge = Measured(right=150, accepted=147, other=150, rejected=146)
     audits = [audited("<i>judge</i>", 3, judge), audited("Ada", 0, None)]
     html = page_of(made, made.results(made.many(), audits=audits))
@@ -452,19 +450,19 @@ def test_the_top_has_one_sentence_of_finding_and_six_facts(made: "Made") -> None
         assert f"<dt>{rest}</dt>" in html.partition('id="manifest"')[2]
 
 
-def test_no_best_or_worst_where_all_score_the_same(made: "Made") -> None:
+def test_there_is_no_best_or_worst_when_all_score_the_same(made: "Made") -> None:
     results = made.results(made.many([Outcome.CORRECT]))
     assert "worst at" not in render_page(results, made.manifest(results))
 
 
-def test_scenarios_stand_in_order_of_their_scores(made: "Made") -> None:
+def test_scenarios_are_in_order_of_their_scores(made: "Made") -> None:
     results = made.results(made.many([Outcome.WRONG] * 3 + [Outcome.CORRECT] * 12))
     html = render_page(results, made.manifest(results)).partition('id="scenarios"')[2].partition("</ul>")[0]
     assert [part.partition("</bdi>")[0] for part in html.split("<bdi>")[1::2]][-1] == "colours"
 
 
 @pytest.mark.parametrize("section", ["scenarios", "skills", "distance"])
-def test_chance_is_marked_wherever_scores_stand(made: "Made", section: str) -> None:
+def test_chance_is_marked_wherever_scores_are_shown(made: "Made", section: str) -> None:
     results = made.results(made.many(each=6))
     html = render_page(results, made.manifest(results)).partition(f'<section id="{section}"')[2]
     html = html.partition("</section>")[0]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 NASTY = "a|b_c & 50% \\\\input{x} #1 $y$ ~^ <b>\n`z`"
 
 
-def test_names_are_text_in_both_forms(made: "Made") -> None:
+def test_names_are_escaped_in_both_forms(made: "Made") -> None:
     comparison = compare([made.run(NASTY, span=8_000), made.run("plain", span=8_000)])
     lines = markdown(comparison).splitlines()
     assert len(lines) == 4

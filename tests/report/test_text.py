@@ -1,4 +1,4 @@
-"""Any text is safe to show, and loses nothing without saying so."""
+"""Any text is safe to show, and nothing is lost without a notice."""
 
 import re
 from html import escape
@@ -26,17 +26,17 @@ def test_a_text_is_cut_only_where_it_is_too_long(text: str, limit: int) -> None:
 
 
 @given(st.text(st.sampled_from("ab <&>\"'\x00\u202e\ud800\r\n"), max_size=30), st.sets(st.integers(0, 30)))
-def test_marking_words_changes_nothing_else(text: str, ends: set[int]) -> None:
+def test_marking_words_leaves_the_text_unchanged(text: str, ends: set[int]) -> None:
     edges = sorted(end for end in ends if end <= len(text))
     places = list(zip(edges[::2], edges[1::2], strict=False))
     shown = str(marked(text, places, limit=1000))
     assert shown.count("<mark>") == shown.count("</mark>") == len(places)
     bare = shown.replace("<mark>", "").replace("</mark>", "")
-    if "\r\n" not in text:  # a pair that is split in two is two line ends
+    if "\r\n" not in text:  # a split pair is two line ends
         assert bare == escape(visible(text))
 
 
-def test_words_that_decided_are_marked_as_far_as_the_reply_is_shown() -> None:
+def test_decisive_words_are_marked_in_what_is_shown_of_the_reply() -> None:
     assert marked("It is <red>.", [(7, 10)], 100) == "It is &lt;<mark>red</mark>&gt;."
     assert marked("red and blue", [(0, 3), (8, 12)], 9).startswith(
         "<mark>red</mark> and b … (3 characters more"

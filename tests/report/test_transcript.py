@@ -22,7 +22,7 @@ Read = Callable[[str], "Page"]
 
 
 def transcript_of(made: "Made", tmp_path: Path, replies: list[str | None]) -> str:
-    """The transcript of a conversation about a colour; None is a message that was never answered."""
+    """Return the transcript of a conversation about a colour; None is a message without a reply."""
     results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 2000)])
     events: list[dict[str, Any]] = []
     for turn, reply in enumerate(replies):
@@ -80,7 +80,7 @@ def test_a_reply_of_ten_megabytes_is_cut_in_the_transcript_too(
     assert f"({10_000_000 - LONGEST_TURN:,} characters more, see events.jsonl)" in read(html).words
 
 
-def test_a_message_without_a_reply_an_empty_one_and_a_jump_are_told_apart(
+def test_missing_replies_empty_replies_and_jumps_are_told_apart(
     made: "Made", tmp_path: Path, read: Read
 ) -> None:
     words = read(transcript_of(made, tmp_path, ["", " \n ", None])).words
@@ -94,9 +94,7 @@ def test_the_same_log_gives_the_same_transcript(made: "Made", tmp_path: Path) ->
     assert transcript_of(made, tmp_path, replies) == transcript_of(made, tmp_path, replies)
 
 
-def test_a_transcript_that_is_written_while_the_log_is_scored_is_the_same(
-    hostile_run: Path, tmp_path: Path
-) -> None:
+def test_a_transcript_written_during_scoring_is_the_same(hostile_run: Path, tmp_path: Path) -> None:
     manifest = read_manifest(hostile_run)
     with TranscriptWriter(tmp_path / "transcript.html", manifest) as writer:
         writer.finish(score_run(hostile_run, manifest, listener=writer))
@@ -105,7 +103,7 @@ def test_a_transcript_that_is_written_while_the_log_is_scored_is_the_same(
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_transcript_that_is_not_finished_leaves_the_older_one_as_it_was(
+def test_an_unfinished_transcript_leaves_the_older_one_in_place(
     hostile_run: Path, tmp_path: Path, begun: bool
 ) -> None:
     (tmp_path / "transcript.html").write_text("older")
@@ -117,7 +115,7 @@ def test_a_transcript_that_is_not_finished_leaves_the_older_one_as_it_was(
     assert [path.name for path in tmp_path.iterdir()] == ["transcript.html"]
 
 
-def test_the_memory_that_a_transcript_takes_does_not_grow_with_the_conversation(
+def test_a_transcript_takes_constant_memory_however_long_the_conversation(
     made: "Made", tmp_path: Path
 ) -> None:
     results = made.results([made.example("colours/0", Outcome.CORRECT, 0, 2000)])

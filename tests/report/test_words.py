@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @given(value=st.floats(2e-9, 11 - 2e-9) | st.sampled_from([0, 11, 11 - 1e-12]), digits=st.integers(1, 2))
 @settings(max_examples=300, deadline=None)
-def test_a_score_is_written_as_full_or_as_nought_only_if_it_is(value: float, digits: int) -> None:
+def test_a_score_is_written_as_full_or_zero_only_if_it_is(value: float, digits: int) -> None:
     shown = float(figure(value, 11, digits))
     assert shown == pytest.approx(value, abs=0.5 * 10**-digits + 1e-9)
     assert (shown == 11) == (value > 11 - 1e-9)
@@ -53,7 +53,7 @@ def test_scores_are_short_and_honest(value: float, top: float, shown: str) -> No
         (0.0, "p < 0.001"),
     ],
 )
-def test_a_p_value_is_never_nought_and_stays_on_its_side_of_the_level(p: float, shown: str) -> None:
+def test_a_p_value_is_never_zero_and_stays_on_its_side_of_the_level(p: float, shown: str) -> None:
     assert p_value(p) == shown
 
 
@@ -61,7 +61,7 @@ def test_a_p_value_is_never_nought_and_stays_on_its_side_of_the_level(p: float, 
     ("value", "shown"),
     [(1.2, "+1.20"), (-0.5, "−0.50"), (0.0, "0.00"), (0.004, "+0.004"), (-0.0004, "−0.0004")],
 )
-def test_a_difference_has_a_sign_and_is_nought_only_if_it_is(value: float, shown: str) -> None:
+def test_a_difference_has_a_sign_and_is_zero_only_if_it_is(value: float, shown: str) -> None:
     assert signed(value) == shown
 
 
@@ -101,7 +101,7 @@ def test_a_duration_has_two_figures_or_two_units(value: float, shown: str) -> No
         (1234.5, False, "$1,234.50"),
     ],
 )
-def test_an_unknown_cost_is_never_nought_and_a_small_one_neither(
+def test_neither_an_unknown_cost_nor_a_small_one_is_written_as_zero(
     dollars: float | None, free: bool, shown: str
 ) -> None:
     assert cost(dollars, free) == shown
@@ -128,7 +128,7 @@ def test_nested_settings_become_rows() -> None:
     }
 
 
-def test_a_strip_is_described_to_those_who_cannot_see_it(made: "Made") -> None:
+def test_a_strip_has_a_description_for_screen_readers(made: "Made") -> None:
     few = where(made.example("jokes/0", Outcome.CORRECT, 0, 9_000))
     assert few == "jokes/0, in tokens: needles at 0, 2,670, 5,340; question at 8,010: correct"
     many = where(made.example("counting_stars/0", Outcome.NOT_REACHED, 0, 9_000))

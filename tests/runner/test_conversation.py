@@ -160,7 +160,7 @@ def test_an_agent_that_fails_leaves_a_run_that_can_be_resumed(
     assert turns(place, "sent") == turns(place, "replied") == list(range(len(turns(place, "sent"))))
 
 
-def test_an_agents_own_fault_is_one_line_and_no_wrong_answer(place: Path, run: Run) -> None:
+def test_a_bug_in_an_agent_is_one_line_and_not_a_wrong_answer(place: Path, run: Run) -> None:
     stopped = run("crashes")
     assert stopped.exit_code == 3
     assert "the agent failed at turn 0: KeyError" in " ".join(stopped.output.split())
@@ -216,10 +216,10 @@ def test_a_call_whose_reply_was_lost_is_spent_so_that_a_crash_cannot_exceed_the_
     log = place / "reports" / "r" / "events.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     last = max(i for i, line in enumerate(lines) if b'"replied"' in line and b'"usage"' in line)
-    log.write_bytes(b"".join(lines[:last]))  # as if it had been killed with the fourth reply in hand
+    log.write_bytes(b"".join(lines[:last]))  # as if killed after the fourth reply arrived
     resumed = command("resume", "r", "--max-cost", "1.10")
     assert resumed.exit_code == 4
-    assert "may have been sent twice" not in resumed.output  # it was not sent again: the budget is exhausted
+    assert "may have been sent twice" not in resumed.output  # not sent again, since the budget is exhausted
     again = command("resume", "r", "--max-cost", "1.30")
     assert again.exit_code == 4
     assert "may have been sent twice" in again.output
@@ -229,7 +229,7 @@ def test_a_call_whose_reply_was_lost_is_spent_so_that_a_crash_cannot_exceed_the_
     assert command("resume", "r", "--max-cost", "1.49").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(
         1.0004
-    )  # 1.0004 and the lost 0.2501: another call would be too much
+    )  # 1.0004 and the lost 0.2501 leave too little for another call
     assert command("resume", "r", "--max-cost", "1.51").exit_code == 4
     assert results(place)["costs"]["dollars"] == pytest.approx(1.2505)
 
@@ -245,7 +245,7 @@ def test_a_call_whose_reply_was_lost_is_spent_so_that_a_crash_cannot_exceed_the_
         {"turn": 5, "failed_after": 1, "attempts": []},
     ],
 )
-def test_nonsense_beside_the_log_neither_stops_a_run_nor_counts_as_money(
+def test_nonsense_in_a_side_file_neither_stops_a_run_nor_counts_as_money(
     place: Path, run: Run, command: "Command", record: dict[str, Any]
 ) -> None:
     assert run("costs", "--max-cost", "1.10").exit_code == 4
@@ -261,7 +261,7 @@ def test_nonsense_beside_the_log_neither_stops_a_run_nor_counts_as_money(
     assert results(place)["costs"]["dollars"] == pytest.approx(4 * 0.2501)
 
 
-def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: Path, run: Run) -> None:
+def test_in_an_isolated_run_every_timing_names_its_conversation(place: Path, run: Run) -> None:
     assert run("refuses", "--isolated").exit_code == 0
     lines = (place / "reports" / "r" / "timings.jsonl").read_bytes().splitlines()
     named = {json.loads(line)["conversation"] for line in lines}
@@ -272,7 +272,7 @@ def test_in_an_isolated_run_every_time_says_of_which_conversation_it_is(place: P
     ("costs", 0.0, 5, 200), ("costs", 1e9, 1, 7), ("goldfish", 0.0, 1, 6),
 ])  # fmt: skip
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="asks Linux which file a descriptor is")
-def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
+def test_paid_replies_are_synced_to_disk_as_they_arrive(
     place: Path,
     run: Run,
     monkeypatch: pytest.MonkeyPatch,
@@ -286,7 +286,7 @@ def test_replies_that_were_paid_for_are_brought_to_the_disk_as_they_come(
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file}")))
     assert run(agent).exit_code == 0
     synced = [name for name in synced if name.startswith(str(place))]
-    assert least <= len(synced) <= most  # besides the files, their folder
+    assert least <= len(synced) <= most  # the folder, besides the files
     side = [name for name in synced if name.endswith("timings.jsonl")]
     log = [name for name in synced if name.endswith("events.jsonl")]
     assert side
@@ -300,7 +300,7 @@ def _scripted(place: Path) -> int:
     return sum(e["event"] == "replied" and e["turn"] in fills and "usage" not in e for e in events)
 
 
-def test_an_unknown_price_is_unknown_and_no_budget_can_be_held_with_it(place: Path, run: Run) -> None:
+def test_an_unknown_price_stays_unknown_and_rules_out_a_budget(place: Path, run: Run) -> None:
     refused = run("unpriced", "--max-cost", "1")
     assert refused.exit_code == 1
     assert "agent unpriced does not say what a reply uses at most" in " ".join(refused.output.split())
@@ -310,7 +310,7 @@ def test_an_unknown_price_is_unknown_and_no_budget_can_be_held_with_it(place: Pa
     assert "unknown" in done.output
 
 
-def test_a_finished_run_says_so_and_a_fresh_one_stands_beside_it(place: Path, run: Run) -> None:
+def test_a_finished_run_says_so_and_a_fresh_one_is_written_beside_it(place: Path, run: Run) -> None:
     assert run("goldfish").exit_code == 0
     before = (place / "reports" / "r" / "events.jsonl").read_bytes()
     again = run("goldfish")
@@ -322,7 +322,7 @@ def test_a_finished_run_says_so_and_a_fresh_one_stands_beside_it(place: Path, ru
     assert len(list((place / "reports").iterdir())) == 2
 
 
-def test_every_star_has_its_depth_and_what_takes_leave_is_no_needle(place: Path, run: Run) -> None:
+def test_every_star_has_its_depth_and_closing_messages_are_not_needles(place: Path, run: Run) -> None:
     assert run("perfect").exit_code == 0
     stars = next(e for e in results(place)["examples"] if e["scenario"] == "counting_stars")
     assert len(stars["needles"]) == len(stars["questions"][0]["parts"]) == 8
@@ -342,7 +342,7 @@ def test_every_star_has_its_depth_and_what_takes_leave_is_no_needle(place: Path,
     ],
 )
 @pytest.mark.parametrize("isolated", [False, True])
-def test_where_an_answer_was_lost_is_told_by_agents_that_can_tell(
+def test_agents_with_retrieval_show_where_an_answer_was_lost(
     place: Path, run: Run, way: str, lost: str, isolated: bool
 ) -> None:
     more = ("--isolated",) if isolated else ()
@@ -360,7 +360,7 @@ def test_where_an_answer_was_lost_is_told_by_agents_that_can_tell(
     assert "Hit@5" in page
 
 
-def test_it_is_told_which_needle_was_lost_and_what_was_found_instead(place: Path, run: Run) -> None:
+def test_a_lost_needle_is_shown_with_what_was_found_instead(place: Path, run: Run) -> None:
     assert run("recalls", "-A", "way=distracted", "--scenario", "colours", "--isolated").exit_code == 0
     content = results(place)
     asked = [q for e in content["examples"] for q in e["questions"]]
@@ -419,9 +419,7 @@ class Indexer(Agent):
 '''
 
 
-def test_a_question_waits_until_the_agent_has_settled_also_when_it_is_asked_again(
-    place: Path, run: Run
-) -> None:
+def test_a_question_waits_for_the_agent_to_settle_even_when_repeated(place: Path, run: Run) -> None:
     (place / "agents").mkdir(exist_ok=True)
     (place / "agents" / "indexer.py").write_text(INDEXER, "utf-8")
     assert "killed at the question" in run("indexer", "--scenario", "colours").output
@@ -430,7 +428,7 @@ def test_a_question_waits_until_the_agent_has_settled_also_when_it_is_asked_agai
 
 
 @pytest.mark.parametrize("agent", [("recalls", "-A", "way=fails"), ("goldfish",)])
-def test_agents_that_cannot_tell_where_it_was_lost_say_nothing(
+def test_agents_without_retrieval_do_not_say_where_an_answer_was_lost(
     place: Path, run: Run, agent: tuple[str, ...]
 ) -> None:
     assert run(*agent).exit_code == 0
@@ -438,13 +436,13 @@ def test_agents_that_cannot_tell_where_it_was_lost_say_nothing(
     assert "Where retrieval lost" not in (place / "reports" / "r" / "report.html").read_text("utf-8")
 
 
-def test_a_threshold_that_is_missed_has_an_exit_code_of_its_own(place: Path, run: Run) -> None:
+def test_a_missed_threshold_has_its_own_exit_code(place: Path, run: Run) -> None:
     missed = run("goldfish", "--fail-under", "3")
     assert missed.exit_code == 2
     assert "the score 0.00 of 11 is below --fail-under 3" in missed.output
 
 
-def test_the_accounts_say_what_was_used_for_what_by_which_model(place: Path, run: Run) -> None:
+def test_the_accounts_list_usage_by_purpose_and_model(place: Path, run: Run) -> None:
     assert run("mixes").exit_code == 0
     costs = results(place)["costs"]
     accounts = {(a["purpose"], a["model"]): a for a in costs["accounts"]}
@@ -467,11 +465,11 @@ def test_the_accounts_say_what_was_used_for_what_by_which_model(place: Path, run
     page = (place / "reports" / "r" / "report.html").read_text("utf-8")
     assert "Usage and cost" in page
     assert "text-embedding-3-small" in page
-    assert run("mixes").exit_code == 0  # finished: read from its log again
+    assert run("mixes").exit_code == 0  # finished, so read again from its log
     assert results(place)["costs"] == costs
 
 
-def test_a_run_is_priced_as_on_the_day_on_which_it_was_held(
+def test_a_run_is_priced_as_on_the_day_it_ran(
     place: Path, run: Run, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import genai_prices
@@ -498,7 +496,7 @@ def test_live_filler_is_answered_by_the_agent(place: Path, run: Run) -> None:
     assert run("goldfish", "--filler", "live", "--fresh").exit_code == 0
 
 
-def test_what_timings_say_is_kept_out_of_the_log(place: Path, run: Run) -> None:
+def test_timings_are_kept_out_of_the_log(place: Path, run: Run) -> None:
     run("goldfish")
     log = (place / "reports" / "r" / "events.jsonl").read_text("utf-8")
     assert "seconds" not in log
@@ -506,7 +504,7 @@ def test_what_timings_say_is_kept_out_of_the_log(place: Path, run: Run) -> None:
     assert {"turn", "seconds", "operations"} in [set(json.loads(line)) for line in timings]
 
 
-def test_a_folder_that_cannot_be_written_is_named(place: Path, run: Run) -> None:
+def test_a_folder_that_cannot_be_written_to_is_reported(place: Path, run: Run) -> None:
     (place / "reports").write_text("a file where a folder should be", "utf-8")
     stopped = run("goldfish")
     assert stopped.exit_code == 1
@@ -520,7 +518,7 @@ FILLER = 120
 
 @pytest.fixture
 def log(place: Path, command: "Command") -> Path:
-    """Hold a conversation with so much filler that resuming skips most of it."""
+    """Return the log of a conversation with enough filler that resuming skips most of it."""
     assert command("run", "--span", "32k", "--agent", "goldfish", "--name", "r").exit_code == 0
     return place / "reports" / "r" / "events.jsonl"
 
@@ -534,7 +532,7 @@ def test_every_text_has_the_tokens_that_its_tokenizer_gives_it(log: Path) -> Non
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
 @pytest.mark.parametrize("boundary", [0, 1, 2])
-def test_a_run_with_much_filler_goes_on_as_if_nothing_had_happened(
+def test_a_run_with_much_filler_resumes_as_if_nothing_had_happened(
     log: Path, command: "Command", share: float, boundary: int
 ) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
@@ -600,7 +598,7 @@ def test_a_key_appears_in_no_file_of_a_run(
         (("error",), {"status": 401, "times": 99}, 3),
     ],
 )
-def test_a_whole_run_through_the_sdks_bears_what_a_provider_does(
+def test_a_whole_run_through_the_sdks_survives_a_faulty_provider(
     place: Path,
     server: Provider,
     key: str,

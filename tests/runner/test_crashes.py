@@ -53,7 +53,7 @@ class Diary(Agent):
     async def observe(self, turn: Turn) -> None:
         self.heard.append(turn.message.text + turn.reply.text)
 '''
-HANDLE = signal.signal  # the commands of a test must not set handlers, so it is taken away from them
+HANDLE = signal.signal  # removed, since commands that run inside a test must not set signal handlers
 RUN = [sys.executable, "-m", "ltm_bench", "run", "--name", "r", "--span", "2k"]
 
 
@@ -92,7 +92,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 
 
 def killed(folder: Path, when: int, *more: str) -> bool:
-    """Start the run and kill it without warning once its log has so many bytes; return False if it ended before."""
+    """Start the run, and kill it without warning once its log has this many bytes; return False if it ended first."""
     path = folder / "reports" / "r" / "events.jsonl"
     process = subprocess.Popen(
         [*RUN, *more], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -116,7 +116,7 @@ def test_killed_twenty_times_a_run_ends_as_if_nothing_had_happened(place: Path) 
         before = len((place / "calls.txt").read_text().split()) if (place / "calls.txt").exists() else 0
         kills += killed(place, moment, *more)
         called = [int(turn) for turn in (place / "calls.txt").read_text().split()[before:]]
-        assert answered.isdisjoint(called), "a turn that had been answered was asked again"
+        assert answered.isdisjoint(called), "an answered turn was asked again"
         answered = {event["turn"] for event in events(path) if event["event"] == "replied"}
     assert kills >= 18
     assert whole(place, *more) == expected
@@ -148,7 +148,7 @@ def test_killed_while_it_is_asked_filler_a_run_ends_the_same(place: Path) -> Non
     assert [killed(place, share * size // 100, *more) for share in (20, 40, 60, 80)] == [True] * 4
     assert whole(place, *more) == expected
     again = len((place / "calls.txt").read_text().splitlines()) - len(calls)
-    assert again <= 4, "but for the calls that were under way, no turn is asked twice"
+    assert again <= 4, "no turn is asked twice except for the calls under way"
 
 
 @pytest.mark.long
@@ -161,7 +161,7 @@ def test_killed_while_it_is_asked_filler_a_run_ends_the_same(place: Path) -> Non
         ),
     ],
 )
-def test_killed_while_it_remembers_in_a_vector_store_a_run_ends_the_same(tmp_path: Path, agent: str) -> None:
+def test_killed_while_it_writes_to_a_vector_store_a_run_ends_the_same(tmp_path: Path, agent: str) -> None:
     more = ("--agent", agent, "--suite", "smoke")
     expected = whole(tmp_path / "a", *more)
     (tmp_path / "b").mkdir()
@@ -199,7 +199,7 @@ def test_another_seed_gives_another_conversation(tmp_path: Path) -> None:
     assert whole(tmp_path / "b", "--agent", "perfect", "--seed", "1") != one
 
 
-def test_a_second_process_is_refused_and_a_dead_one_holds_nothing(place: Path) -> None:
+def test_a_second_process_is_refused_and_a_dead_one_holds_no_lock(place: Path) -> None:
     home = place / "reports" / "r"
     hold = textwrap.dedent("""
         import pathlib, sys, time
@@ -290,7 +290,7 @@ def test_a_turn_whose_reply_was_lost_is_named_and_no_other(here: Path, command: 
     assert Path("reports/r/events.jsonl").read_bytes() == expected
 
 
-def test_of_an_isolated_run_the_conversation_is_named_too(here: Path, command: "Command") -> None:
+def test_in_an_isolated_run_the_conversation_is_named_too(here: Path, command: "Command") -> None:
     words = ("--span", "2k", "--scenario", "colours", "--isolated", "--examples", "1", "--name", "r")
     assert command("run", *words, "--agent", "diary").exit_code == 0
     log = Path("reports/r/isolated/colours-0.jsonl")
@@ -300,7 +300,7 @@ def test_of_an_isolated_run_the_conversation_is_named_too(here: Path, command: "
     assert log.read_bytes() == whole
 
 
-def test_cut_at_every_byte_of_two_records_a_log_ends_the_same_and_the_turn_that_was_out_is_named(
+def test_cut_at_any_byte_of_two_records_a_log_ends_the_same_and_the_doubtful_turn_is_named(
     here: Path, command: "Command"
 ) -> None:
     words = ("--span", "2k", "--scenario", "colours", "--isolated", "--examples", "1", "--name", "r")
@@ -349,7 +349,7 @@ def listen() -> None:
     HANDLE(signal.SIGINT, signal.default_int_handler)
 
 
-def test_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room(here: Path, command: "Command") -> None:
+def test_a_full_disk_is_named_and_the_run_resumes_when_there_is_room(here: Path, command: "Command") -> None:
     expected, size = undisturbed(command, "--agent", "diary"), 9000
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
     with start("--agent", "diary", preexec_fn=limit) as process:
@@ -362,13 +362,13 @@ def test_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room(here: Path,
     assert Path("reports/r/events.jsonl").read_bytes() == expected
 
 
-def test_the_clock_may_go_back_between_run_and_resume(
+def test_the_clock_may_be_set_back_between_run_and_resume(
     here: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = undisturbed(command, "--agent", "diary")
     Path("reports/r").mkdir()
     Path("reports/r/events.jsonl").write_bytes(expected[:9000])
-    now, counted = time.time, time.perf_counter  # noqa: TID251  # the wall clock goes back, without effect
+    now, counted = time.time, time.perf_counter  # noqa: TID251  # setting the wall clock back has no effect
     monkeypatch.setattr(time, "time", lambda: now() - 3e8)
     monkeypatch.setattr(time, "perf_counter", lambda: counted() - 3e8)
     assert command("resume", "r").exit_code == 0
@@ -383,7 +383,7 @@ def test_a_budget_that_stops_a_run_raises_no_doubt(here: Path, command: "Command
     assert "sent twice" not in done.err
 
 
-def test_a_provider_whose_name_is_gone_stops_a_run_that_goes_on_when_it_is_back(
+def test_a_name_that_no_longer_resolves_stops_the_run_until_it_does(
     here: Path, command: "Command", server: Provider, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     port = server.url.rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""What a run may owe after a crash, and which turns are in doubt."""
+"""What a run may owe after a crash, and which turns are then in doubt."""
 
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ LOST = {"lost": True, "dollars": 0.25}
 @pytest.mark.parametrize(
     ("said", "asked", "unpaid"),
     [
-        ([], False, False),  # the run was stopped before the message went out
+        ([], False, False),  # stopped before the message went out
         ([SENDING], True, True),
         ([SENDING, {"refused": True}], False, False),
-        ([SENDING, {"failed": True}, {"refused": True}], True, False),  # a server may fail after it has heard
+        ([SENDING, {"failed": True}, {"refused": True}], True, False),  # a server may fail after hearing it
         ([SENDING, {"refused": True}, SENDING], True, True),
         ([SENDING, LOST], True, False),
         ([SENDING, LOST, {"refused": True}, REFUSED], True, False),
@@ -28,12 +28,12 @@ LOST = {"lost": True, "dollars": 0.25}
         ([SENDING, REFUSED], False, False),
         ([{"failed_after": 1.0, "attempts": [{"error": "ConnectError", "unsent": True}]}], False, False),
         ([SENDING, CUT], True, True),
-        ([SENDING, {"seconds": 1.0}], True, True),  # the reply had arrived, and the log has lost it
+        ([SENDING, {"seconds": 1.0}], True, True),  # the reply had arrived, but the log lost it
         ([SENDING, {"seconds": 1.0}, {"doubtful": True, "dollars": 0.25}], True, False),
         ([SENDING, {"doubtful": True, "dollars": "many"}], True, True),
         ([SENDING, {"lost": True, "dollars": 0}], True, True),  # nothing is charged as zero
         ([SENDING, {"doubtful": True, "dollars": "many"}, {"refused": True}], True, False),
-        ([SENDING, {"seconds": 1.0}, {"refused": True}], True, False),  # the agent heard it the first time
+        ([SENDING, {"seconds": 1.0}, {"refused": True}], True, False),  # the agent had already heard it
         ([SENDING, {"failed": True}, SENDING, {"refused": True}], True, False),
         ([SENDING, {"failed_after": 1.0, "attempts": [{"status": 400}]}], False, False),
         ([SENDING, {"failed_after": 1.0, "attempts": []}], True, True),
@@ -41,7 +41,7 @@ LOST = {"lost": True, "dollars": 0.25}
         ([SENDING, {"attempts": [{"status": 500}]}], True, True),  # no call has ended yet
     ],
 )
-def test_what_is_in_doubt_about_a_lost_call_is_what_its_own_notes_leave_open(
+def test_a_lost_call_leaves_in_doubt_what_its_own_records_leave_open(
     tmp_path: Path, said: list[dict[str, Any]], asked: bool, unpaid: bool
 ) -> None:
     timings = tmp_path / "timings.jsonl"
@@ -76,7 +76,7 @@ RESERVED = {"sending": True, "reserved": 0.25}
         ([{"sending": True, "reserved": "much"}], False, 0),
     ],
 )
-def test_what_a_killed_run_may_owe_is_known_before_it_is_resumed(
+def test_what_a_killed_run_may_owe_is_known_before_it_resumes(
     tmp_path: Path, said: list[dict[str, Any]], replied: bool, dollars: float
 ) -> None:
     timings = tmp_path / "timings.jsonl"
@@ -86,7 +86,7 @@ def test_what_a_killed_run_may_owe_is_known_before_it_is_resumed(
     assert float(owed(timings, known).dollars) == dollars
 
 
-def test_replies_that_were_charged_because_they_do_not_say_what_they_used_are_named(tmp_path: Path) -> None:
+def test_replies_charged_for_want_of_usage_are_named(tmp_path: Path) -> None:
     timings = tmp_path / "timings.jsonl"
     said: list[dict[str, object]] = [
         {"turn": 3, "conversation": "a-0", "seconds": 1.0, "dollars": 0.25},
@@ -100,6 +100,6 @@ def test_replies_that_were_charged_because_they_do_not_say_what_they_used_are_na
     assert found.replies == {("a-0", 3), (None, 6)}
 
 
-def test_without_a_side_file_nothing_is_known_and_everything_in_doubt(tmp_path: Path) -> None:
+def test_without_a_side_file_everything_is_in_doubt(tmp_path: Path) -> None:
     assert owed(tmp_path / "timings.jsonl", set()).dollars == 0
     assert doubt_about(tmp_path / "timings.jsonl", {"turn": 3}) == Doubt(True, True)

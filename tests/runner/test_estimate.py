@@ -1,4 +1,4 @@
-"""The estimate matches actual use: it is compared with the local provider."""
+"""The estimate matches actual use, as counted by the local provider."""
 
 import json
 from dataclasses import replace
@@ -52,7 +52,7 @@ def test_the_prompt_tokens_are_within_five_percent_of_what_a_run_reports(
     assert found.prompt == pytest.approx(prompt, rel=0.05)
 
 
-def test_a_cache_makes_a_long_conversation_cheap_and_a_moving_window_less_so() -> None:
+def test_a_cache_makes_a_long_conversation_cheap_but_less_so_with_a_moving_window() -> None:
     wide = UsageModel("gpt-4o", "openai", SYSTEM, 1_000_000, 1024)
     whole, moving = estimated("32k", wide, 60), estimated("32k", replace(wide, window=12_000), 60)
     assert whole.cached / whole.prompt > 0.9
@@ -91,7 +91,7 @@ def test_any_agent_can_be_estimated_with_the_seconds_that_a_reply_takes(command:
     assert "Minutes: unknown until a run has measured them" in command(*SMALL, "--agent", "parrot").out
 
 
-def test_minutes_are_those_that_an_earlier_run_measured(
+def test_minutes_come_from_an_earlier_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -100,9 +100,7 @@ def test_minutes_are_those_that_an_earlier_run_measured(
     assert "Minutes: unknown" in command(*SMALL, "--agent", "vector_memory").out
 
 
-def test_several_runs_are_summed_up_and_a_limit_that_is_too_low_is_named(
-    command: "Command", key: str
-) -> None:
+def test_several_runs_are_totalled_and_a_limit_that_is_too_low_is_named(command: "Command", key: str) -> None:
     done = command(*SMALL, "--agent", "gpt-6-luna", "--repeats", "3", "--max-cost", "0.0001")
     assert "3 runs: " in done.out
     assert "That is more than --max-cost 0.0001" in done.out
@@ -113,7 +111,7 @@ def test_an_agent_with_a_core_costs_at_most_what_it_reserves(command: "Command",
     assert "at most $" in done.out
 
 
-def test_a_run_says_before_it_starts_what_it_will_use(
+def test_a_run_announces_what_it_will_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -123,7 +121,7 @@ def test_a_run_says_before_it_starts_what_it_will_use(
     assert "overrun" not in done.err + done.out
 
 
-def test_that_most_examples_will_overrun_is_said_before_the_run() -> None:
+def test_a_run_warns_beforehand_that_most_examples_will_overrun() -> None:
     plan = make_plan(Request(span="2k", agent="parrot", suite="smoke"))
     late = Estimate(calls=9, tokens=12_345, examples=6, overruns=4)
     assert "4 of 6 examples will probably overrun" in list(forecast_lines(plan, late))[-1]
@@ -145,7 +143,7 @@ class Chatty(Agent):
 '''
 
 
-def test_that_most_examples_overran_is_said_wherever_the_score_is(
+def test_the_score_never_appears_without_saying_that_most_examples_overran(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Forked questions: asked beside the conversation, answered in any order, and the log ends with the same bytes."""
+"""Forked questions are asked beside the conversation and answered in any order, and the log has the same bytes."""
 
 import json
 import random
@@ -222,7 +222,7 @@ def outcomes(place: Path, name: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_a_fork_adds_no_turn_no_token_and_no_time(place: Path, run: Run) -> None:
+def test_a_fork_adds_no_turn_token_or_time(place: Path, run: Run) -> None:
     assert run("perfect").exit_code == 0
     said = events(place)
     turns = [each for each in said if each["event"] == "sent"]
@@ -313,7 +313,7 @@ def test_replies_in_any_order_give_the_same_log(
         ),
     ],
 )
-def test_a_run_that_was_killed_ends_with_the_same_bytes_and_asks_nothing_that_was_answered(
+def test_a_killed_run_ends_with_the_same_bytes_and_repeats_no_answered_question(
     place: Path, run: Run, command: "Command", agent: str
 ) -> None:
     run(agent, "--acknowledge", "scripted")
@@ -343,7 +343,7 @@ def events_of(content: bytes) -> list[dict[str, Any]]:
 
 
 def answered_in(lines: list[bytes]) -> set[int]:
-    """Return the forks that are asked and, after that, answered in these lines."""
+    """Return the forks that are asked, and then answered, in these lines."""
     asked_of, answered = set(), set()
     for each in map(json.loads, lines):
         if each["event"] == "asked":
@@ -385,7 +385,7 @@ def test_a_side_file_of_another_question_answers_nothing(place: Path, run: Run, 
     assert log(place).read_bytes() == whole
 
 
-def test_one_failing_fork_leaves_the_others_running(place: Path, run: Run, command: "Command") -> None:
+def test_a_failing_fork_leaves_the_others_running(place: Path, run: Run, command: "Command") -> None:
     run("fails")
     whole = log(place).read_bytes()
     forks = [each["id"] for each in events(place) if each["event"] == "forked"]
@@ -413,14 +413,14 @@ def test_nothing_is_said_before_a_barriers_answer(place: Path, run: Run) -> None
     assert results(place)["complete"]
 
 
-def test_who_cannot_be_forked_is_refused_in_one_line(place: Path, run: Run) -> None:
+def test_an_agent_that_cannot_be_forked_is_refused_in_one_line(place: Path, run: Run) -> None:
     done = run("whole")
     assert done.exit_code == 1
     assert "--questions forked: whole cannot answer beside the conversation" in done.err
     assert len(done.err.strip().splitlines()) == 1
 
 
-def test_quick_is_forked_and_scripted(place: Path, run: Run) -> None:
+def test_quick_runs_are_forked_with_scripted_acknowledgements(place: Path, run: Run) -> None:
     assert run("diary", "--quick").exit_code == 0
     first = events(place)[0]
     assert (first["questions"], first["acknowledge"], first["filler"]["mode"]) == (
@@ -430,7 +430,7 @@ def test_quick_is_forked_and_scripted(place: Path, run: Run) -> None:
     )
 
 
-def test_the_budget_holds_for_forks_in_flight(place: Path, run: Run) -> None:
+def test_the_budget_covers_forks_in_flight(place: Path, run: Run) -> None:
     run("costs", "--name", "free")
     calls = sum(line.startswith(("fork", "reply")) for line in asked(place))
     price = results(place, "free")["costs"]["dollars"] / calls
@@ -441,12 +441,12 @@ def test_the_budget_holds_for_forks_in_flight(place: Path, run: Run) -> None:
         assert done.exit_code == 4
         paid = sum(line.startswith(("fork", "reply")) for line in asked(place))
         assert price * paid <= limit
-        assert price * (paid + 1) > limit, "it stopped although money was left"
+        assert price * (paid + 1) > limit, "the run stopped with money left"
     run("costs", "--max-cost", f"{price * calls * 1.0001:.4f}", "--name", "enough")
     assert results(place, "enough")["complete"]
 
 
-def test_connections_hold_for_forks_in_flight(place: Path, command: "Command") -> None:
+def test_the_limit_on_connections_covers_forks_in_flight(place: Path, command: "Command") -> None:
     words = ("sweep", "--agent", "costs", "--span", "2k", "--suite", "smoke", "--questions", "forked")
     assert command(*words, "--max-connections", "2").exit_code == 0
     under_way = [int(line.split()[-1]) for line in asked(place) if line.startswith("under")]

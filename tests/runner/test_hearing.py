@@ -1,4 +1,4 @@
-"""What the agent hears: the whole conversation, by observing filler or by being asked; and how that is reported."""
+"""What the agent hears: the whole conversation, observed or asked; and how that is reported."""
 
 import json
 import sys
@@ -60,14 +60,14 @@ def results(place: Path, name: str = "r") -> dict[str, Any]:
     return content
 
 
-def test_an_agent_that_does_not_observe_is_asked_everything_and_the_price_of_it_is_said_before(
+def test_an_agent_that_does_not_observe_is_asked_everything_at_an_announced_cost(
     place: Path, command: "Command"
 ) -> None:
     done = command(*RUN, "--agent", "deaf")
     assert done.exit_code == 0, done.output
     said = " ".join(done.err.split())
     assert "deaf does not observe, so it is asked everything: about" in said
-    assert said.index("price unknown") < said.index("turn"), "it is said before the run"
+    assert said.index("price unknown") < said.index("turn"), "announced before the run"
     found = results(place)
     assert found["costs"]["calls"] == found["turns"] == len((place / "asked.txt").read_text().splitlines())
     assert found["heard"] == {"asked": found["tokens"], "observed": 0, "missed": 0}
@@ -76,7 +76,7 @@ def test_an_agent_that_does_not_observe_is_asked_everything_and_the_price_of_it_
     assert heard in (place / "reports" / "r" / "report.html").read_text("utf-8")
 
 
-def test_an_agent_that_observes_hears_as_much_with_fewer_calls(place: Path, command: "Command") -> None:
+def test_an_agent_that_observes_hears_the_same_with_fewer_calls(place: Path, command: "Command") -> None:
     done = command(*RUN, "--agent", "vector_memory")
     assert "asked everything" not in done.err
     found = results(place)
@@ -89,9 +89,7 @@ def test_an_agent_that_observes_hears_as_much_with_fewer_calls(place: Path, comm
     assert "tokens, filler observed" in " ".join(done.out.split())
 
 
-def test_it_is_told_how_many_calls_an_estimate_counts_where_filler_is_asked(
-    place: Path, command: "Command"
-) -> None:
+def test_an_estimate_says_how_many_calls_asking_filler_takes(place: Path, command: "Command") -> None:
     lines = command("estimate", "--agent", "deaf", "--span", "32k").out.splitlines()
     rows = {line.strip().split("  ")[0]: line.split() for line in lines}
     turns, calls = (int(rows[name][-2].replace(",", "")) for name in ("turns", "of them asked of the agent"))
@@ -102,7 +100,7 @@ def test_it_is_told_how_many_calls_an_estimate_counts_where_filler_is_asked(
     assert scripted != asked
 
 
-def test_runs_in_which_filler_was_heard_in_different_ways_are_not_compared_without_a_word(
+def test_comparing_runs_that_heard_filler_differently_brings_a_warning(
     place: Path, command: "Command"
 ) -> None:
     command(*RUN, "--agent", "deaf")
@@ -111,7 +109,7 @@ def test_runs_in_which_filler_was_heard_in_different_ways_are_not_compared_witho
     assert "different way in which filler reached the agent: asked in r; observed in other" in said
 
 
-def test_an_agent_that_cannot_be_told_what_was_said_is_resumed_and_this_is_said(
+def test_resuming_an_agent_that_cannot_hear_the_past_brings_a_warning(
     place: Path, command: "Command"
 ) -> None:
     assert command(*RUN, "--agent", "frail").exit_code == 3
@@ -122,7 +120,7 @@ def test_an_agent_that_cannot_be_told_what_was_said_is_resumed_and_this_is_said(
     assert any(remark in each for each in results(place)["remarks"])
 
 
-def test_a_run_of_0_1_0_did_not_say_what_its_agent_heard() -> None:
+def test_a_run_from_0_1_0_does_not_say_what_its_agent_heard() -> None:
     golden = Path(__file__).parents[1] / "golden" / "0.1.0"
     old = score_run(golden / "conversation")
     assert (old.heard, old.filler_heard) == (None, "not recorded")
@@ -187,10 +185,10 @@ def test_an_endpoint_with_a_route_for_observing_is_told_of_filler(
     assert found["heard"]["observed"] == found["filler_tokens"] > 0
     assert Endpoint.said[-1][0] == "/chat"
     texts = [event["message"] for event in _log(place) if event["event"] == "sent"]
-    assert [body["message"] for _, body in Endpoint.said] == texts, "it hears all of it, in order"
+    assert [body["message"] for _, body in Endpoint.said] == texts, "the endpoint hears everything, in order"
 
 
-def test_an_endpoint_without_one_is_asked(place: Path, command: "Command", endpoint: str) -> None:
+def test_an_endpoint_without_such_a_route_is_asked(place: Path, command: "Command", endpoint: str) -> None:
     done = command(*at(endpoint))
     assert "http does not observe, so it is asked everything" in " ".join(done.err.split())
     found = results(place)
@@ -198,7 +196,7 @@ def test_an_endpoint_without_one_is_asked(place: Path, command: "Command", endpo
     assert len(Endpoint.said) == found["turns"]
 
 
-def test_filler_that_an_endpoint_has_not_taken_is_told_again_when_the_run_is_resumed(
+def test_filler_that_an_endpoint_did_not_take_is_sent_again_on_resuming(
     place: Path, command: "Command", endpoint: str
 ) -> None:
     Endpoint.refuse = 1
@@ -234,7 +232,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_program_observes_if_it_is_said_to(place: Path, command: "Command") -> None:
+def test_a_program_observes_when_the_setting_says_so(place: Path, command: "Command") -> None:
     (place / "program.py").write_text(PROGRAM, "utf-8")
     program = ("--agent", "command", "-A", f"command={sys.executable} program.py")
     assert command(*RUN, *program).exit_code == 0

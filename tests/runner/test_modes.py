@@ -1,4 +1,4 @@
-"""Scripted acknowledgements: needles are observed, everything else is asked as ever."""
+"""Scripted acknowledgements: needles are observed, and everything else is asked as usual."""
 
 import json
 from collections.abc import Callable
@@ -94,7 +94,7 @@ def results(place: Path, name: str = "r") -> dict[str, Any]:
     return found
 
 
-def test_needles_are_observed_and_everything_else_is_asked(place: Path, run: Run) -> None:
+def test_needles_are_observed_and_all_else_is_asked(place: Path, run: Run) -> None:
     assert run("listens", "--acknowledge", "scripted").exit_code == 0
     kinds = {each["turn"]: each["kind"] for each in events(place) if each["event"] == "sent"}
     heard = dict(line.split()[::-1] for line in (place / "heard").read_text().splitlines())
@@ -122,7 +122,7 @@ def test_acknowledgements_are_seeded_and_differ(place: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
-def test_a_run_that_was_cut_short_ends_with_the_same_bytes(
+def test_an_interrupted_run_ends_with_the_same_bytes(
     place: Path, run: Run, command: "Command", share: float
 ) -> None:
     run("listens", "--acknowledge", "scripted")
@@ -133,12 +133,12 @@ def test_a_run_that_was_cut_short_ends_with_the_same_bytes(
     assert log.read_bytes() == whole
 
 
-def test_perfect_scores_as_ever(place: Path, run: Run) -> None:
+def test_perfect_still_scores_full_marks(place: Path, run: Run) -> None:
     run("perfect", "--acknowledge", "scripted")
     assert results(place)["score"] == results(place)["out_of"]
 
 
-def test_who_cannot_be_acknowledged_for_is_refused_in_one_line(place: Path, run: Run) -> None:
+def test_an_agent_nobody_can_acknowledge_for_is_refused_in_one_line(place: Path, run: Run) -> None:
     for agent, why in (("deaf", "does not observe"), ("notes", "decides what to remember while it replies")):
         done = run(agent, "--acknowledge", "scripted")
         assert done.exit_code == 1
@@ -147,13 +147,13 @@ def test_who_cannot_be_acknowledged_for_is_refused_in_one_line(place: Path, run:
         assert not (place / "reports" / "r").exists()
 
 
-def test_a_word_that_is_no_mode_is_named(place: Path, run: Run) -> None:
+def test_an_unknown_mode_is_named(place: Path, run: Run) -> None:
     assert "--acknowledge scriptd: must be live or scripted" in run("perfect", "--acknowledge", "scriptd").err
     assert "--questions fork: must be in-line or forked" in run("perfect", "--questions", "fork").err
     assert "--quick" in run("perfect", "--quick", "--filler", "live").err
 
 
-def test_scores_of_different_modes_stand_side_by_side_only_with_that_word(
+def test_scores_of_different_modes_are_compared_only_with_a_warning(
     place: Path, run: Run, command: "Command"
 ) -> None:
     run("perfect")

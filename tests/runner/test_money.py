@@ -1,5 +1,5 @@
-"""However a provider bills, and whatever happens to its answers, it bills no more than is counted, and the count stays
-within `--max-cost`."""
+"""A provider never bills more than is counted, whatever happens to its answers, and the count stays within
+`--max-cost`."""
 
 import json
 from decimal import Decimal
@@ -32,7 +32,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("name", "fault"), dict(billing.FAULTS).items(), ids=list(dict(billing.FAULTS)))
-def test_whatever_becomes_of_its_answers_no_more_is_billed_than_counted(
+def test_whatever_happens_to_its_answers_no_more_is_billed_than_counted(
     place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch, name: str, fault: Fault | None
 ) -> None:
     monkeypatch.setattr(billing, "FAULTS", (("well", None), (name, fault)))
@@ -48,7 +48,7 @@ def test_whatever_becomes_of_its_answers_no_more_is_billed_than_counted(
 
 
 @pytest.mark.slow
-def test_killed_while_eight_calls_are_under_way_it_is_the_same(tmp_path: Path) -> None:
+def test_killed_with_eight_calls_under_way_no_more_is_billed_than_counted(tmp_path: Path) -> None:
     found = billing.trial(1, Decimal("0.06"), kills=3)
     assert found.kills
     assert found.billed <= found.counted <= found.limit
@@ -63,7 +63,7 @@ def test_a_call_that_cannot_connect_costs_nothing(place: Path, command: "Command
     assert "sent twice" not in resumed.err
 
 
-def test_a_reply_without_usage_is_charged_with_its_reserve_and_the_run_goes_on(
+def test_a_reply_without_usage_is_charged_its_reserve_and_the_run_continues(
     place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(billing, "FAULTS", (("well", None),))
@@ -87,14 +87,14 @@ def _payable(price: float) -> Any:
     agent = make_agent("goldfish", {})
     agent.free = False
     usage = Usage(output=round(price * 1e5), model="gpt-4o", provider="openai")  # 10 dollars a million
-    agent.reserve = lambda message: usage  # type: ignore[method-assign]  # of this one alone
+    agent.reserve = lambda message: usage  # type: ignore[method-assign]  # only this one
     return agent
 
 
 MESSAGE = Message("Hello", billing.NOW, 0)
 
 
-def test_every_attempt_after_a_lost_one_reserves_anew() -> None:
+def test_every_attempt_after_a_lost_one_makes_a_new_reserve() -> None:
     budget = Budget(Decimal("2.5"))
 
     def call() -> None:
@@ -109,7 +109,7 @@ def test_every_attempt_after_a_lost_one_reserves_anew() -> None:
     assert [budget.spent, budget.held] == [2, 0]
 
 
-def test_an_attempt_that_was_refused_costs_nothing_and_keeps_its_reserve() -> None:
+def test_a_refused_attempt_costs_nothing_and_keeps_its_reserve() -> None:
     budget = Budget(Decimal(1))
     with budget.paying(_payable(1), MESSAGE) as payment:
         for _ in range(9):
@@ -138,11 +138,11 @@ def test_a_call_that_was_answered_and_then_failed_is_charged_in_full() -> None:
     assert [budget.spent, budget.held] == [1, 0]
 
 
-def test_that_there_is_no_money_left_is_no_error_that_a_library_may_take_for_a_passing_one() -> None:
+def test_running_out_of_money_is_not_an_error_that_a_library_would_retry() -> None:
     assert not issubclass(Halted, Exception)
 
 
-def test_what_an_attempt_reserves_is_in_the_side_file_when_it_is_sent_and_charged_before_the_next(
+def test_a_reserve_is_on_file_when_the_attempt_is_sent_and_charged_before_the_next(
     place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(billing, "FAULTS", (("cut", Fault(kind="cut")),))
@@ -154,10 +154,10 @@ def test_what_an_attempt_reserves_is_in_the_side_file_when_it_is_sent_and_charge
             charged.append(billing.counted(Path("reports/r")))
             return receive(request)
 
-        provider.receive = receive_and_look  # type: ignore[method-assign]  # of this one alone
+        provider.receive = receive_and_look  # type: ignore[method-assign]  # only this one
         words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", "1")
         assert command("run", "--span", "2k", "--scenario", "colours", "--name", "r", *words).exit_code == 3
-    one = charged[0]  # while it is pending, its reservation is counted
+    one = charged[0]  # its reserve counts while it is pending
     assert one > 0
     assert charged == [one, 2 * one, 3 * one, 4 * one]
     said = [json.loads(line) for line in Path("reports/r/timings.jsonl").read_text("utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""Progress is right if examples overrun, and at the end; the time left follows from it."""
+"""Progress is right even when examples overrun; the time left follows from it."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_a_run_is_done_when_it_is_done_and_not_before(
 
 
 @pytest.mark.parametrize("suite", ["abilities", "standard"])
-def test_the_score_so_far_ends_as_the_score(
+def test_the_score_so_far_ends_as_the_final_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

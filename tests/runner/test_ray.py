@@ -1,4 +1,4 @@
-"""A sweep on a Ray cluster: the same bytes as here, whatever is killed in between. Skipped if Ray is not installed."""
+"""A sweep on a Ray cluster gives the same bytes as here, whatever is killed. Skipped if Ray is not installed."""
 
 import importlib.util
 import os
@@ -69,7 +69,7 @@ def test_resources_that_cannot_be_read_are_named(text: str, complaint: str) -> N
     assert complaint.lower() in str(raised.value).lower()
 
 
-def test_an_agent_takes_what_its_own_table_says_and_else_what_is_for_all() -> None:
+def test_an_agent_takes_its_own_resources_or_else_the_common_ones() -> None:
     tables = {
         "*": Resources(num_cpus=4, num_gpus=0.5),
         "large": Resources(num_gpus=2, custom={"fast": 1}),
@@ -83,7 +83,7 @@ def test_an_agent_takes_what_its_own_table_says_and_else_what_is_for_all() -> No
     assert resources_of("any", {}).options() == {"num_cpus": 1, "num_gpus": 0}
 
 
-def test_it_is_known_whether_a_node_is_large_enough() -> None:
+def test_a_node_is_checked_for_its_size() -> None:
     nodes = [
         {"Alive": True, "Resources": {"CPU": 8.0}},
         {"Alive": True, "Resources": {"CPU": 2.0, "GPU": 1.0}},
@@ -107,7 +107,7 @@ def test_it_is_known_whether_a_node_is_large_enough() -> None:
         ("[resources]\nnum_gpus = 1", "resources.num_gpus = 1"),
     ],
 )
-def test_a_wrong_table_of_resources_is_named(
+def test_a_bad_table_of_resources_is_named(
     place: Path, command: "Command", content: str, complaint: str
 ) -> None:
     Path("sweep.toml").write_text(f"agents = ['perfect']\n{content}\n")
@@ -148,7 +148,7 @@ def test_flags_that_cannot_be_used_are_named_and_nothing_is_written(
     assert not Path("reports").exists()
 
 
-def test_without_ray_one_line_says_what_to_install(
+def test_a_missing_ray_is_reported_with_what_to_install(
     place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -162,7 +162,7 @@ def test_without_ray_one_line_says_what_to_install(
 
 
 class NotJoined:
-    """Stands in for Ray before it is connected to a cluster."""
+    """Ray before it is connected to a cluster."""
 
     def is_initialized(self) -> bool:
         return False
@@ -172,7 +172,7 @@ class NotJoined:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", None])
-def test_without_a_cluster_one_line_says_so_at_once(
+def test_a_missing_cluster_is_reported_at_once(
     place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch, address: str | None
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", NotJoined())
@@ -188,19 +188,21 @@ def test_without_a_cluster_one_line_says_so_at_once(
     assert not Path("reports").exists()
 
 
-def test_a_lost_attempt_s_money_stays_spent_and_what_its_log_says_is_not_counted_twice() -> None:
+def test_the_money_of_a_lost_attempt_stays_spent_and_its_log_is_not_counted_twice() -> None:
     server = BudgetServer(Decimal(10), [Cost()] * 2)
     server.open(0, "first", Decimal(), already=False)
     assert server.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
     server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
     assert server.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3  # killed in this call
-    # A copy from before the first call: both may have been paid.
+    # A copy from before the first call: both calls may have been billed.
     server.open(0, "second", Decimal(), already=False)
     assert server.spent() == 5
     assert "could exceed" in str(server.take(0, "second", Decimal(6), Decimal(), unknown=False))
     assert server.take(0, "second", Decimal(4), Decimal(), unknown=False) == 4
     assert "taken this run over" in str(server.take(0, "first", Decimal(1), Decimal(2), unknown=False))
-    server.give(0, "first", Decimal(1), Decimal(9), unknown=False)  # presumed lost, and no longer heard
+    server.give(
+        0, "first", Decimal(1), Decimal(9), unknown=False
+    )  # presumed lost, so its messages are ignored
     server.give(0, "second", Decimal(4), Decimal(4), unknown=False)
     # Killed again, with a log that holds everything paid for.
     server.open(0, "third", Decimal(4), already=True)
@@ -215,15 +217,15 @@ def test_a_lost_call_that_the_next_attempt_counts_is_not_carried_over_as_well() 
     server.open(0, "second", Decimal(), already=False)
     server.lose(0, "second", Decimal(3))
     assert server.spent() == 3
-    assert server.take(0, "second", Decimal(2), Decimal(3), unknown=False) == 2  # killed in this one too
+    assert server.take(0, "second", Decimal(2), Decimal(3), unknown=False) == 2  # killed in this call too
     server.open(0, "third", Decimal(), already=False)
     server.lose(0, "third", Decimal(3))
     server.lose(0, "third", Decimal(2))
-    server.lose(0, "second", Decimal(2))  # presumed lost, and no longer heard
+    server.lose(0, "second", Decimal(2))  # presumed lost, so its messages are ignored
     assert server.spent() == 5
 
 
-def test_a_call_that_was_reserved_and_never_made_is_not_counted_where_the_files_say_so() -> None:
+def test_a_reserved_call_that_was_never_made_is_not_counted() -> None:
     server = BudgetServer(Decimal(10), [Cost()] * 1)
     server.open(0, "first", Decimal(), already=False, owed=Decimal())
     assert server.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
@@ -240,7 +242,7 @@ def test_a_call_that_was_reserved_and_never_made_is_not_counted_where_the_files_
     assert server.spent() == 5
 
 
-def test_files_that_have_lost_what_was_paid_are_not_believed_about_the_last_call() -> None:
+def test_files_that_lost_a_payment_are_not_trusted_about_the_last_call() -> None:
     server = BudgetServer(Decimal(10), [Cost()] * 1)
     server.open(0, "first", Decimal(), already=False, owed=Decimal())
     server.take(0, "first", Decimal(2), Decimal(), unknown=False)
@@ -252,7 +254,7 @@ def test_files_that_have_lost_what_was_paid_are_not_believed_about_the_last_call
     assert server.spent() == 5
 
 
-def test_what_all_runs_had_cost_before_is_known_before_the_first_of_them_spends_more() -> None:
+def test_earlier_costs_of_all_runs_are_known_before_the_first_spends_more() -> None:
     server = BudgetServer(Decimal(10), [Cost(Decimal(4), Decimal(1)), Cost(Decimal(2), Decimal(1))])
     server.open(0, "first", Decimal(4), already=False)
     assert server.spent() == 8
@@ -262,7 +264,7 @@ def test_what_all_runs_had_cost_before_is_known_before_the_first_of_them_spends_
     assert server.take(0, "first", Decimal(2), Decimal(5), unknown=False) == 2
 
 
-def test_what_was_over_before_a_sweep_is_not_of_its_money() -> None:
+def test_runs_finished_before_a_sweep_do_not_count_towards_its_budget() -> None:
     server = BudgetServer(None, [Cost()] * 1)
     server.open(0, "only", Decimal(7), already=True)
     assert server.spent() == 0
@@ -270,7 +272,7 @@ def test_what_was_over_before_a_sweep_is_not_of_its_money() -> None:
     assert Account().held == 0
 
 
-def test_a_worker_stands_where_the_files_are_the_same_and_else_among_copies(place: Path) -> None:
+def test_a_worker_uses_the_shared_files_or_else_copies(place: Path) -> None:
     (place / "agents").mkdir()
     (place / "agents" / "mine.py").write_text("first")
     (place / "agents" / "__pycache__").mkdir()
@@ -287,7 +289,7 @@ def test_a_worker_stands_where_the_files_are_the_same_and_else_among_copies(plac
     assert (scratch / "agents" / "mine.py").read_text() == "first"
 
 
-def test_files_that_are_too_large_to_be_handed_around_are_named(
+def test_files_too_large_to_be_sent_to_workers_are_named(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (place / "agents").mkdir()
@@ -348,7 +350,7 @@ def test_in_the_middle_of_an_isolated_run_only_examples_that_are_over_are_copied
     assert f"isolated/{first.name}" in there.names()
 
 
-def test_a_url_that_cannot_be_written_is_an_error_of_ours(place: Path) -> None:
+def test_a_url_that_cannot_be_written_to_is_an_error_of_ours(place: Path) -> None:
     pytest.importorskip("fsspec")
     (place / "far").write_text("a file in the way")
     with pytest.raises(RunIncomplete, match="far/r"):
@@ -459,7 +461,7 @@ def door(folder: Path, *, usage: str = "None") -> Path:
 
 
 def wait_for(path: Path, lines: int) -> list[list[int]]:
-    """Wait for so many calls; return who made each, and at which turn."""
+    """Wait for this many calls; return who made each, and at which turn."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
         if path.exists() and len(found := path.read_text().splitlines()) >= lines:
@@ -474,7 +476,7 @@ def logs(folder: Path) -> dict[str, bytes]:
 
 @needs_ray
 @pytest.mark.parametrize("shared", ["here", "url"])
-def test_a_worker_that_is_killed_in_the_middle_is_made_up_for_to_the_byte(
+def test_a_killed_worker_is_replaced_and_the_bytes_are_the_same(
     tmp_path: Path, cluster: str, shared: str
 ) -> None:
     calls = tmp_path / "calls"
@@ -502,7 +504,7 @@ def test_a_worker_that_is_killed_in_the_middle_is_made_up_for_to_the_byte(
     seen = [line.split() for line in calls.read_text().splitlines()]
     assert len({pid for pid, _ in seen}) == 4
     again = len(seen) - asked
-    # On disk the log is complete to the last line; a URL gets a copy every 0.3 s.
+    # On disk, the log is complete to its last line; a URL gets a copy every 0.3 s.
     assert 0 <= again <= (2 if shared == "here" else 2 * (0.3 / 0.05 + 4))
     before = Counter(pid for pid, _ in seen)
     code, said = finish(sweep(far, *words, address=cluster))
@@ -515,7 +517,7 @@ def test_a_worker_that_is_killed_in_the_middle_is_made_up_for_to_the_byte(
 
 
 @needs_ray
-def test_one_that_fails_stops_nobody_else_and_a_shared_folder_holds_everything(
+def test_a_run_that_fails_stops_no_other_and_a_shared_folder_holds_everything(
     tmp_path: Path, cluster: str
 ) -> None:
     place = door(tmp_path / "place")
@@ -546,13 +548,13 @@ def test_the_budget_is_one_for_all_workers_and_never_exceeded(tmp_path: Path, cl
     made = len(calls.read_text().splitlines())
     assert code == 4, said
     assert "--max-cost 1.00 is reached" in said
-    # The call that was killed may have been paid for: it stays counted.
+    # The killed call may have been billed, so it stays counted.
     assert made == 100, said
     assert "$1.0000" in said or "$0.9900" in said
 
 
 @needs_ray
-def test_once_the_money_is_gone_no_worker_starts(tmp_path: Path, cluster: str) -> None:
+def test_no_worker_starts_once_the_money_is_gone(tmp_path: Path, cluster: str) -> None:
     place = door(tmp_path / "place", usage="Usage(output=1000, model='gpt-4o', provider='openai')")
     calls = tmp_path / "calls"
     seeds = [word for seed in range(6) for word in ("--seed", str(seed))]
@@ -562,9 +564,7 @@ def test_once_the_money_is_gone_no_worker_starts(tmp_path: Path, cluster: str) -
     made = wait_for(calls, 10)
     assert len(made) == 10
     begun = len(list((place / "reports").glob("*/events.jsonl")))
-    assert len({pid for pid, _ in made}) <= begun <= 3, (
-        "two at a time, and one that was handed over meanwhile"
-    )
+    assert len({pid for pid, _ in made}) <= begun <= 3, "two at a time, and one handed over meanwhile"
     assert said.count("not started: $0.1000 of --max-cost 0.10 is spent") == 6 - begun
     assert said.count("not begun") == 6 - begun
 

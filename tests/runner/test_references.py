@@ -1,4 +1,4 @@
-"""The references beside a score: agents that are simulated, not run, with the same result."""
+"""The references beside a score are simulated, not run, with the same result."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def results(place: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("more", [(), ("--isolated",)], ids=["conversation", "isolated"])
-def test_a_reciter_that_is_played_scores_what_it_scores_in_a_run(
+def test_a_simulated_reciter_scores_what_it_scores_in_a_run(
     place: Path, command: "Command", more: tuple[str, ...]
 ) -> None:
     assert command(*RUN, "itself", "--agent", "reciter", *more).exit_code == 0
@@ -40,7 +40,7 @@ def test_a_reciter_that_is_played_scores_what_it_scores_in_a_run(
     assert "recites its last 40 messages" in page
 
 
-def test_a_reference_that_is_none_is_named(place: Path, command: "Command") -> None:
+def test_an_unknown_reference_is_named(place: Path, command: "Command") -> None:
     command(*RUN, "r", "--agent", "goldfish")
     done = command("report", "r", "--reference", "recitr")
     assert done.exit_code == 1
@@ -95,7 +95,7 @@ def test_check_says_whether_a_heap_is_taken_for_an_answer(
     assert said in " ".join(command("check", "scenarios/heaped.py").output.split())
 
 
-def test_a_mean_is_above_zero_if_it_is_more_than_chance_can_do() -> None:
+def test_a_mean_counts_as_above_zero_if_chance_cannot_explain_it() -> None:
     assert above_zero([0.3] * 4)
     assert above_zero([1.0] * 4 + [0.0] * 36)
     assert not above_zero([1.0] * 2 + [0.0] * 38)

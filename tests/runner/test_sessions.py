@@ -1,4 +1,4 @@
-"""Agents that take sessions are told each session of a record at once: whole, with date and speakers."""
+"""Agents that take sessions receive each session of a record whole, with its date and speakers."""
 
 import json
 import subprocess
@@ -77,7 +77,7 @@ RUN = ("run", "--suite", "locomo", "--data", "locomo10.json", "--agent", "archiv
 
 
 @pytest.mark.parametrize("questions", ["in-line", "forked"])
-def test_each_session_is_told_once_at_its_date_and_names_who_speaks(
+def test_each_session_is_told_once_on_its_date_and_names_its_speakers(
     command: "Command", questions: str
 ) -> None:
     assert command(*RUN, "--questions", questions).exit_code == 0
@@ -91,7 +91,7 @@ def test_each_session_is_told_once_at_its_date_and_names_who_speaks(
         assert all(call[0] != "session" for call in calls[first_question:])
 
 
-def test_a_long_session_is_told_at_once_in_several_turns(command: "Command") -> None:
+def test_a_long_session_is_told_in_one_call_of_several_turns(command: "Command") -> None:
     talk = json.loads(Path("locomo10.json").read_text())
     talk[0]["conversation"]["session_2"] *= 30
     Path("locomo10.json").write_text(json.dumps(talk))
@@ -116,7 +116,7 @@ def test_in_a_woven_conversation_filler_comes_between_sessions_and_not_into_shor
     assert {"session", "observe", "reply"} == {call for call, _, _ in calls}
 
 
-def test_what_taking_in_a_history_took_stands_in_the_results_on_the_page_and_in_the_table(
+def test_the_cost_of_taking_in_a_history_is_in_the_results_on_the_page_and_in_the_table(
     command: "Command",
 ) -> None:
     assert command(*RUN, "-A", "slow=0.05").exit_code == 0
@@ -173,7 +173,7 @@ class Together(Agent):
 
 
 @pytest.mark.parametrize(("questions", "least"), [("forked", 4), ("in-line", 2)])
-def test_a_history_is_taken_in_once_for_all_its_questions_which_are_answered_at_the_same_time(
+def test_a_history_is_taken_in_once_and_its_questions_are_answered_at_the_same_time(
     command: "Command", place: Path, questions: str, least: int
 ) -> None:
     (place / "agents" / "together.py").write_text(TOGETHER, "utf-8")
@@ -237,14 +237,12 @@ def test_each_part_of_a_history_is_looked_for_once_for_all_questions_that_fail(
     words = [*RUN, "--questions", questions]
     words[words.index("archive")], words[words.index("locomo10.json")] = "recalling", "one.json"
     assert command(*words).exit_code == 0
-    assert len(Path("recalled.txt").read_text()) == 5 + 4, (
-        "five questions, and the four parts of what was told"
-    )
+    assert len(Path("recalled.txt").read_text()) == 5 + 4, "five questions, and the four parts of the history"
     (example,) = json.loads(Path("reports/r/results.json").read_text("utf-8"))["examples"]
     assert [question["retrieval"]["stored"] for question in example["questions"][:4]] == [4] * 4
 
 
-def test_of_long_histories_results_hold_the_ends_of_messages_and_the_log_all(command: "Command") -> None:
+def test_for_long_histories_results_abridge_messages_and_the_log_holds_them_whole(command: "Command") -> None:
     talk = json.loads(Path("locomo10.json").read_text())
     talk[0]["conversation"]["session_2"] *= 100
     Path("locomo10.json").write_text(json.dumps(talk))
@@ -256,12 +254,12 @@ def test_of_long_histories_results_hold_the_ends_of_messages_and_the_log_all(com
 
 
 def killed(words: list[str], reached: Callable[[], bool]) -> None:
-    """Begin a run, and kill it once it has made some progress."""
+    """Start a run, and kill it once it has made some progress."""
     running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 60
     while time.monotonic() < until and not reached():
         time.sleep(0.02)
-    assert running.poll() is None, "it ended before"
+    assert running.poll() is None, "the run ended before it could be killed"
     running.kill()
     running.wait()
 
@@ -272,17 +270,15 @@ FORKED = ("--questions", "forked")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), FORKED], ids=["in-line", "forked"])
-def test_a_history_that_was_being_taken_in_when_the_run_was_killed_is_taken_in_once(
-    place: Path, more: tuple[str, ...]
-) -> None:
+def test_a_history_interrupted_by_a_kill_is_taken_in_once(place: Path, more: tuple[str, ...]) -> None:
     sets.locomo(place / "locomo10.json", histories=1)
     words = [*COMMAND, *RUN, *more]
     calls = place / "reports/r/agent/locomo-0/calls.jsonl"
     killed([*words, "-A", "slow=0.6"], lambda: calls.exists() and "session" in calls.read_text())
-    calls.unlink()  # its memory is lost with its process: it keeps nothing on disk
+    calls.unlink()  # it keeps nothing on disk, so its memory dies with its process
     subprocess.run([*words, "-A", "slow=0.6"], check=True, capture_output=True)
     told = [texts for call, texts, _ in heard(calls.parent) if call == "session"]
-    assert len(told) == 3, "every session once, from the log or from the file"
+    assert len(told) == 3, "each session once, from the log or from the file"
     assert len({texts[0] for texts in told}) == 3
     log = (place / "reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
     words[words.index("r")] = "fresh"
@@ -365,7 +361,7 @@ ANSWERING = ("answer=0.3", "answered")
     [((), *INDEXING), (FORKED, *WRITING), (FORKED, *INDEXING), (FORKED, *ANSWERING)],
     ids=["indexing, in-line", "writing, forked", "indexing, forked", "answering, forked"],
 )
-def test_a_memory_on_disk_is_written_no_session_twice_by_a_run_that_was_killed(
+def test_a_killed_run_writes_no_session_twice_into_a_memory_on_disk(
     place: Path, more: tuple[str, ...], slow: str, moment: str
 ) -> None:
     (place / "agents" / "durable.py").write_text(DURABLE, "utf-8")
@@ -382,9 +378,7 @@ def test_a_memory_on_disk_is_written_no_session_twice_by_a_run_that_was_killed(
     assert done.count("wrote") == 4, "the introduction, and three sessions"
     assert len(json.loads((home / "store.json").read_text())) == 4
     questions = [each for each in done if each.startswith("answered")]
-    assert len(questions) - len(set(questions)) <= 1, (
-        "at most the reply that was under way is asked for again"
-    )
+    assert len(questions) - len(set(questions)) <= 1, "at most the reply under way is asked for again"
     log = (place / "reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
     words[words.index("r")] = "fresh"
     subprocess.run(words, check=True, capture_output=True)

@@ -70,7 +70,7 @@ def test_who_speaks_reaches_the_agent_and_the_log(place: Path) -> None:
     assert said == heard
 
 
-def test_a_request_to_delete_reaches_an_agent_that_can(place: Path) -> None:
+def test_a_request_to_delete_reaches_an_agent_that_can_forget(place: Path) -> None:
     run(agent="notes", span="2k", scenarios=["forget_me"], examples=1)
     heard, gone = json.loads((place / "notes.json").read_text("utf-8"))
     assert len(gone) == 1
@@ -80,7 +80,7 @@ def test_a_request_to_delete_reaches_an_agent_that_can(place: Path) -> None:
     )
 
 
-def test_what_is_right_by_silence_does_not_count_where_nothing_was_shown(place: Path) -> None:
+def test_right_by_silence_does_not_count_where_nothing_was_shown(place: Path) -> None:
     result = run(agent="goldfish", span="2k", scenarios=["forget_me"], examples=1)
     (example,) = result.examples
     shown, direct, side = example.questions
@@ -92,7 +92,7 @@ def test_what_is_right_by_silence_does_not_count_where_nothing_was_shown(place: 
 
 
 @pytest.mark.parametrize(("agent", "says"), [("notes", True), ("goldfish", False)])
-def test_what_the_agent_says_of_users_stands_beside_the_leak_rate(
+def test_what_the_agent_says_about_users_is_beside_the_leak_rate(
     place: Path, agent: str, says: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = run(agent=agent, span="2k", scenarios=["two_users"], examples=1)
@@ -104,7 +104,7 @@ def test_what_the_agent_says_of_users_stands_beside_the_leak_rate(
     assert sentence in " ".join(capsys.readouterr().out.split())
 
 
-def test_nothing_is_said_of_users_where_there_is_one(place: Path) -> None:
+def test_users_are_not_mentioned_when_there_is_only_one(place: Path) -> None:
     result = run(agent="notes", span="2k", scenarios=["forget_me"], examples=1)
     assert result.results.leaks is not None
     assert result.results.leaks.keeps_users is None
@@ -112,7 +112,7 @@ def test_nothing_is_said_of_users_where_there_is_one(place: Path) -> None:
 
 
 @pytest.mark.parametrize(("agent", "says"), [("notes", "keeps users apart"), ("goldfish", "does not keep")])
-def test_check_says_what_an_adapter_says_of_users(place: Path, agent: str, says: str) -> None:
+def test_check_reports_what_an_adapter_says_about_users(place: Path, agent: str, says: str) -> None:
     path = place / "agents" / "notes.py" if agent == "notes" else find("agents", agent)
     tree = ast.parse(path.read_text("utf-8"))
     assert any(each.text.startswith(says) for each in check_adapter(path, tree, {}))

@@ -1,4 +1,4 @@
-"""The scenarios of the suite `abilities`: the promises of each, and that silence wins in none of them."""
+"""The scenarios of the suite `abilities`: what each promises, and that silence wins in none."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -49,7 +49,7 @@ def test_the_suite_has_each_of_them_once_with_three_examples() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_needs_something_is_in_an_example_that_shows_it(name: str) -> None:
+def test_a_question_that_requires_another_is_in_the_same_example(name: str) -> None:
     for seed in SEEDS:
         questions = asked(name, seed)
         shown = {question.shows for question in questions} - {None}
@@ -57,8 +57,8 @@ def test_what_needs_something_is_in_an_example_that_shows_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_where_silence_is_right_it_needs_something(name: str) -> None:
-    """A question that accepts an abstention must not count by itself; such questions are found by saying nothing."""
+def test_where_silence_is_right_the_question_requires_another(name: str) -> None:
+    """A question that accepts an abstention must not count by itself; saying nothing reveals such questions."""
     for seed in SEEDS:
         for question in asked(name, seed):
             silent = ("I do not know.", "You have not told me that.", "I cannot tell you that.")
@@ -81,7 +81,7 @@ def test_what_was_never_told_is_asked_beside_what_was() -> None:
             assert not any(re.search(rf"\b{value}\b", text(line)) for value in expect.among for line in told)
 
 
-def test_the_words_in_which_an_abstention_is_offered_are_one() -> None:
+def test_the_words_that_offer_an_abstention_are_one_themselves() -> None:
     """`… if I have left that out` may come back as `You have left that out.`"""
     for form in load(find("scenarios", "never_told")).FORMS:
         (clause,) = re.findall(r"if I ((?:have|had) [^;,.]+)", form)
@@ -99,7 +99,7 @@ LITTLE = frozenset(
 
 
 def stems(words: str) -> set[str]:
-    """Return the stems of the content words of a text: without endings, and no longer than five letters."""
+    """Return the stems of a text's content words: without endings, at most five letters long."""
     found = set()
     for word in re.findall(r"[^\W\d_]+", words.casefold()):
         if word in LITTLE or len(word) < 3:
@@ -112,7 +112,7 @@ def stems(words: str) -> set[str]:
 PAIRS = load(find("scenarios", "hinted")).PAIRS
 
 
-def test_there_are_pairs_enough() -> None:
+def test_there_are_enough_pairs() -> None:
     assert len(PAIRS) >= 120
     assert len({pair["needle"] for pair in PAIRS}) == len({pair["question"] for pair in PAIRS}) == len(PAIRS)
 
@@ -124,7 +124,7 @@ def test_needle_and_question_share_no_content_word(pair: dict[str, str]) -> None
 
 
 def ranks(needles: list[str], questions: list[str]) -> list[int]:
-    """Return the place that the local n-gram embedder gives each question's own needle, 1 being the first."""
+    """Return the rank, from 1, that the local n-gram embedder gives each question's own needle."""
     held, wanted = hashing.embed(needles), hashing.embed(questions)
     places = []
     for i, row in enumerate(np.asarray(wanted) @ np.asarray(held).T):
@@ -150,8 +150,8 @@ NUMBERS = load(find("scenarios", "what_came_first")).NUMBERS
 WORKS = load(find("scenarios", "what_came_first")).WORKS
 
 
-def test_the_order_follows_from_the_dates_that_are_told() -> None:
-    """Works out the dates again from the texts alone."""
+def test_the_order_follows_from_the_dates_mentioned() -> None:
+    """The dates are worked out again from the texts alone."""
     for seed in SEEDS:
         *told, question, _ = lines("what_came_first", seed)
         expect = cast(Ask, question).expect
@@ -221,7 +221,7 @@ def test_the_diary_holds_what_is_asked(span: int) -> None:
 # contradiction, standing_order
 
 
-def test_two_values_are_told_of_the_one_and_one_of_the_other() -> None:
+def test_one_thing_is_told_two_values_and_the_other_one() -> None:
     for seed in SEEDS:
         *told, _ = [text(line) for line in lines("contradiction", seed) if isinstance(line, Tell)]
         both, same = sorted((q.expect for q in asked("contradiction", seed)), key=lambda e: type(e).__name__)
@@ -231,7 +231,7 @@ def test_two_values_are_told_of_the_one_and_one_of_the_other() -> None:
             assert sum(value in each for each in told) == times
 
 
-def test_an_order_is_not_said_again_and_every_choice_has_its_options() -> None:
+def test_a_standing_order_is_not_repeated_and_every_choice_has_its_options() -> None:
     for order in load(find("scenarios", "standing_order")).ORDERS:
         assert {order["right"], order["theirs"]} < set(order["options"])
         assert order["right"] != order["theirs"]
@@ -243,7 +243,7 @@ def test_an_order_is_not_said_again_and_every_choice_has_its_options() -> None:
 # forget_me, two_users, mind_your_business
 
 
-def test_what_is_to_be_forgotten_is_not_said_when_it_is_asked_for_again() -> None:
+def test_what_is_to_be_forgotten_is_not_repeated_in_the_question() -> None:
     for seed in SEEDS:
         one, other, shown, delete, direct, side, _ = lines("forget_me", seed)
         gone = cast(NamesOnly, cast(Ask, shown).expect).value
@@ -254,14 +254,14 @@ def test_what_is_to_be_forgotten_is_not_said_when_it_is_asked_for_again() -> Non
         assert kept.answer in text(one) + text(other)
 
 
-def test_a_mix_up_before_anything_was_deleted_is_no_leak() -> None:
+def test_a_mix_up_before_any_deletion_is_not_a_leak() -> None:
     for seed in SEEDS:
         *_, shown, _, _, side, _ = lines("forget_me", seed)
         kept = cast(Withholds, cast(Ask, side).expect).answer
         assert cast(Ask, shown).expect.verdict(f"The {kept}.", []).outcome is Outcome.WRONG
 
 
-def test_what_is_told_of_a_thing_suits_one_and_many() -> None:
+def test_verbs_agree_with_singular_and_plural_things() -> None:
     """`The love letters has` was said before."""
     for seed in SEEDS:
         for line in lines("forget_me", seed):
@@ -308,7 +308,7 @@ def test_what_one_user_told_is_a_secret_from_the_other() -> None:
                 assert (line.shows is None) == (expect.answer == "")
 
 
-def test_a_secret_is_asked_for_where_it_is_called_for_and_not_before() -> None:
+def test_a_secret_is_asked_for_when_it_is_needed_and_not_before() -> None:
     for seed in SEEDS:
         one, other, task, called_for, _ = lines("mind_your_business", seed)
         secret = cast(Withholds, cast(Ask, task).expect)

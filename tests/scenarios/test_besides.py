@@ -1,4 +1,4 @@
-"""`who_said_it`, `revised_plan`, `the_third_poem`, which belong to no suite: their promises, and their scoring."""
+"""`who_said_it`, `revised_plan` and `the_third_poem`, which belong to no suite: their promises and their scoring."""
 
 import re
 from datetime import UTC, datetime
@@ -57,7 +57,7 @@ def test_a_right_answer_is_right_in_every_style(name: str, style: str) -> None:
 # who_said_it
 
 
-def test_everything_is_named_by_two_and_only_one_of_them_is_for_it() -> None:
+def test_two_people_mention_everything_and_only_one_favours_it() -> None:
     for seed in SEEDS:
         needles, questions = told("who_said_it", seed), asked("who_said_it", seed)
         assert len(needles) == 8
@@ -89,7 +89,7 @@ def test_who_said_it_is_one_of_four(reply: str, expected: Outcome) -> None:
 # revised_plan
 
 
-def test_a_plan_is_asked_for_as_it_stands_and_as_it_stood() -> None:
+def test_questions_cover_the_current_plan_and_the_earlier_one() -> None:
     for seed in SEEDS:
         needles, (now, first, before) = told("revised_plan", seed), asked("revised_plan", seed)
         assert cast(NamesOnly, now.expect).value in needles[-1]
@@ -116,7 +116,9 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("number", "reply", "expected"), PLANS)
-def test_an_old_value_is_right_where_it_is_asked_for(number: int, reply: str, expected: Outcome) -> None:
+def test_an_old_value_is_right_when_it_is_what_was_asked_for(
+    number: int, reply: str, expected: Outcome
+) -> None:
     for seed in range(8):
         questions = asked("revised_plan", seed)
         values = (
@@ -130,7 +132,7 @@ def test_an_old_value_is_right_where_it_is_asked_for(number: int, reply: str, ex
 # the_third_poem
 
 
-def test_the_poem_is_the_one_at_that_place_among_those_on_its_subject() -> None:
+def test_the_poem_is_the_nth_on_its_subject() -> None:
     places = ("first", "second", "third", "fourth")
     for seed in SEEDS:
         needles, (question,) = told("the_third_poem", seed), asked("the_third_poem", seed)

@@ -1,4 +1,4 @@
-"""Nothing can be had for nothing: an agent that remembers nothing scores no more than chance."""
+"""An agent that remembers nothing scores no more than chance."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(name: str, a
     examples = [Example(scenario(name), 0, seed, {}) for seed in range(40)]
     played = asyncio.run(play_alone(examples, lambda: make_agent(agent, {}), START))
     assert sum(each.score - each.chance for each in played) <= 0
-    if name in ABILITIES:  # nothing is to be had by luck either
+    if name in ABILITIES:  # luck earns nothing either
         assert sum(each.score for each in played) < 0.5
 
 

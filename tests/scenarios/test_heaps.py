@@ -1,8 +1,8 @@
-"""Nothing for a heap: agents that repeat what they heard score no more than chance, by scenario, over 40 seeds.
+"""Agents that repeat what they heard score no more than chance in any scenario, over 40 seeds.
 
-The chance level is subtracted from every example's score, and the mean of the differences must not lie above 0
-(Student, one-sided). `alone`: a scenario's only example and filler, over a span of 8k, so that its needles are among
-the last messages. `together`: an example of every scenario, interleaved, over a span of 32k.
+The chance level is subtracted from every example's score, and the mean of the differences must not exceed 0 (Student,
+one-sided). `alone` is one example of a scenario with filler over a span of 8k, so that its needles are among the last
+messages; `together` is an example of every scenario, interleaved, over a span of 32k.
 """
 
 import asyncio
@@ -50,9 +50,9 @@ def reciter_of_scenarios() -> Agent:
     agent = reciter()
 
     async def ignore(turn: Turn) -> None:
-        """Hear nothing."""
+        """Ignore the turn."""
 
-    agent.observe = ignore  # type: ignore[method-assign]  # of this one alone
+    agent.observe = ignore  # type: ignore[method-assign]  # only this one
     return agent
 
 

@@ -69,7 +69,7 @@ EXEMPT = {
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(EXEMPT)))
-def test_no_answer_comes_twice_in_a_run(name: str) -> None:
+def test_no_answer_occurs_twice_in_a_run(name: str) -> None:
     for seed in range(10):
         seen: dict[Any, int] = {}
         for index in range(3):

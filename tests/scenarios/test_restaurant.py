@@ -1,4 +1,4 @@
-"""The restaurant's waiter: the way an order is heard belongs to the scenario's version."""
+"""The restaurant's waiter: how he understands an order belongs to the scenario's version."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("reply", "wanted"), TOLD)
-def test_the_waiter_hears_what_he_has_always_heard(reply: str, wanted: list[str]) -> None:
+def test_the_waiter_understands_what_he_always_has(reply: str, wanted: list[str]) -> None:
     assert restaurant.heard(reply, restaurant.DISHES) == wanted
 
 
@@ -60,7 +60,7 @@ SAID = st.lists(_typos() | st.sampled_from(GLUE), max_size=25)
 
 @given(said=SAID, joint=st.sampled_from([" ", "", ", "]), menu=st.sampled_from(MENUS))
 @settings(max_examples=1000, deadline=None)
-def test_the_waiter_hears_dishes_of_the_menu_once_each(
+def test_the_waiter_takes_each_dish_of_the_menu_once(
     said: list[str], joint: str, menu: tuple[str, ...]
 ) -> None:
     wanted = restaurant.heard(joint.join(said), menu)

@@ -34,7 +34,7 @@ def example(name: str, seed: int = 0, **parameters: Any) -> Example:
 
 
 def talk(one: Example, answer: dict[int, str] | None = None) -> Iterator[tuple[Line, str, list[Turn]]]:
-    """Hold an example's part of the conversation alone; `answer` replaces the ideal reply to the n-th message."""
+    """Hold only an example's own conversation; `answer` replaces the ideal reply to the n-th message."""
     now, turns = datetime(2026, 1, 5, 9, tzinfo=UTC), list[Turn]()
     script, reply = one.script(), None
     while True:
@@ -78,17 +78,17 @@ def test_an_echo_of_every_message_scores_next_to_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_seed_says_the_same_and_another_one_does_not(name: str) -> None:
+def test_a_seed_always_gives_the_same_messages_and_another_seed_others(name: str) -> None:
     said = [tuple(text for _, text, _ in talk(example(name, seed))) for seed in SEEDS]
     assert said == [tuple(text for _, text, _ in talk(example(name, seed))) for seed in SEEDS]
     assert len(set(said)) > 15
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_question_gives_its_answer_away_and_every_script_fits_a_small_span(name: str) -> None:
+def test_no_question_reveals_its_answer_and_every_script_fits_a_small_span(name: str) -> None:
     for seed in SEEDS:
         steps = rehearse(example(name, seed), counter())
-        # Long reads, which need a span of their own.
+        # Long texts, which need a larger span.
         longest = {"chapter_break": 1500, "infinitebench": 2000, "swim": 3500}.get(name, 1000)
         assert sum(step.message_tokens + step.reply_tokens for step in steps) < longest
         assert any(isinstance(step.line, Ask) for step in steps)
@@ -137,7 +137,7 @@ def test_jokes_are_hours_apart_and_asked_for_by_the_time_that_has_passed() -> No
 
 @pytest.mark.parametrize("stars", [1, 8, 64, 1024])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_stars_are_distinct_and_as_many_as_wanted(stars: int, language: str) -> None:
+def test_stars_are_distinct_and_as_many_as_requested(stars: int, language: str) -> None:
     for task in ("searching", "reasoning"):
         one = example("counting_stars", stars=stars, task=task, language=language)
         *lines, _forget = [line for line, _, _ in talk(one)]
@@ -150,7 +150,7 @@ def test_stars_are_distinct_and_as_many_as_wanted(stars: int, language: str) -> 
         assert [line.at for line in lines[:-1]] == [i / stars for i in range(stars)]
 
 
-def test_stars_come_in_order_only_when_that_is_wanted() -> None:
+def test_stars_come_in_order_only_on_request() -> None:
     def counts(order: str) -> tuple[int, ...]:
         *_, ask, _ = (line for line, _, _ in talk(example("counting_stars", stars=32, order=order)))
         assert isinstance(ask, Ask)
@@ -176,7 +176,7 @@ def test_parameters_of_the_stars_are_checked(parameters: dict[str, Any], complai
         rehearse(example("counting_stars", **parameters), counter())
 
 
-def test_the_last_colour_is_new_and_a_stale_one_is_told_apart() -> None:
+def test_the_last_colour_is_new_and_a_stale_one_is_recognised() -> None:
     for seed in SEEDS:
         *told, (line, _, turns) = talk(example("colours", seed, changes=4))
         assert all(isinstance(each[0], Tell) for each in told)
@@ -194,7 +194,7 @@ def test_a_spy_meeting_names_each_person_and_each_group_once() -> None:
         assert all(person in opening and person in question for person in people)
 
 
-def test_sally_looks_where_she_believes_the_thing_to_be() -> None:
+def test_sally_looks_where_she_believes_the_object_is() -> None:
     answers = set()
     for seed in range(60):
         *told, (line, question, _), _ = talk(example("sally_anne", seed))
@@ -212,7 +212,7 @@ def test_sally_looks_where_she_believes_the_thing_to_be() -> None:
     assert len(answers) == 4
 
 
-def test_a_quotation_is_due_in_the_reply_that_was_named() -> None:
+def test_a_quotation_is_due_in_the_announced_reply() -> None:
     for seed in SEEDS:
         *talked, (line, _, turns), _ = talk(example("prospective_memory", seed, least=3, most=8))
         assert isinstance(line, Ask)
@@ -234,7 +234,7 @@ def test_an_earlier_example_does_not_make_the_answer_to_a_later_one_ambiguous() 
         assert isinstance(last, Tell) != (name in ("colours", "jokes"))
 
 
-def test_a_play_goes_on_whatever_the_guest_says_and_each_scene_counts_a_fifth() -> None:
+def test_a_play_continues_whatever_the_guest_says_and_each_scene_counts_a_fifth() -> None:
     one = example("restaurant")
     for said in ("", "Nothing, thank you.", "What do you recommend?"):
         assert scores(one, dict.fromkeys(range(20), said)) == [0.0] * 5
@@ -243,7 +243,7 @@ def test_a_play_goes_on_whatever_the_guest_says_and_each_scene_counts_a_fifth() 
         assert sum(s or 0.0 for s in scores(one, {scene: "I should have to think about that."})) == 4.0
 
 
-def test_a_guest_who_orders_nothing_is_brought_something_and_can_remember_it() -> None:
+def test_a_guest_who_orders_nothing_is_served_something_to_remember() -> None:
     one = example("restaurant")
     *_, (line, _, turns) = [each for each in talk(one, {1: "Hm."}) if isinstance(each[0], Ask)]
     assert isinstance(line, Ask)
@@ -251,7 +251,7 @@ def test_a_guest_who_orders_nothing_is_brought_something_and_can_remember_it() -
     assert scores(one, {1: "Hm."}) == [0.0, 1.0, 1.0, 1.0, 1.0]
 
 
-def test_what_is_served_by_mistake_is_nothing_that_was_spoken_of() -> None:
+def test_the_dish_served_by_mistake_was_never_mentioned() -> None:
     for seed in SEEDS:
         asked = [
             (dump(line.expect), turns)
@@ -263,7 +263,7 @@ def test_what_is_served_by_mistake_is_nothing_that_was_spoken_of() -> None:
         assert not any(served in turn.reply.text for turn in turns[:-1])
 
 
-def test_no_sentence_of_a_story_is_lost_between_pages() -> None:
+def test_no_sentence_is_lost_between_the_pages_of_a_story() -> None:
     module = load(find("scenarios", "chapter_break"))
     for story in module.shipped():
         for most in (100, 333, 600, 5000):
@@ -272,7 +272,7 @@ def test_no_sentence_of_a_story_is_lost_between_pages() -> None:
             assert all(len(page) <= most or not module.SENTENCE.search(page) for page in read)
 
 
-def test_the_examples_of_a_run_read_different_stories_and_no_beginning_stands_out_by_its_length() -> None:
+def test_examples_read_different_stories_and_no_opening_is_betrayed_by_its_length() -> None:
     module = load(find("scenarios", "chapter_break"))
     assert len(module.shipped()) >= 6
     first_pages = set()
@@ -295,7 +295,7 @@ def test_chapter_break_reads_the_public_data(tmp_path: Path) -> None:
         rehearse(example("chapter_break", data=str(path), split="fan"), counter())
 
 
-def test_a_needle_in_a_haystack_stands_at_each_depth_in_turn() -> None:
+def test_a_needle_in_a_haystack_is_at_each_depth_in_turn() -> None:
     for index in range(10):
         lines = [line for line, _, _ in talk(Example(scenario("niah"), index, 3, {}))]
         assert lines[0].at == (0.0, 0.25, 0.5, 0.75, 0.95)[index % 5]

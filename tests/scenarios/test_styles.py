@@ -1,8 +1,7 @@
-"""The number means memory, not phrasing: `perfect`, told in four styles, scores full marks through the engine.
+"""Scores measure memory, not phrasing: `perfect`, worded in four styles, scores full marks through the engine.
 
-The styles' frames (`tests/styles.py`) were written without knowledge of the matchers. Each answer to a question is set
-into a frame, with the values that the question's matcher knows to be stale as its history; other messages are answered
-as `perfect` answers them.
+The frames in `tests/styles.py` were written without knowledge of the matchers. Each answer is set into a frame, with
+the values that its matcher calls stale as the history; other messages are answered as `perfect` answers them.
 """
 
 import json

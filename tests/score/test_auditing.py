@@ -43,7 +43,7 @@ def many(**outcomes: dict[Outcome, int]) -> list[Confident]:
 
 
 def read(verdicts: list[Confident], said: dict[str, Outcome], measured: Measured | None = None) -> Audit:
-    """An audit in which the auditor has read these examples."""
+    """Return an audit whose auditor has read these examples."""
     known = Records()
     for name, outcome in said.items():
         known.readings["Ada", "", name, 3] = Reading(
@@ -55,7 +55,7 @@ def read(verdicts: list[Confident], said: dict[str, Outcome], measured: Measured
 C, W, S, A = Outcome.CORRECT, Outcome.WRONG, Outcome.STALE, Outcome.ABSTAINED
 
 
-def test_only_what_a_matcher_was_sure_of_is_audited() -> None:
+def test_only_confident_verdicts_of_matchers_are_audited() -> None:
     questions = [
         verdict("x/0", C),
         verdict("x/0", W),
@@ -73,7 +73,7 @@ def test_only_what_a_matcher_was_sure_of_is_audited() -> None:
     assert [each.outcome for each in confident([example])] == [C, W, W]
 
 
-def test_every_stratum_is_drawn_from_and_the_rest_is_in_proportion() -> None:
+def test_every_stratum_is_sampled_and_the_rest_is_in_proportion() -> None:
     verdicts = many(x={C: 500, S: 3}, y={C: 300, W: 200, A: 1})
     drawn = Counter(each.stratum for each in draw(verdicts, 100, 0))
     assert sum(drawn.values()) == 100
@@ -91,7 +91,7 @@ def test_a_draw_depends_on_its_seed_alone_and_a_larger_one_holds_the_smaller() -
     assert len(draw(verdicts, 999, 7)) == 100
 
 
-def test_what_was_read_counts_for_as_many_verdicts_as_it_stands_for() -> None:
+def test_each_reading_counts_for_as_many_verdicts_as_it_represents() -> None:
     verdicts = many(x={C: 90, W: 10})
     found = read(verdicts, {"x/0": C, "x/1": C, "x/90": C, "x/91": W})
     assert found.total.contradicted == 1
@@ -100,19 +100,19 @@ def test_what_was_read_counts_for_as_many_verdicts_as_it_stands_for() -> None:
     assert [each.example for each in found.contradictions] == ["x/90"]
 
 
-def test_a_stratum_of_which_nothing_was_read_is_stood_for_by_its_side() -> None:
+def test_an_unread_stratum_is_represented_by_its_side() -> None:
     verdicts = many(x={C: 50, S: 25, W: 25})
     found = read(verdicts, {"x/0": C, "x/50": C})  # the stale one represents the wrong ones
     assert found.total.agreement == pytest.approx(0.5)
 
 
-def test_a_partly_right_reply_is_on_the_side_of_those_that_are_not_right() -> None:
+def test_a_partly_right_reply_counts_on_the_side_of_the_wrong_ones() -> None:
     verdicts = many(x={C: 1, Outcome.PARTIAL: 1})
     assert read(verdicts, {"x/0": C, "x/1": W}).total.contradicted == 0
     assert read(verdicts, {"x/0": C, "x/1": C}).total.contradicted == 1
 
 
-def test_kappa_is_that_of_cohen() -> None:
+def test_kappa_is_cohens() -> None:
     verdicts = many(x={C: 25, W: 25})
     said = {f"x/{i}": C if i < 20 or i >= 40 else W for i in range(50)}
     assert read(verdicts, said).kappa == pytest.approx(0.4)  # 70 % agree, 50 % by chance

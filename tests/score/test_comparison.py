@@ -1,4 +1,4 @@
-"""Runs side by side: which is better, and what the comparison says if that cannot be told."""
+"""Runs side by side: which is better, and what the comparison says when it is undecided."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ def only(comparison: Comparison) -> Any:
     return pair
 
 
-def test_the_better_one_is_ranked_above_only_where_the_data_separates(make: Make) -> None:
+def test_the_better_run_ranks_above_only_where_the_data_separate_them(make: Make) -> None:
     clear = compare([make("good"), make("bad", [WRONG])])
     assert [(c.entrant, c.rank) for c in clear.at(120_000)] == [("good", (1, 1)), ("bad", (2, 2))]
     assert only(clear).verdict == "good is better than bad"
@@ -41,14 +41,14 @@ def test_the_better_one_is_ranked_above_only_where_the_data_separates(make: Make
     assert only(close).paired.interval.holds(0.0)
 
 
-def test_a_pair_has_the_same_order_whoever_is_named_first(make: Make) -> None:
+def test_a_pair_has_the_same_order_whichever_is_named_first(make: Make) -> None:
     runs = [make("Beta"), make("alpha", [WRONG])]
     one, other = only(compare(runs)), only(compare(runs[::-1]))
     assert one == other
     assert (one.first, one.second) == ("alpha", "Beta")
 
 
-def test_examples_that_one_got_and_the_other_did_not_are_named(make: Make) -> None:
+def test_examples_that_only_one_run_got_right_are_named(make: Make) -> None:
     first, second = make("first", [RIGHT, WRONG, WRONG]), make("second", [WRONG, RIGHT, WRONG])
     pair = only(compare([first, second]))
     assert {"colours/0", "colours/3"} <= set(pair.only_first)
@@ -70,7 +70,7 @@ def test_runs_that_differ_in_seed_and_span_alone_are_one_entrant(make: Make) -> 
     assert found.warnings == []
 
 
-def test_what_sets_entrants_of_one_name_apart_is_in_their_names(make: Make) -> None:
+def test_entrants_that_share_a_name_are_told_apart_by_their_differences(make: Make) -> None:
     other = make("a", run="other")
     settings = {"model": "gpt-4o", "window": 9}
     other = Scored(
@@ -93,13 +93,13 @@ def test_a_suite_may_be_called_after_its_span(make: Make) -> None:
     ]
 
 
-def test_runs_of_different_seeds_have_no_example_in_common(make: Make) -> None:
+def test_runs_with_different_seeds_have_no_example_in_common(make: Make) -> None:
     pair = only(compare([make("a", seed=0), make("b", [WRONG], seed=1)]))
     assert pair.verdict == "no example in common"
     assert not pair.separated
 
 
-def test_runs_that_were_not_made_alike_are_compared_with_a_warning(make: Make) -> None:
+def test_runs_made_differently_are_compared_with_a_warning(make: Make) -> None:
     other = make("b", manifest={"tokenizer": "o200k_base", "scorers": {"names_only": 2, "star_counts": 1}})
     entries = other.manifest.suite.scenarios
     changed = [entries[0].model_copy(update={"hash": "0123456789abcdef"}), *entries[1:-1]]
@@ -129,7 +129,7 @@ def test_runs_of_other_versions_of_a_scenario_are_not_comparable(make: Make) -> 
     assert only(comparison).paired.n == 0
 
 
-def test_runs_that_were_not_judged_alike_are_compared_with_a_warning(make: Make) -> None:
+def test_runs_judged_differently_are_compared_with_a_warning(make: Make) -> None:
     other = make("b")
     note = JudgeNote(name="wise", model=None, key="0123456789ab", replies=3, unreadable=0)
     other = Scored(other.manifest, other.results.model_copy(update={"judges": [note], "overridden": 2}))
@@ -162,7 +162,7 @@ def test_an_incomplete_run_has_no_score_and_no_rank_but_its_examples_are_compare
     assert found.at(120_000)[-1] is half
 
 
-def test_the_frontier_is_who_nobody_beats_in_everything(make: Make, made: "Made") -> None:
+def test_the_frontier_holds_whoever_nobody_beats_in_everything(make: Make, made: "Made") -> None:
     def priced(agent: str, outcomes: Sequence[Outcome], dollars: float | None, seconds: float) -> Scored:
         run = make(agent, outcomes)
         costs = run.results.costs.model_copy(update={"dollars": dollars})

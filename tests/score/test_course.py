@@ -50,7 +50,7 @@ def test_an_isolated_run_has_neither(command: "Command") -> None:
     assert "filler and time" not in Path("reports/r/report.html").read_text()
 
 
-def test_a_conversation_of_any_length_is_averaged_in_as_many_steps_as_can_be_seen() -> None:
+def test_a_long_conversation_is_averaged_into_as_many_steps_as_can_be_seen() -> None:
     for count in (1, MOST_STEPS, MOST_STEPS + 1, 10 * MOST_STEPS + 7):
         calls = Calls()
         for i in range(count):

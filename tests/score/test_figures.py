@@ -29,7 +29,7 @@ def test_a_skill_scores_the_mean_of_the_scenarios_that_need_it(made: "Made") -> 
     assert (found["aggregation"].score, found["aggregation"].scenarios) == (0.0, ["shopping_list"])
 
 
-def test_a_skill_that_nothing_has_been_scored_of_is_left_out(made: "Made") -> None:
+def test_a_skill_without_scores_is_left_out(made: "Made") -> None:
     examples = [
         made.example("colours/0", RIGHT, 0, 9_000),
         made.example("jokes/0", Outcome.NOT_REACHED, 1, 9_000),
@@ -37,7 +37,7 @@ def test_a_skill_that_nothing_has_been_scored_of_is_left_out(made: "Made") -> No
     assert {skill.name for skill in made.results(examples).skills} == {"recall", "conflict"}
 
 
-def test_distance_is_that_of_a_part_s_needle_or_else_of_the_last_one_told(made: "Made") -> None:
+def test_distance_is_that_of_the_parts_needle_or_else_of_the_last_one(made: "Made") -> None:
     stars, colours = (
         made.example("counting_stars/0", RIGHT, 0, 8_000),
         made.example("colours/0", WRONG, 0, 8_000),
@@ -109,7 +109,7 @@ def metered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command")
     return tmp_path / "reports" / "metered"
 
 
-def test_what_was_used_is_told_along_the_conversation_to_the_cent(metered: Path) -> None:
+def test_usage_is_tracked_along_the_conversation_to_the_cent(metered: Path) -> None:
     results = json.loads((metered / "results.json").read_text("utf-8"))
     course = score_run(metered).course
     assert 10 < len(course.steps) <= MOST_STEPS
@@ -125,7 +125,7 @@ def test_what_was_used_is_told_along_the_conversation_to_the_cent(metered: Path)
     assert "Cost so far" in html
 
 
-def test_an_agent_that_tells_no_usage_has_no_charts_of_it(hostile_run: Path) -> None:
+def test_an_agent_that_reports_no_usage_has_no_charts_of_it(hostile_run: Path) -> None:
     course = score_run(hostile_run).course
     assert list(course.steps) == []
     assert "Prompt tokens per call" not in (hostile_run / "report.html").read_text("utf-8")

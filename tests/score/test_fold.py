@@ -19,7 +19,7 @@ Read = Callable[[str], "Page"]
 
 
 def cut(run: Path, to: Path, events: int, torn: bytes = b"") -> Path:
-    """Copy a run as it was when its log had so many events."""
+    """Copy a run as it was when its log had this many events."""
     to.mkdir()
     lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
     (to / "events.jsonl").write_bytes(b"".join(lines[:events]) + torn)
@@ -28,7 +28,7 @@ def cut(run: Path, to: Path, events: int, torn: bytes = b"") -> Path:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.6, 0.9, 0.99])
 @pytest.mark.parametrize("torn", [b"", b'{"event":"sent","tu'], ids=["whole", "torn"])
-def test_a_run_that_was_cut_off_anywhere_has_pages_that_say_incomplete(
+def test_a_run_cut_off_anywhere_has_pages_that_say_incomplete(
     hostile_run: Path, tmp_path: Path, read: Read, share: float, torn: bytes
 ) -> None:
     total = (hostile_run / "events.jsonl").read_bytes().count(b"\n")
@@ -48,7 +48,7 @@ def test_a_run_that_was_cut_off_anywhere_has_pages_that_say_incomplete(
     assert transcript.tags["article"] >= results.turns
 
 
-def test_a_question_that_the_agent_failed_at_is_no_second_question_that_was_not_reached(
+def test_a_question_the_agent_failed_at_is_not_counted_again_as_unreached(
     hostile_run: Path, tmp_path: Path
 ) -> None:
     lines = (hostile_run / "events.jsonl").read_bytes().splitlines()
@@ -61,7 +61,7 @@ def test_a_question_that_the_agent_failed_at_is_no_second_question_that_was_not_
     assert failed.questions[0].reply is None
 
 
-def test_results_tell_what_they_were_told_of_scenarios_and_references(hostile_run: Path) -> None:
+def test_results_hold_what_they_are_given_about_scenarios_and_references(hostile_run: Path) -> None:
     results = score_run(
         hostile_run, about={"jokes": About("Some jokes.", ("time",))}, references={"goldfish": 0.25}
     )

@@ -46,7 +46,7 @@ def test_operations_have_calls_quantiles_tokens_and_dollars(tmp_path: Path) -> N
     assert answer.dollars_interval.low < answer.dollars < answer.dollars_interval.high
 
 
-def test_they_are_followed_along_the_conversation(tmp_path: Path) -> None:
+def test_operations_are_tracked_along_the_conversation(tmp_path: Path) -> None:
     records = [row(i, ["retrieve", float(i), []]) for i in range(100)]
     along = of(tmp_path, *records, positions={i: 100 * i for i in range(100)})["retrieve"].along
     assert [each.calls for each in along] == [10] * 9 + [10]
@@ -80,11 +80,11 @@ def test_judges_are_counted_beside_the_agent(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "noise", [{"operations": 3}, {"operations": [["write", "long", []]]}, {"operations": [["sing", 1, []]]}]
 )
-def test_nonsense_in_the_side_file_counts_as_nothing(tmp_path: Path, noise: dict[str, Any]) -> None:
+def test_nonsense_in_the_side_file_is_ignored(tmp_path: Path, noise: dict[str, Any]) -> None:
     assert of(tmp_path, noise) == {}
 
 
-def test_a_run_says_what_its_operations_took(
+def test_the_results_of_a_run_hold_its_operations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""How many examples and seeds a difference takes: the formula agrees with simulated comparisons."""
+"""How many examples and seeds it takes to show a difference: the formula agrees with simulated comparisons."""
 
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ def test_a_difference_of_the_smallest_size_is_shown_in_about_four_of_five_compar
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_as_many_examples_as_are_planned_show_the_difference_and_half_as_many_do_not(seeds: int) -> None:
+def test_the_planned_number_of_examples_shows_the_difference_and_half_of_it_does_not(seeds: int) -> None:
     each = examples_needed(0.5, 11, seeds, UNKNOWN)
     assert each is not None
     size = Size(scenarios=11, examples=each, seeds=seeds)
@@ -57,7 +57,7 @@ def test_as_many_examples_as_are_planned_show_the_difference_and_half_as_many_do
     assert simulated(0.5, half, UNKNOWN, times=200) < 0.65
 
 
-def test_as_many_seeds_as_are_planned_show_the_difference() -> None:
+def test_the_planned_number_of_seeds_shows_the_difference() -> None:
     noise = Noise(within=0.3, between=0.002)
     seeds = seeds_needed(1.0, 11, 3, noise)
     assert seeds is not None
@@ -66,8 +66,8 @@ def test_as_many_seeds_as_are_planned_show_the_difference() -> None:
     assert power(1.0, size.model_copy(update={"seeds": seeds - 1}), noise) < 0.8
 
 
-def test_where_agents_who_are_right_half_of_the_time_differ_by_the_plan_it_shows() -> None:
-    """Not by the differences, but by the scores of two independent agents."""
+def test_agents_that_are_right_half_of_the_time_are_told_apart_as_planned() -> None:
+    """Simulates the scores of two independent agents, not their differences."""
     each = examples_needed(1.0, 11, 1, UNKNOWN)
     assert each is not None
     dice, shown = np.random.default_rng(3), 0
@@ -78,7 +78,7 @@ def test_where_agents_who_are_right_half_of_the_time_differ_by_the_plan_it_shows
     assert 0.72 <= shown / 300 <= 0.9
 
 
-def test_the_noise_that_is_measured_is_the_noise_that_there_is() -> None:
+def test_the_measured_noise_is_the_true_noise() -> None:
     true, dice = Noise(within=0.4, between=0.01), np.random.default_rng(1)
     size = Size(scenarios=5, examples=20, seeds=40)
     found = noise_of(list(differences(dice, 0.5, size, true)))
@@ -98,11 +98,11 @@ def test_agreement_of_few_examples_is_not_taken_for_certainty() -> None:
     assert noise_of([]) is None
 
 
-def test_what_is_out_of_reach_is_said_to_be() -> None:
+def test_an_unreachable_difference_is_reported_as_such() -> None:
     assert examples_needed(0.01, 11, 1, UNKNOWN) is None
     assert seeds_needed(0.001, 11, 3, UNKNOWN) is None
     restless = Noise(within=0.2, between=0.04)
-    assert examples_needed(0.5, 11, 2, restless) is None, "more examples do not help where runs differ"
+    assert examples_needed(0.5, 11, 2, restless) is None, "more examples do not help when runs differ"
     assert seeds_needed(0.5, 11, MOST, restless) is not None
 
 
@@ -112,13 +112,15 @@ def test_the_smallest_difference_is_no_larger_than_the_highest_score() -> None:
     assert smallest_difference(Size(scenarios=1, examples=2, seeds=1), noise) == 1
 
 
-def test_more_of_anything_never_shows_less_but_for_the_second_seed() -> None:
+def test_more_of_anything_never_shows_less_except_the_second_seed() -> None:
     def shown(examples: int, seeds: int) -> float:
         return smallest_difference(Size(scenarios=11, examples=examples, seeds=seeds), UNKNOWN)
 
     assert shown(3, 1) > shown(6, 1) > shown(12, 1)
     assert shown(3, 2) > shown(3, 3) > shown(3, 9)
-    assert shown(3, 2) == pytest.approx(shown(3, 1), rel=0.05), "two runs say little about how runs differ"
+    assert shown(3, 2) == pytest.approx(shown(3, 1), rel=0.05), (
+        "two runs say little about the variation between runs"
+    )
 
 
 def test_runs_that_agree_on_examples_need_fewer_than_is_assumed(made: "Made") -> None:
@@ -133,7 +135,7 @@ def test_runs_that_agree_on_examples_need_fewer_than_is_assumed(made: "Made") ->
     assert "the scores of one" in alone.source
 
 
-def test_runs_that_say_nothing_are_refused(made: "Made") -> None:
+def test_runs_without_information_are_refused(made: "Made") -> None:
     short = made.run("a", each=1)
     with pytest.raises(ConfigError, match="cannot show differences"):
         measured([short])

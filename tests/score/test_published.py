@@ -1,4 +1,4 @@
-"""The figures of prediction files: what is averaged over what, and which answers are compared."""
+"""The figures of prediction files: what each averages over, and which answers are compared."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_overall_counts_answers_and_the_average_counts_types() -> None:
             assert figure.low <= figure.mean <= figure.high
 
 
-def test_what_the_published_figure_leaves_out_has_a_line_of_its_own() -> None:
+def test_what_the_published_figure_leaves_out_has_its_own_line() -> None:
     marks = [mark(1, 1.0), mark(2, 0.0, "5")]
     lines = {line.name: line for line in file_figures(sheet("a", marks, apart="5")).lines}
     assert (lines["overall"].n, lines["5"].n) == (1, 1)

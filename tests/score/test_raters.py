@@ -1,4 +1,4 @@
-"""Raters: agreement between two people who read the same replies, and whose verdict counts if they disagree."""
+"""Raters: how far two people who read the same replies agree, and whose verdict counts if they do not."""
 
 import random
 from collections.abc import Sequence
@@ -40,27 +40,27 @@ RIGHT, WRONG, STALE = Outcome.CORRECT, Outcome.WRONG, Outcome.STALE
         ([says("Ada", RIGHT, reply="old"), says("Ben", WRONG)], ("Ben", WRONG)),
     ],
 )
-def test_most_reviewers_decide_and_two_who_differ_decide_nothing(
+def test_the_majority_of_reviewers_decides_and_two_who_differ_decide_nothing(
     said: Sequence[Override], counts: tuple[str, Outcome] | None
 ) -> None:
     found = settle(said)
     assert (None if found is None else (found.reviewer, found.outcome)) == counts
 
 
-def test_a_reviewer_who_changes_their_mind_has_one_voice(tmp_path: Path) -> None:
+def test_a_reviewer_who_changes_their_mind_has_one_vote(tmp_path: Path) -> None:
     append(tmp_path, [says("Ada", RIGHT), says("Ben", WRONG), says("Ada", WRONG)])
     assert list(ratings(tmp_path)["colours/0", 1]) == ["Ben", "Ada"]
     assert overrides(tmp_path)["colours/0", 1].outcome is WRONG
 
 
-def test_kappa_is_that_of_the_textbook() -> None:
-    # Cohen's table of 20, 5, 10 and 15: alike 0.7, by chance 0.5.
+def test_kappa_is_the_textbooks() -> None:
+    # Cohen's table of 20, 5, 10 and 15: 0.7 agreement, 0.5 by chance.
     assert kappa(0.7, 0.5, 0.6) == pytest.approx(0.4)
     assert kappa(1.0, 0.3, 0.3) == pytest.approx(1.0)
     assert kappa(1.0, 1.0, 1.0) is None
 
 
-def test_what_reviewers_and_auditors_said_is_compared_each_with_its_like(tmp_path: Path) -> None:
+def test_reviewers_are_compared_with_reviewers_and_auditors_with_auditors(tmp_path: Path) -> None:
     append(tmp_path, [says("Ada", RIGHT, turn=t) for t in range(4)])
     append(tmp_path, [says("Ben", RIGHT if t else WRONG, turn=t) for t in range(3)])
     for name in ("Ada", "Cleo"):
@@ -85,11 +85,11 @@ def test_what_reviewers_and_auditors_said_is_compared_each_with_its_like(tmp_pat
     assert review.kappa == pytest.approx(0)
     assert (audit.of, audit.read, audit.alike, audit.kappa) == ("audit", 5, 5, 1.0)
     assert audit.interval is not None
-    assert audit.interval.low < 0.6  # five replies alike say little
+    assert audit.interval.low < 0.6  # five agreements say little
     assert audit.headline == "Ada and Cleo read the same 5 replies (audit), 5 alike; κ = 1.00 (-0.36 – 1.00)"
 
 
-def test_what_was_said_of_another_reply_is_not_compared(tmp_path: Path) -> None:
+def test_readings_of_another_reply_are_not_compared(tmp_path: Path) -> None:
     append(tmp_path, [says("Ada", RIGHT, reply="one"), says("Ben", RIGHT, reply="other")])
     assert agreements(tmp_path) == []
 

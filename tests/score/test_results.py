@@ -58,14 +58,14 @@ class Fails(Matcher):
         (Reply("I can't help with that.", finish=Finish.REFUSAL), Outcome.ABSTAINED, 0.0),
     ],
 )
-def test_how_a_reply_finished_counts_before_what_it_says(
+def test_how_a_reply_finished_takes_precedence_over_what_it_says(
     reply: Reply, outcome: Outcome, score: float
 ) -> None:
     verdict = verdict_on(EXPECT, reply, [])
     assert (verdict.outcome, verdict.score) == (outcome, score)
 
 
-def test_a_matcher_that_fails_is_an_error_of_the_judge_and_no_wrong_answer() -> None:
+def test_a_matcher_that_fails_is_a_scoring_error_and_not_a_wrong_answer() -> None:
     verdict = verdict_on(Fails(), Reply("x"), [])
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_ERROR, None)
     assert "Fails failed: KeyError: 'x'" in verdict.reason
@@ -79,7 +79,7 @@ def test_scores_are_means_of_means() -> None:
     assert result.chance == 0.5
 
 
-def test_what_could_not_be_scored_leaves_no_score_and_is_not_left_out() -> None:
+def test_unscorable_examples_leave_no_score_and_are_not_dropped() -> None:
     assert example_score([question(Outcome.CORRECT, 1.0), question(Outcome.AGENT_ERROR, None)]) is None
     result = summarise_scenario("x", "", (), [example(0, 1.0), example(1, None)])
     assert result.score is None
@@ -113,13 +113,13 @@ def decided_by(expect: Matcher, said: str) -> list[str]:
         (Fails(), "whatever", []),
     ],
 )  # fmt: skip
-def test_decisive_are_the_words_without_which_the_verdict_is_another(
+def test_decisive_words_are_those_without_which_the_verdict_changes(
     expect: Matcher, said: str, words: list[str]
 ) -> None:
     assert decided_by(expect, said) == words
 
 
-def test_a_verbose_reply_is_read_less_often_than_it_has_words() -> None:
+def test_a_verbose_reply_is_judged_less_often_than_it_has_words() -> None:
     class Counted(Picks):
         read = 0
 

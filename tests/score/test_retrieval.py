@@ -34,7 +34,7 @@ def test_without_ranks_there_is_no_ranking_and_right_replies_have_lost_nothing()
     assert lost([right, found(None), found(1)]) == {"not retrieved": 1, "retrieved, but not used": 1}
 
 
-def test_records_of_either_form_are_read_and_damaged_ones_are_left_aside(tmp_path: Path) -> None:
+def test_records_in_either_form_are_read_and_damaged_ones_are_skipped(tmp_path: Path) -> None:
     file = tmp_path / "events.recalls"
     lines = [
         {"turn": 1, "needles": [[0, True, False], [1, False, True]]},  # as version 0.1.0 wrote it

@@ -1,4 +1,4 @@
-"""How far questions move if earlier ones are asked beside the conversation."""
+"""How far questions shift when earlier ones are asked beside the conversation."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def held(reports: Path, questions: str) -> Run:
     )
 
 
-def test_what_stood_before_a_question_in_line_is_missing_before_it_beside_the_conversation(
+def test_forked_questions_lack_what_came_before_them_in_line(
     tmp_path: Path,
 ) -> None:
     within, forked = held(tmp_path, "in-line"), held(tmp_path, "forked")

@@ -1,4 +1,4 @@
-"""Intervals and tests against published figures, against scipy, and against what must hold."""
+"""Intervals and tests agree with published figures, with scipy, and with what must always hold."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_a_single_example_has_no_interval() -> None:
 
 @pytest.mark.parametrize(("right", "n"), [(0, 3), (2, 3), (17, 33), (33, 33), (93, 100)])
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
-def test_wilsons_interval_is_scipys(right: int, n: int, confidence: float) -> None:
+def test_wilsons_interval_agrees_with_scipy(right: int, n: int, confidence: float) -> None:
     ours = wilson(right / n, n, confidence)
     theirs = stats.binomtest(right, n).proportion_ci(confidence, method="wilson")
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
@@ -64,7 +64,7 @@ def test_wilsons_interval_is_scipys(right: int, n: int, confidence: float) -> No
 
 @pytest.mark.parametrize("freedom", [3, 4, 6, 11, 60])
 @pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95])
-def test_students_quantile_is_scipys(freedom: int, confidence: float) -> None:
+def test_students_quantile_agrees_with_scipy(freedom: int, confidence: float) -> None:
     theirs = stats.t.ppf(0.5 + confidence / 2, freedom)
     assert student(freedom, confidence) == pytest.approx(theirs, rel=2e-3)
 
@@ -91,7 +91,7 @@ def test_the_interval_of_a_mean_is_narrower_for_scores_that_vary_less_than_right
     assert halves.holds(0.5)
     assert whole.holds(0.5)
     assert halves.high - halves.low < 0.7 * (whole.high - whole.low)
-    assert mean_interval([1.0] * 5).low < 1.0  # five that agree do not prove that the sixth will
+    assert mean_interval([1.0] * 5).low < 1.0  # five that agree do not prove that the sixth would
 
 
 def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent() -> None:
@@ -101,7 +101,7 @@ def test_the_variance_of_runs_is_split_into_that_of_seeds_and_that_of_the_agent(
     assert found is not None
     assert found.seeds == pytest.approx(3, rel=0.1)
     assert found.agent == pytest.approx(1, rel=0.05)
-    few = {0: [1.0, 2.0, 4.0], 1: [6.0, 7.0, 9.0]}  # equal sizes: scipy's F is the ratio that was taken
+    few = {0: [1.0, 2.0, 4.0], 1: [6.0, 7.0, 9.0]}  # with equal sizes, scipy's F is the same ratio
     ratio = stats.f_oneway(*few.values()).statistic
     split = spread(few)
     assert split is not None
@@ -119,7 +119,7 @@ def test_the_interval_of_a_sum_holds_the_truth_in_95_of_100_cases(n: int, truth:
         interval = sum_interval({str(i): row.astype(float).tolist() for i, row in enumerate(scores)})
         assert interval is not None
         held += interval.holds(sum(truth))
-    assert 920 <= held <= (999 if n == 3 else 985)  # three right-or-wrong scores come in coarse steps
+    assert 920 <= held <= (999 if n == 3 else 985)  # three right-or-wrong scores move in coarse steps
 
 
 def test_one_stratum_has_about_wilsons_interval() -> None:
@@ -129,7 +129,7 @@ def test_one_stratum_has_about_wilsons_interval() -> None:
     assert (ours.low, ours.high) == pytest.approx((wilsons.low, wilsons.high), abs=0.02)
 
 
-def test_what_another_judge_changes_is_a_part_of_its_own() -> None:
+def test_the_effect_of_another_judge_is_a_separate_component() -> None:
     rng = np.random.default_rng(7)
     judged = [(base + rng.normal(0, 0.5, 3)).tolist() for base in rng.normal(0, 9, 300)]
     found = spread({0: [1.0, 3.0]}, judged)
@@ -143,7 +143,7 @@ def test_what_another_judge_changes_is_a_part_of_its_own() -> None:
     assert spread({0: [1.0]}, [[4.0]]) is None
 
 
-def test_what_repeats_do_not_allow_is_not_split() -> None:
+def test_variance_is_not_split_without_enough_repeats() -> None:
     assert spread({0: [3.0]}) is None
     alone = spread({0: [3.0], 1: [5.0]})
     assert alone is not None
@@ -155,19 +155,19 @@ def test_what_repeats_do_not_allow_is_not_split() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 50, 95, 99, 100])
-def test_a_percentile_is_numpys(level: float) -> None:
+def test_percentiles_agree_with_numpy(level: float) -> None:
     for n in (1, 2, 7, 40):
         sample = np.random.default_rng(n).random(n).tolist()
         assert percentile(sample, level) == pytest.approx(np.percentile(sample, level))
 
 
-def test_pairs_that_do_not_differ_are_no_evidence() -> None:
+def test_pairs_that_do_not_differ_are_not_evidence() -> None:
     assert paired([{"a": [0.0] * 40}]).p == 1.0
     assert paired([]).p is None
     assert paired([{"a": [1.0]}]).p is None
 
 
-def test_of_one_scenario_and_one_run_the_test_is_the_score_test_of_a_share() -> None:
+def test_for_one_scenario_and_one_run_the_test_is_the_score_test_of_a_share() -> None:
     """Wins and losses only, so many that the precaution for few examples is negligible: Pearson's chi-squared test."""
     wins, losses = 620, 540
     found = paired([{"a": [1.0] * wins + [-1.0] * losses}])
@@ -224,7 +224,7 @@ PAIRS = st.dictionaries(
 
 @given(runs=st.lists(PAIRS, min_size=1, max_size=3))
 @settings(max_examples=60, deadline=None)
-def test_whoever_is_named_first_a_paired_difference_is_the_same(runs: list[dict[str, list[float]]]) -> None:
+def test_a_paired_difference_is_the_same_whichever_is_named_first(runs: list[dict[str, list[float]]]) -> None:
     found = paired(runs)
     turned = paired([{name: [-d for d in each] for name, each in run.items()} for run in runs])
     assert found.interval is not None

@@ -1,4 +1,4 @@
-"""What was written: a store that loses, keeps, invents and leaks at known rates, and the measured rates."""
+"""What was written: the measured rates match a store that loses, keeps, invents and leaks at known ones."""
 
 import json
 from pathlib import Path
@@ -53,25 +53,25 @@ def test_a_fact_is_found_by_its_words(memories: list[str], found: dict[str, Stat
     assert states([IN_GHENT, IN_PORTO], memories) == found, why
 
 
-def test_what_was_to_be_deleted_is_not_missing() -> None:
+def test_a_deleted_fact_is_not_missing() -> None:
     assert states([IN_GHENT], [], ("Ines lives",)) == {"Ghent": State.DELETED}
     assert states([IN_GHENT], ["Ines: Ghent"], ("Ines lives",)) == {"Ghent": State.UNDELETED}
 
 
-def test_what_another_example_told_was_not_invented() -> None:
+def test_a_fact_from_another_example_is_not_invented() -> None:
     others = [town("Ines", "Riga"), IN_GHENT.fact]
     found = examine([IN_GHENT], (), [Memory("Ines is in Ghent"), Memory("Ines is in Riga")], others)
     assert [fact.state for fact in found.facts] == [State.PRESENT]
 
 
-def test_a_memory_of_another_user_has_leaked_and_one_of_nobody_is_common() -> None:
+def test_another_users_memory_has_leaked_and_one_of_no_user_is_common() -> None:
     told = [Told(Fact("Ada's code", "4711"), "Ada"), Told(Fact("Ben's code", "2208"), "Ben")]
     memories = [Memory("code 4711", user="Ada"), Memory("4711", user="Ben"), Memory("2208")]
     ada, ben = examine(told, (), memories, []).facts
     assert (ada.leaked, ada.common, ben.leaked, ben.common) == (True, False, False, True)
 
 
-def test_the_shares_are_those_at_which_a_store_was_made_to_fail() -> None:
+def test_the_shares_are_the_rates_at_which_the_store_fails() -> None:
     """200 people, each with a town; every second one moves; and 40 codes of two users each."""
     told, memories = list[Told](), list[Memory]()
     for i in range(200):
@@ -82,9 +82,9 @@ def test_the_shares_are_those_at_which_a_store_was_made_to_fail() -> None:
             told.append(Told(new))
         if i % 4 != 3:  # every fourth current fact is lost
             memories.append(Memory(f"{name} lives in {(new if i % 2 else old).value}"))
-        if i % 2 and i % 3 == 0:  # a third of the replaced facts is kept
+        if i % 2 and i % 3 == 0:  # a third of the replaced facts are kept
             memories.append(Memory(f"{name} lives in {old.value}"))
-        if i % 10 == 0:  # a town is made up for every tenth
+        if i % 10 == 0:  # every tenth gets an invented town
             memories.append(Memory(f"{name} lives in {NOWHERE}"))
     people = examine(told, (), memories, [each.fact for each in told])
     codes = [Told(Fact(f"{user}{i}", f"{user}code{i}"), user) for i in range(40) for user in ("ada", "ben")]
@@ -179,7 +179,7 @@ def test_the_table_finds_the_rates_of_a_store_that_loses_keeps_invents_and_leaks
     facts = 4 * (4 + 2 + 2)
     lost = found.states.get(State.MISSING, 0) + found.states.get(State.DELETED, 0)
     assert done["lost"] == facts // 4 == lost
-    assert found.states[State.STALE] == 4 * 2  # of each colour's changes: nothing is ever replaced
+    assert found.states[State.STALE] == 4 * 2  # from every change of colour, since nothing is ever replaced
     assert found.states[State.INVENTED] == done["invented"]
     assert found.leaked.count == done["leaked"]
     assert found.updated.of == 4

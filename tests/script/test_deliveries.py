@@ -1,4 +1,4 @@
-"""Material reaches the agent whole, in parts or scattered, and its needles are where the log says."""
+"""Material arrives whole, in parts or scattered, and its needles are where the log says."""
 
 from itertools import cycle, pairwise
 
@@ -28,7 +28,7 @@ def test_needles_are_spaced_evenly_to_within_one_message(count: int, tokens: int
     crowded = count * needle > tokens
     for i, (before, _) in enumerate(depths(pieces)):
         wanted = (i + 1) / count * tokens
-        # The last ones make room for each other: the very last one ends where the material ends.
+        # The last needles make room for each other, and the very last ends with the material.
         assert crowded or abs(before - wanted) <= LONGEST + needle
 
 
@@ -81,7 +81,7 @@ def test_scattered_hay_is_left_to_the_filler_and_a_needle_keeps_its_depth() -> N
     assert ask.at == 1.0
 
 
-def test_parts_without_a_needle_are_no_needles_and_further_questions_follow_at_once() -> None:
+def test_parts_without_a_needle_are_not_needles_and_further_questions_follow_at_once() -> None:
     pieces = bury([(0.5, "The key is in the attic.")], cycle(HAY), 1000, "\n")
     *parts, first, second = deliver(pieces, [ASK, ASK], delivery="chunked", chunk=200)
     assert [type(line) for line in (first, second)] == [Ask, Ask]
@@ -117,7 +117,7 @@ def test_a_cut_takes_the_middle_and_says_whether_the_needle_went_with_it(depth: 
         assert abs(tokens - counter().count(line.text[: line.text.index(needle)])) <= 2
 
 
-def test_what_is_not_cut_says_where_its_needles_are() -> None:
+def test_uncut_material_says_where_its_needles_are() -> None:
     line = one([Piece("aa bb"), Piece("cc", "needle"), Piece("dd")], 0)
     assert line.buried == (Buried("cc", counter().count("aa bb\n")),)
 
@@ -130,6 +130,6 @@ def test_what_is_not_cut_says_where_its_needles_are() -> None:
         ({"delivery": "chunked", "chunk": 0}, "chunk = 0: 1 token or more"),
     ],
 )
-def test_what_cannot_be_delivered_is_named(changes: dict[str, object], complaint: str) -> None:
+def test_impossible_deliveries_are_named(changes: dict[str, object], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         list(deliver([Piece("a")], [ASK], **changes))  # type: ignore[arg-type]  # wrong on purpose

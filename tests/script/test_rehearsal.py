@@ -41,10 +41,10 @@ def test_a_rehearsal_gives_each_message_with_its_tokens_and_those_of_its_ideal_r
     ("line", "complaint"),
     [
         ("It is red.", "yields str 'It is red.'; a script yields Tell, Ask or Chat"),
-        (Ask("Which?", expect="red"), "expect=str 'red'; an Ask expects a matcher"),  # type: ignore[arg-type]  # the error
-        (Tell(3), "a text of type int"),  # type: ignore[arg-type]  # the error
+        (Ask("Which?", expect="red"), "expect=str 'red'; an Ask expects a matcher"),  # type: ignore[arg-type]  # the error under test
+        (Tell(3), "a text of type int"),  # type: ignore[arg-type]  # the error under test
         (Tell("It is red.", at=1.5), "at=1.5, which lies outside 0..1"),
-        (Tell("It is red.", after=3), "after=3; it must be a timedelta"),  # type: ignore[arg-type]  # the error
+        (Tell("It is red.", after=3), "after=3; it must be a timedelta"),  # type: ignore[arg-type]  # the error under test
     ],
 )
 def test_a_script_that_yields_something_else_is_refused(line: object, complaint: str) -> None:

@@ -59,7 +59,7 @@ def whole(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_becomes_a_scenario_with_everything_that_it_says(whole: Path) -> None:
+def test_a_file_becomes_a_scenario_with_everything_in_it(whole: Path) -> None:
     scenario = recipes.read(whole)
     assert (scenario.name, scenario.summary, scenario.skills) == (
         "moving", "Moving: a town changes", ("conflict", "recall"),
@@ -80,14 +80,14 @@ def test_a_file_becomes_a_scenario_with_everything_that_it_says(whole: Path) -> 
     assert where.expect.verdict(f"In {new}.", []).outcome is Outcome.CORRECT
 
 
-def test_the_choices_follow_the_seed_and_what_belongs_together_stays_together(whole: Path) -> None:
+def test_choices_follow_the_seed_and_related_ones_stay_together(whole: Path) -> None:
     said = [str(lines(whole, seed)[0].text) for seed in range(20)]
     assert said == [str(lines(whole, seed)[0].text) for seed in range(20)]
     assert len(set(said)) > 8
     assert all(("cat called Miou" in text) != ("dog called Rex" in text) for text in said)
 
 
-def test_a_choice_that_is_added_moves_no_other(whole: Path, tmp_path: Path) -> None:
+def test_an_added_choice_changes_no_other(whole: Path, tmp_path: Path) -> None:
     more = tmp_path / "more" / "moving.toml"
     more.parent.mkdir()
     more.write_text(WHOLE.replace('name = ["Ines"', 'extra = ["a", "b"]\nname = ["Ines"'), "utf-8")
@@ -149,7 +149,7 @@ def test_a_mistake_is_named_with_its_key_and_the_nearest_name(
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=r"gone\.toml: No such file"):
         recipes.read(tmp_path / "gone.toml")
 

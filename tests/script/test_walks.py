@@ -1,4 +1,4 @@
-"""Walks: no two places coincide, and both distances to the last can be told."""
+"""Walks: no two places coincide, and the last place has a distance on both axes."""
 
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ def test_no_two_places_of_a_walk_coincide(name: str, legs: int, farthest: int) -
 
 
 @given(name=st.text(), legs=st.integers(1, 20), farthest=st.integers(1, 5))
-def test_every_leg_leads_from_the_one_before(name: str, legs: int, farthest: int) -> None:
+def test_every_leg_starts_where_the_last_one_ended(name: str, legs: int, farthest: int) -> None:
     walked = list(walk(Dice(name), legs, farthest))
     places = [(0, 0), *((leg.east, leg.north) for leg in walked)]
     for leg, (before, after) in zip(walked, pairwise(places), strict=True):

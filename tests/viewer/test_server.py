@@ -1,4 +1,4 @@
-"""The runs folder in a browser: what is shown, what is live, and what is never served."""
+"""The folder of runs in a browser: what is shown, what is live, and what is never served."""
 
 import http.client
 import json
@@ -81,7 +81,7 @@ def test_every_run_is_listed_with_its_progress(port: int) -> None:
     assert "/files/half/report.html" not in body
 
 
-def test_pages_are_served_as_they_are(port: int, reports: Path) -> None:
+def test_pages_are_served_unchanged(port: int, reports: Path) -> None:
     for name in ("report.html", "transcript.html"):
         status, body, headers = ask(port, f"/files/hostile/{name}")
         assert status == 200
@@ -117,7 +117,7 @@ def test_no_file_outside_the_folder_or_of_an_agent_is_served(port: int, path: st
     assert "root:" not in body
 
 
-def test_a_file_that_may_be_served_is_found(reports: Path) -> None:
+def test_a_servable_file_is_found(reports: Path) -> None:
     assert find_file(reports, "compare.html") == (reports / "compare.html").resolve()
 
 
@@ -125,7 +125,7 @@ def test_a_file_that_may_be_served_is_found(reports: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/progress", "/files/compare.html", "/search?run=hostile", "/compare", "/live/half"]
 )
-def test_nothing_can_be_changed(port: int, method: str, path: str) -> None:
+def test_requests_that_write_are_refused(port: int, method: str, path: str) -> None:
     assert ask(port, path, method)[0] == 405
 
 
@@ -136,7 +136,7 @@ def test_requests_under_another_host_name_are_refused(port: int, host: str) -> N
     assert "hostile" not in body
 
 
-def test_a_transcript_is_searched_and_what_was_said_is_text(port: int) -> None:
+def test_a_transcript_is_searched_and_its_contents_stay_text(port: int) -> None:
     status, body, _ = ask(port, "/search?run=hostile&q=%3CSCRIPT%3Ealert")
     assert status == 200
     assert "<script>alert" not in body
@@ -146,7 +146,7 @@ def test_a_transcript_is_searched_and_what_was_said_is_text(port: int) -> None:
     assert ask(port, "/search?run=nothing&q=x")[0] == 404
 
 
-def test_all_runs_are_searched_where_none_is_chosen_and_a_bad_one_hinders_no_other(port: int) -> None:
+def test_all_runs_are_searched_when_none_is_chosen_despite_a_bad_one(port: int) -> None:
     status, body, _ = ask(port, "/search?q=%3Cscript%3Ealert")
     assert status == 200
     heads = [part.partition("</h2>")[0] for part in body.split("<h2>")[1:]]
@@ -171,7 +171,7 @@ def test_chosen_runs_are_compared(port: int) -> None:
         assert (status, why in body) == (code, True), path
 
 
-def test_a_run_under_way_shows_its_score_so_far_and_what_was_said(port: int) -> None:
+def test_a_run_under_way_shows_its_score_so_far_and_its_last_turns(port: int) -> None:
     status, body, _ = ask(port, "/live/half")
     assert status == 200
     assert "Score so far" in body
@@ -184,7 +184,7 @@ def test_a_run_under_way_shows_its_score_so_far_and_what_was_said(port: int) -> 
 
 
 def states(stream: Any) -> dict[str, Any]:
-    """Read the next list of states off a stream of events."""
+    """Read the next list of states from a stream of events."""
     while not (line := stream.readline().decode()).startswith("data: "):
         assert line
     return {state["name"]: state for state in json.loads(line.removeprefix("data: "))}
@@ -260,7 +260,7 @@ def test_a_token_in_the_address_becomes_a_cookie(guarded: int) -> None:
         (("--host", "0.0.0.0", "--token", "correct horse battery"), "No such option: --token"),
     ],
 )
-def test_an_address_that_cannot_be_served_is_named_and_a_token_is_no_argument(
+def test_an_address_that_cannot_be_served_is_named_and_a_token_is_not_an_argument(
     command: "Command",
     words: tuple[str, ...],
     complaint: str,
@@ -313,12 +313,12 @@ def test_the_token_leads_to_no_other_host(guarded: int, path: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["[::1]", "[::1]:7700", "127.0.0.1:80", "localhost", "LOCALHOST:7700"])
-def test_all_names_of_this_machine_are_answered_to(port: int, host: str) -> None:
+def test_all_names_of_this_machine_are_accepted(port: int, host: str) -> None:
     assert ask(port, "/", Host=host)[0] == 200
 
 
 @pytest.mark.parametrize("host", ["[::2]", "[::1]evil.example", "[::1", "::1", "localhost.evil.example:80"])
-def test_no_other_names_are(port: int, host: str) -> None:
+def test_no_other_names_are_accepted(port: int, host: str) -> None:
     assert ask(port, "/", Host=host)[0] == 400
 
 
@@ -398,7 +398,7 @@ def test_one_bad_run_is_one_bad_row(infested: Path) -> None:
         "folder/events.jsonl", "dangling/events.jsonl", "good/results.json/x.json",
     ],
 )  # fmt: skip
-def test_what_is_no_ordinary_file_of_a_run_is_not_there(infested: Path, path: str) -> None:
+def test_only_regular_files_of_a_run_are_served(infested: Path, path: str) -> None:
     with serving(application(infested)) as port:
         status, body, _ = ask(port, f"/files/{path}")
     assert (status, "secret" in body) == (404, False)

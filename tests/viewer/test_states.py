@@ -29,7 +29,7 @@ def test_a_run_without_results_has_no_figures(tmp_path: Path) -> None:
     assert (state.score, state.interval, state.dollars, state.state) == (None, None, None, "finished")
 
 
-def test_results_that_cannot_be_read_are_said_to_be_so(tmp_path: Path) -> None:
+def test_unreadable_results_are_reported(tmp_path: Path) -> None:
     done = run(agent="perfect", span="2k", scenarios=["colours"], reports=tmp_path)
     (done.folder / "results.json").write_text("[]", "utf-8")
     state = state_of(done.folder)
@@ -64,7 +64,7 @@ def test_a_run_under_way_has_a_score_so_far_and_its_last_turns(tmp_path: Path) -
     assert set(verdicts) == {"correct"}
 
 
-def test_of_isolated_conversations_those_under_way_are_shown(tmp_path: Path) -> None:
+def test_isolated_conversations_under_way_are_shown(tmp_path: Path) -> None:
     done = run(agent="perfect", span="2k", scenarios=["colours"], examples=3, isolated=True, reports=tmp_path)
     log = done.folder / "isolated" / "colours-1.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-3]))
@@ -73,7 +73,7 @@ def test_of_isolated_conversations_those_under_way_are_shown(tmp_path: Path) -> 
     assert {each.anchor.rpartition("-turn-")[0] for each in said} == {"colours-1"}
 
 
-def test_looks_are_rationed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_read_at_a_limited_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     looked: list[Look] = []
 

@@ -46,7 +46,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(agent="perfect", scenarios=["colours"], examples=4, name="best", tags={"who": "Ada"}, **common)
     run(agent="goldfish", scenarios=["colours"], examples=4, name="worst", tags={"who": "Ben"}, **common)
     run(agent="perfect", scenarios=["jokes", "colours"], examples=2, name="wide", **common)
-    for number, name in enumerate(("worst", "best", "wide")):  # independent of the second in which a test ran
+    for number, name in enumerate(("worst", "best", "wide")):  # independent of when the test ran
         file = folder / name / "environment.json"
         content = json.loads(file.read_text("utf-8"))
         file.write_text(json.dumps(content | {"started": [f"2026-11-0{number + 1}T10:00:00+00:00"]}), "utf-8")
@@ -65,10 +65,10 @@ def address(reports: Path) -> Iterator[str]:
 
 
 def until(browser: "Browser", expression: str) -> None:
-    """Wait for something to become true in the page."""
+    """Wait until an expression is true in the page."""
     begun = monotonic()
     while not browser.ask(expression):
-        # Runs are looked at less often the longer a look takes, so that a busy machine needs more than a moment.
+        # The longer reading a run takes, the less often it happens, so a busy machine may need a while.
         assert monotonic() - begun < 90, expression
         sleep(0.05)
 
@@ -82,7 +82,7 @@ def press(browser: "Browser", key: str, code: int, text: str = "") -> None:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 1280])
 @pytest.mark.parametrize("path", ["/", "/live/half", "/search?q=colour"])
-def test_a_page_fits_breaks_no_word_and_asks_nobody_else(
+def test_a_page_fits_breaks_no_word_and_makes_no_outside_request(
     address: str, browser: "Browser", path: str, width: int, dark: bool
 ) -> None:
     browser.open(address + path, width=width, dark=dark, scripts=True)
@@ -101,7 +101,7 @@ def test_a_page_fits_breaks_no_word_and_asks_nobody_else(
         ("started", ["half", "worst", "best", "wide"], ["wide", "best", "worst", "half"]),
     ],
 )
-def test_the_table_is_sorted_by_a_press_on_its_head(
+def test_clicking_a_column_head_sorts_the_table(
     address: str, browser: "Browser", key: str, once: list[str], twice: list[str]
 ) -> None:
     browser.open(address + "/", scripts=True)
@@ -149,7 +149,7 @@ def test_runs_are_chosen_and_compared_with_the_keyboard_alone(address: str, brow
     assert "2 agents at 1 span" in browser.ask("document.body.textContent")
 
 
-def test_a_row_follows_its_run_and_keeps_what_was_chosen(
+def test_a_row_follows_its_run_and_keeps_the_selection(
     address: str, browser: "Browser", reports: Path
 ) -> None:
     browser.open(address + "/", scripts=True)
@@ -187,7 +187,7 @@ def test_the_conversation_of_a_run_grows_on_its_page(address: str, browser: "Bro
         os.utime(log, (1, 1))
 
 
-def test_without_scripts_the_table_is_there_and_can_be_compared(address: str, browser: "Browser") -> None:
+def test_without_scripts_the_table_still_compares_runs(address: str, browser: "Browser") -> None:
     browser.open(address + "/")
     assert len(browser.ask(SHOWN)) == 4
     assert browser.ask("document.getElementById('filter').checkVisibility()") is False

@@ -50,9 +50,11 @@ class Meets(SetMatcher):
             return Verdict(Outcome.CORRECT, 1.0, "the reply is the ideal answer")
         if abstains(said):
             if self.ability == "abstention":
-                return Verdict(Outcome.CORRECT, 1.0, "the reply says that the conversation does not tell")
+                return Verdict(
+                    Outcome.CORRECT, 1.0, "the reply says that the conversation does not mention it"
+                )
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.UNDECIDED, 0.0, "whether the reply meets the rubric is for a judge to say")
+        return Verdict(Outcome.UNDECIDED, 0.0, "a judge must say whether the reply meets the rubric")
 
     @property
     def kind(self) -> str:

@@ -41,7 +41,7 @@ class Figures(NamedTuple):
     by_length: tuple[float | None, ...]
     """Score of each of the `BUCKETS` groups, shortest texts first; None for an empty group or unknown lengths."""
     placed: float
-    """Share of the counts that are at their own place."""
+    """Share of the counts that are in the right place."""
     exact: int
     """Answers that are the list itself."""
 

@@ -85,11 +85,11 @@ class StarCounts(Matcher):
         beyond = max(0, sum(n not in self.mistaken for n in listed) - len(self.counts))
         score = max(0.0, sum(parts) - beyond) / len(parts)
         found = sum(count in heard for count in self.counts)
-        reason = f"{found} of {len(self.counts)} counts found, {self.placed(listed)} at their own place"
+        reason = f"{found} of {len(self.counts)} counts found, {self.placed(listed)} in the right place"
         if faults := self.faults(listed):
             reason += f"; {faults}"
         if beyond:
-            reason += f"; {beyond} numbers more than asked for"
+            reason += f"; {beyond} more numbers than asked for"
         if score == 1.0:
             return Verdict(Outcome.CORRECT, 1.0, reason, parts)
         if found and score:
@@ -98,7 +98,7 @@ class StarCounts(Matcher):
         return Verdict(Outcome.STALE if stale else Outcome.WRONG, round(score, 6), reason, parts)
 
     def placed(self, listed: Sequence[int]) -> int:
-        """Return how many counts are at their own place in a list: an order-aware figure that is not scored."""
+        """Return how many counts are in the right place in a list: an order-aware figure that is not scored."""
         return sum(a == b for a, b in zip(listed, self.counts, strict=False))
 
     def faults(self, listed: Sequence[int]) -> str:
@@ -180,8 +180,8 @@ class StarSum(Matcher):
         faults = StarCounts(self.counts, self.mistaken, self.foreign).faults(listed)
         flaws = ", ".join(filter(None, (f"{missing} not found" if missing else "", faults)))
         if not flaws:
-            return "the list was right: an error of arithmetic"
-        added = "it is the sum of the list" if sum(listed) == said else "nor is it the sum of the list"
+            return "the list was right, the sum was not"
+        added = "it is the sum of the list" if sum(listed) == said else "it is not even the sum of the list"
         return f"{added}, which was wrong: {flaws}"
 
     def right(self) -> Sequence[str]:

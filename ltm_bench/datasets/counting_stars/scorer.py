@@ -25,7 +25,7 @@ class Row(NamedTuple):
     reasoning: bool
     """Whether the stars were first counted wrongly."""
     placed: int
-    """Number of counts at their own place."""
+    """Number of counts in the right place."""
     exact: bool
     """Whether the answer is the list itself."""
 

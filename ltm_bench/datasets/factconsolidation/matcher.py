@@ -28,10 +28,10 @@ class NewestFact(SetMatcher):
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         if (strict if self.mode == "strict" else official)(reply[:READ], self.golds):
-            return Verdict(Outcome.CORRECT, 1.0, f"the newest fact stands in the reply ({self.mode})")
+            return Verdict(Outcome.CORRECT, 1.0, f"the reply contains the newest fact ({self.mode})")
         if abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.WRONG, 0.0, "the newest fact does not stand in the reply")
+        return Verdict(Outcome.WRONG, 0.0, "the reply does not contain the newest fact")
 
     @property
     def kind(self) -> str:

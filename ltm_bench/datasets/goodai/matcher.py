@@ -16,7 +16,7 @@ class Published(Matcher):
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Return the published score."""
         outcome = Outcome.CORRECT if self.score == 1 else Outcome.PARTIAL if self.score > 0 else Outcome.WRONG
-        return Verdict(outcome, self.score, "the score that was published; a model judged there")
+        return Verdict(outcome, self.score, "the published score, which a model gave")
 
     def right(self) -> Sequence[str]:
         """Return a placeholder: no reply is known to be right."""

@@ -53,7 +53,7 @@ class Benchmarked(Matcher):
         said = answer(reply) if self.mode == "strict" else reply
         asked = turns[-1].message.text if turns else ""
         if self.mode == "strict" and asked and asked.strip() in said:
-            return Verdict(Outcome.WRONG, 0.0, "the reply repeats all that it was asked")
+            return Verdict(Outcome.WRONG, 0.0, "the reply repeats everything it was asked about")
         if self.final and (found := list(_FINAL.finditer(said))):
             said = said[found[-1].end() :].strip()
         score = infinitebench.score(self.task, said, _lists(self.label), cast(infinitebench.Mode, self.mode))

@@ -37,12 +37,14 @@ class Remembered(SetMatcher):
         said = reply[:READ]
         if self.unanswerable:
             if abstains(said):
-                return Verdict(Outcome.CORRECT, 1.0, "the reply says that the conversation does not tell")
+                return Verdict(
+                    Outcome.CORRECT, 1.0, "the reply says that the conversation does not mention it"
+                )
             return Verdict(
-                Outcome.UNDECIDED, 0.0, "the reply may say that it cannot be known, in other words"
+                Outcome.UNDECIDED, 0.0, "the reply may say in other words that this cannot be known"
             )
         if words(said) == words(self.gold) or strict(said, (self.gold,), self.type, unanswerable=False):
-            return Verdict(Outcome.CORRECT, 1.0, "the answer stands in the reply")
+            return Verdict(Outcome.CORRECT, 1.0, "the reply contains the answer")
         if abstains(said):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.UNDECIDED, 0.0, "the reply may give the answer in other words")

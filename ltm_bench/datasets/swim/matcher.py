@@ -53,12 +53,12 @@ class Answers(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         asked = turns[-1].message.text.strip() if turns else ""
         if asked and asked in reply:
-            return Verdict(Outcome.WRONG, 0.0, "the reply repeats all that it was asked")
+            return Verdict(Outcome.WRONG, 0.0, "the reply repeats everything it was asked about")
         has, absent = holds(reply, self.answer), says_absent(reply)
         if absent and not has:
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         if has and not absent and len(words(reply)) <= BRIEF:
-            return Verdict(Outcome.CORRECT, 1.0, "the answer stands in the reply")
+            return Verdict(Outcome.CORRECT, 1.0, "the reply contains the answer")
         doubt = "has the answer among much else" if has else "may be giving the answer in other words"
         return Verdict(Outcome.UNDECIDED, 0.0, f"the reply {doubt}")
 

@@ -59,14 +59,19 @@ def resolve(found: Sequence[Mention]) -> Decision:
         leading = {m.value for m in ranked[4]} - {value}
         if leading and not any(m.value in leading and not m.asserted for m in found):
             return Decision(
-                (value, *leading), sure=False, evidence=tuple(group), reason="beginning and end disagree"
+                (value, *leading),
+                sure=False,
+                evidence=tuple(group),
+                reason="the reply's beginning and end disagree",
             )
     rivals = _distinct(m.value for m in found if m.choice or (group[0].choice and m.force is Force.QUESTION))
     if top < 5 and group[0].choice and len(rivals) > 1:
         values = rivals
         return Decision(values, sure=True, evidence=tuple(group), reason="the reply does not choose")
     if all(m.attached for m in group):
-        return Decision((value,), sure=False, evidence=tuple(group), reason="only a part of its name is said")
+        return Decision(
+            (value,), sure=False, evidence=tuple(group), reason="the reply gives only part of its name"
+        )
     return Decision((value,), sure=True, evidence=tuple(group), reason="given")
 
 

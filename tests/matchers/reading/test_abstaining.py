@@ -63,16 +63,16 @@ def test_this_is_an_abstention(reply: str) -> None:
 
 
 @pytest.mark.parametrize("reply", ANSWERS)
-def test_this_is_none(reply: str) -> None:
+def test_this_is_not_an_abstention(reply: str) -> None:
     assert not abstains(reply)
 
 
-def test_to_give_up_is_more_than_to_be_unsure() -> None:
+def test_giving_up_is_more_than_being_unsure() -> None:
     assert gives_up("I don't remember; maybe red?")
     assert not gives_up("I'm not sure, but red.")
 
 
-def test_an_example_is_no_answer() -> None:
+def test_an_example_is_not_an_answer() -> None:
     assert gives_example('I do not have it. For example: ["red"]')
     assert not gives_example('["red"]')
 
@@ -81,5 +81,5 @@ def test_an_example_is_no_answer() -> None:
     ("reply", "foreign"),
     [("Es ist rot, und das ist gut.", True), ("红色", True), ("La couleur est le rouge.", True), ("It is red.", False), ("Red", False), ("The dish was “Coq au vin”.", False)],
 )  # fmt: skip
-def test_what_is_said_in_another_language_is_not_read(reply: str, foreign: bool) -> None:
+def test_other_languages_are_not_read(reply: str, foreign: bool) -> None:
     assert is_foreign(reply) is foreign

@@ -36,7 +36,7 @@ GIVEN = [
 
 
 @pytest.mark.parametrize(("reply", "numbers", "why"), TOLD, ids=[why for *_, why in TOLD])
-def test_the_numbers_that_a_reply_tells(reply: str, numbers: list[int], why: str) -> None:
+def test_the_numbers_that_a_reply_mentions(reply: str, numbers: list[int], why: str) -> None:
     assert list(told_numbers(reply)) == numbers
 
 

@@ -25,11 +25,11 @@ def one_number(value: Any) -> int | None:
         ("n is 1", None),
     ],
 )
-def test_json_is_read_as_it_stands_and_then_repaired(reply: str, n: int | None) -> None:
+def test_json_is_read_as_written_and_then_repaired(reply: str, n: int | None) -> None:
     assert last_readable(reply, one_number) == n
 
 
-def test_what_stands_in_prose_is_found_with_its_place() -> None:
+def test_json_in_prose_is_found_with_its_place() -> None:
     text = 'a {"n": 1} b [2, 3] c [ ] {broken'
     assert [(value, text[begin:end]) for value, begin, end in embedded(text)] == [
         ({"n": 1}, '{"n": 1}'),
@@ -37,7 +37,7 @@ def test_what_stands_in_prose_is_found_with_its_place() -> None:
     ]
 
 
-def test_json_that_is_nested_beyond_reason_is_left_out() -> None:
+def test_json_nested_beyond_reason_is_left_out() -> None:
     deep = "[" * 60 + "]" * 60
     assert list(embedded(deep)) == []
     assert all(str(value).count("[") <= 41 for value in json_values(deep))

@@ -25,15 +25,15 @@ def heard(said: str) -> list[str]:
         ("an operator", []),
     ],
 )
-def test_a_thing_is_heard_by_its_names(said: str, expected: list[str]) -> None:
+def test_a_thing_is_recognised_by_its_names(said: str, expected: list[str]) -> None:
     assert heard(said) == expected
 
 
-def test_a_part_of_a_name_with_something_else_attached_is_marked() -> None:
+def test_part_of_a_name_with_something_else_attached_is_marked() -> None:
     ((_, _, named),) = PLACES.hear(words("the police station"))
     assert (named.value, named.exact, named.attached) == ("train station", False, "before")
 
 
-def test_a_hyphenated_name_is_said_in_full_without_its_hyphen() -> None:
+def test_a_hyphenated_name_without_its_hyphen_is_said_in_full() -> None:
     ((_, _, named),) = PLACES.hear(words("a hot air balloon"))
     assert named.exact

@@ -25,20 +25,24 @@ SURE = [
 ]
 UNSURE = [
     ("Red and blue.", "red blue", "two side by side"),
-    ("Red.\n\nSo the answer is blue.", "blue red", "beginning and end disagree; the end is the better guess"),
+    (
+        "Red.\n\nSo the answer is blue.",
+        "blue red",
+        "the reply's beginning and end disagree; the end is the better guess",
+    ),
     ("Was it red?", "red", "a question"),
     ("If you meant red, tell me.", "red", "on a condition"),
 ]
 
 
 @pytest.mark.parametrize(("reply", "values", "why"), SURE, ids=[why for *_, why in SURE])
-def test_a_reply_that_says_it_is_read_so(reply: str, values: str, why: str) -> None:
+def test_a_reply_is_read_as_it_says(reply: str, values: str, why: str) -> None:
     decision = resolve(mentions(read(reply), COLOURS))
     assert (decision.values, decision.sure) == (tuple(values.split()), True)
 
 
 @pytest.mark.parametrize(("reply", "values", "why"), UNSURE, ids=[why for *_, why in UNSURE])
-def test_where_text_alone_cannot_tell_it_says_so_with_its_best_guess_first(
+def test_what_text_cannot_decide_is_reported_with_the_best_guess_first(
     reply: str, values: str, why: str
 ) -> None:
     decision = resolve(mentions(read(reply), COLOURS))

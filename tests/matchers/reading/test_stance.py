@@ -113,19 +113,19 @@ def test_a_reply_means_what_it_says(reply: str, expected: str) -> None:
     assert meant(reply) == expected
 
 
-def test_every_way_to_mean_something_has_its_row() -> None:
+def test_every_stance_has_its_row() -> None:
     said = " ".join(expected for _, expected in TABLE)
     assert [each for each in IS if each not in said] == []
 
 
-def test_where_something_is_named_is_where_it_stands_in_the_reply() -> None:
+def test_the_place_of_a_name_is_its_place_in_the_reply() -> None:
     reading = read("Not **Blue**.\n\n| a | RED |\n|---|---|\n| b | Green |\n- yellow")
     found = mentions(reading, COLOURS)
     assert [reading.text[m.start : m.end].lower() for m in found] == [m.value for m in found]
-    assert [m.value for m in found] == ["blue", "green", "yellow"], "a table's header is no answer"
+    assert [m.value for m in found] == ["blue", "green", "yellow"], "a table's header is not an answer"
 
 
-def test_the_question_s_own_words_are_no_cues() -> None:
+def test_the_questions_own_words_are_not_cues() -> None:
     reply = read("She will look first in the red box.")
     assert mentions(reply, COLOURS)[0].time is Time.REPLACED
     assert mentions(reply, COLOURS, "Where will she look first?")[0].time is Time.PLAIN

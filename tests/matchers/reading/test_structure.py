@@ -85,19 +85,19 @@ def test_every_form_has_its_row() -> None:
     assert seen == set(Form)
 
 
-def test_what_is_bold_or_struck_out_is_remembered_and_its_marks_are_not_read() -> None:
+def test_bold_and_struck_text_is_noted_and_its_marks_are_not_read() -> None:
     (piece,) = read("It's **red**, __really__, not ~~blue~~ or <del>green</del>.").pieces
     assert [piece.text[a:b].split() for a, b in piece.bold] == [["red"], ["really"]]
     assert [piece.text[a:b].split() for a, b in piece.struck] == [["blue"], ["green"]]
     assert piece.text.split() == ["it's", "red", ",", "really", ",", "not", "blue", "or", "green", "."]
 
 
-def test_underscores_and_stars_within_words_are_no_marks() -> None:
+def test_underscores_and_asterisks_within_words_are_not_marks() -> None:
     (piece,) = read("read_file, 2*3, and _emphasis_").pieces
     assert piece.text.split() == ["read_file,", "2", "3,", "and", "emphasis"]
 
 
-def test_the_cells_of_a_row_share_its_line_and_each_knows_where_it_stands() -> None:
+def test_the_cells_of_a_row_share_its_line_and_each_knows_its_place() -> None:
     reading = read(TABLE)
     first, second, third, fourth = (piece.line for piece in reading.pieces)
     assert first == second < third == fourth
@@ -123,7 +123,7 @@ MARKDOWN = '- * # > | : . ~~ ** __ ` \n \n\n ``` --- |---|---| { } [ ] " 1. a) <
 @example("| a | É |\n|---|---|\n|  b |c")
 @example("|| a ||b|")
 @example("e\u0301 **é**")
-def test_every_piece_stands_where_it_says(reply: str) -> None:
+def test_every_piece_is_where_it_says(reply: str) -> None:
     reading = read(reply)
     assert len(reading.text) <= READ
     for piece in reading.pieces:

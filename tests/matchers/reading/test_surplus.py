@@ -1,4 +1,4 @@
-"""Nothing for a heap: what a reply says besides its answer, and what it only repeats."""
+"""A heap of words earns nothing: what a reply says besides its answer, and what it only repeats."""
 
 from datetime import UTC, datetime
 

@@ -14,23 +14,23 @@ STRAIGHT = str.maketrans("’‘ʼ“”„–—łŁøØđĐ", "'''\"\"\"--lloo
 @given(st.text(max_size=60) | st.text("aÉłØ’‘ʼ“”„–—…½ﷺŉſİΣς\u0301\x00 ", max_size=12))
 @example("“It’s — well … fine”")
 @settings(deadline=None)
-def test_plain_text_has_neither_case_nor_accents_nor_curly_quotes(text: str) -> None:
+def test_plain_text_has_no_case_no_accents_and_no_curly_quotes(text: str) -> None:
     decomposed = unicodedata.normalize("NFKD", text.translate(STRAIGHT))
     assert plain(text) == "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
 
 
-def test_plain_text_is_no_longer_than_what_is_read() -> None:
+def test_plain_text_is_no_longer_than_the_original() -> None:
     assert len(plain("ﷺ" * READ)) == len(plain("…" * READ)) == len(plain("a" * (READ + 1))) == READ
 
 
 @given(st.text(max_size=60) | st.text("aÉ’“—…½ﷺŉſİΣς\u0301 ", max_size=12))
 @example("“It’s — well … fine”")
 @settings(deadline=None)
-def test_flat_text_has_the_length_of_the_text(text: str) -> None:
+def test_flat_text_has_the_length_of_the_original(text: str) -> None:
     assert len(flat(text)) == len(text)
 
 
-def test_a_letter_with_a_stroke_is_that_letter() -> None:
+def test_a_letter_with_a_stroke_counts_as_the_plain_letter() -> None:
     assert words("Wrocław, TØNDER, Đà Nẵng") == ["wroclaw", "tonder", "da", "nang"]
     assert flat("Wrocław") == "wroclaw"
 
@@ -41,9 +41,9 @@ def test_words_are_in_british_spelling_and_a_hyphenated_word_is_one() -> None:
     ]  # fmt: skip
 
 
-def test_what_was_thought_before_the_answer_is_not_read() -> None:
+def test_reasoning_before_the_answer_is_not_read() -> None:
     assert words("<think>Blue? Red?</think>\nRed.") == ["red"]
-    assert words("Red.</think>")[0] == "red", "nothing comes after the thoughts: they are the answer"
+    assert words("Red.</think>")[0] == "red", "with nothing after the reasoning, the reasoning is the answer"
 
 
 def test_a_sentence_ends_at_its_full_stop_or_at_a_semicolon_but_not_within_a_number() -> None:

@@ -36,15 +36,15 @@ def test_a_sentence_is_said_by_its_content_words_and_negations(reply: str, match
     assert says(reply, PHRASE).match is match
 
 
-def test_a_negation_that_is_left_out_is_a_change() -> None:
+def test_an_omitted_negation_is_a_change() -> None:
     assert says("Leave room for the camera.", "Leave no room for the camera.").match is CHANGED
 
 
-def test_where_it_was_said_is_known() -> None:
+def test_the_place_of_a_sentence_is_known() -> None:
     reply = f"Sure: {PHRASE} Bye!"
     found = says(reply, PHRASE)
     assert reply[found.start : found.end] == PHRASE[:-1]
 
 
-def test_every_way_to_say_it_has_its_row() -> None:
+def test_every_match_has_its_row() -> None:
     assert {match for _, match, _ in TABLE} == set(Match)
