@@ -159,3 +159,9 @@ def test_what_must_not_be_mentioned_may_not_even_be_denied() -> None:
     assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
     spoken_of = expect.verdict("Blue.", [])
     assert (spoken_of.outcome, spoken_of.score) == (WRONG, 0.0)
+
+
+@pytest.mark.parametrize("among", [(), ("blue", "green"), ("Red",)])
+def test_a_value_that_could_not_be_the_answer_is_an_error(among: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=r"names_only\('red'\): among lacks this value"):
+        names_only("red", among=among)
