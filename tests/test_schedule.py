@@ -398,7 +398,7 @@ def test_a_forked_question_takes_neither_tokens_nor_time_and_ends_the_span_of_it
     before = (scheduler.position, scheduler.clock.now)
     assert before[0] == 1_800
     fork = scheduler.decide()
-    assert fork == Fork(2, one, question, question.text, 1_800, before[1], 1_800, COUNT(question.text))
+    assert fork == Fork(2, one, question, "Which colour?", 1_800, before[1], 1_800, COUNT("Which colour?"))
     assert scheduler.take(7) == []
     assert (scheduler.position, scheduler.clock.now) == before
     assert scheduler.decide() == Fill(1_800)
@@ -413,6 +413,7 @@ def test_an_example_that_begins_with_a_fork_begins_where_the_fork_is_asked() -> 
     scheduler = Scheduler(both, span=4_000, seed=0, counter=counter(), start=START, forked=True)
     spans = []
     while not isinstance(decision := scheduler.decide(), Finish):
+        assert isinstance(decision, Fork | Fill)
         spans += [ended.span for ended in scheduler.take(decision.tokens or 0)]
     assert scheduler.position > 0
     assert spans == [COUNT("Which colour?")] * 2

@@ -224,6 +224,30 @@ def test_only_a_question_waits_for_indexers_and_asks_retrieval(begin: Begin) -> 
     assert [note["operations"][0][0] for note in bench.notes if "operations" in note] == ["settle"]
 
 
+def test_needles_are_looked_for_again_only_after_the_agent_has_heard_something(begin: Begin) -> None:
+    agent = Observing()
+    bench = begin(agent)
+
+    async def looked(number: int) -> bool:
+        agent.heard.clear()
+        await bench.calls.tracing.trace(message(number), [turn(0), turn(1)], [], failed=True)
+        return bool(agent.heard)
+
+    async def talk() -> list[bool]:
+        found = [await looked(2), await looked(2)]
+        await bench.ask(2, question=True)
+        found.append(await looked(3))
+        await bench.ask(3)
+        found.append(await looked(4))
+        await bench.calls.observe(turn(4))
+        found.append(await looked(5))
+        await bench.calls.delete(["my parrot"], message(5), turns=5)
+        return [*found, await looked(6)]
+
+    assert asyncio.run(talk()) == [True, False, False, True, True, True]
+    asyncio.run(bench.calls.close())
+
+
 def test_retrieval_is_not_asked_when_that_could_cost_money_nobody_reserved(begin: Begin) -> None:
     class Paid(Observing):
         free = False
@@ -248,7 +272,7 @@ def test_an_answer_holds_tokens_time_and_the_operations_with_the_rest_as_answeri
             return Reply("Red.", PRICED)
 
     answer = asyncio.run(begin(Busy()).ask(0))
-    assert (answer.tokens_sent, answer.seconds, answer.charged) == (7, 1.0, 0)
+    assert (answer.tokens_sent, answer.seconds, answer.charged) == (7, 1.0, Decimal())
     [retrieved, answered] = answer.operations
     assert (retrieved.name, retrieved.usage, answered.name, answered.usage) == (
         "retrieve",
@@ -269,6 +293,24 @@ def test_a_reply_without_operations_counts_as_one_answer_with_its_usage(begin: B
 
 def test_a_free_reply_is_one_answer_without_calls(begin: Begin) -> None:
     assert asyncio.run(begin(Plain()).ask(0)).operations == [Done("answer", 1.0, [])]
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_reply_is_noted_with_its_time_and_synced_if_it_was_paid_for(
+    begin: Begin, free: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = Plain()
+    agent.free = free
+    bench = begin(agent)
+    synced: list[Path] = []
+    monkeypatch.setattr(bench.recorder, "sync_soon", synced.append)
+
+    async def talk() -> None:
+        await bench.calls.note(3, await bench.ask(3))
+
+    asyncio.run(talk())
+    assert (bench.notes[-1]["turn"], bench.notes[-1]["seconds"]) == (3, 1.0)
+    assert synced == ([] if free else [bench.file])
 
 
 def test_what_is_observed_counts_as_one_write_from_when_the_agent_is_live(begin: Begin) -> None:
@@ -347,6 +389,17 @@ def test_a_turn_that_went_out_once_is_not_in_doubt(begin: Begin) -> None:
     bench = begin(Keeping())
     asyncio.run(bench.ask(3))
     assert bench.doubts == []
+
+
+@pytest.mark.parametrize(("ended", "reported"), [("failed", True), ("refused", False)])
+def test_a_turn_is_in_doubt_only_if_the_server_may_have_heard_it(
+    begin: Begin, ended: str, reported: bool
+) -> None:
+    bench = begin(Keeping())
+    for note in ({"turn": 0, "begun": True}, {"turn": 3, "sending": True}, {"turn": 3, ended: True}):
+        bench.journal.put(note)
+    asyncio.run(bench.ask(3, doubtful=True))
+    assert bench.doubts == (["turn 3"] if reported else [])
 
 
 def test_a_lost_call_is_charged_what_it_may_have_cost(begin: Begin) -> None:
