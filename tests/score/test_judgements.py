@@ -131,7 +131,9 @@ def test_an_opinion_on_a_vague_reply_passes_by_its_score_or_else_by_its_verdict(
 def test_an_opinion_tells_its_usage_or_that_it_is_unknown() -> None:
     assert opinion(RIGHT).used is None
     figures = {"uncached": 1, "cache_read": 2, "cache_write": 3, "output": 4, "reasoning": 5}
-    assert opinion(RIGHT, usage=figures, model="m").used == Usage(1, 2, 3, 4, 5, "m")
+    assert opinion(RIGHT, usage=figures, model="m").used == Usage(
+        uncached=1, cache_read=2, cache_write=3, output=4, reasoning=5, model="m"
+    )
     assert opinion(RIGHT, usage={"output": 4}).used == Usage(output=4)
 
 
