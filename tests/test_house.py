@@ -84,7 +84,7 @@ EXPORTED = (
     "tallies",
     "withholds",
 )
-"""What files of users' own may rest on: a name that goes breaks them, and one that comes stays."""
+"""Names that users' own files may depend on: removing one breaks them, and a new one must stay."""
 
 
 def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
