@@ -131,8 +131,7 @@ class Zep(MemoryProduct):
         write_whole(kept, f"{self._user} {self._graph} {self._thread}")
 
     async def _forget(self, user: str) -> None:
-        """Delete the run's user, with its graph and threads, and choose a new name: the old one may not be free at
-        once."""
+        """Delete the run's user, with its graph and threads, and choose a new name: the old one may stay taken."""
         await self._client.user.delete(user)
         (self._home / "thread").unlink(missing_ok=True)
         (self._home / "name").unlink()
