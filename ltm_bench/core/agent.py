@@ -75,9 +75,9 @@ class UsageModel:
     max_output: int
     """Maximum tokens of one reply, in the model's own tokens."""
     writes_cost: bool = False
-    """Whether writing to the prompt cache has a price of its own (Anthropic)."""
+    """Whether writing to the prompt cache is priced separately (Anthropic)."""
     ratio: float = 1.0
-    """The model's tokens per token of ours, at worst; the adapter fills its window by this ratio."""
+    """The model's tokens per token of the benchmark's counter, at worst; the adapter fills its window by this ratio."""
     truncate: str = "step"
     """As in `ltm_bench.adapters.Window`."""
     keep: float = 0.75

@@ -90,7 +90,7 @@ class SpanTable(NamedTuple):
 
     span: int
     groups: Sequence[Sequence[Row]]
-    """Best first, cut where the data separates all above from all below."""
+    """Best first, cut wherever the data separates all rows above from all rows below."""
     skills: Sequence[str]
     """All that any row has."""
     pairs: Sequence[Pair]
