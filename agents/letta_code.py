@@ -259,7 +259,7 @@ class LettaCode(Agent):
     def _failed(self, said: str) -> AgentError:
         line = re.sub(r"\s+", " ", scrubbed(said, [self._endpoint.key])).strip()
         return AgentError(
-            f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without a word'}; check the model, its "
+            f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without output'}; check the model, its "
             "key and base_url, or resume the run later"
         )
 
@@ -548,7 +548,11 @@ def _object_in(printed: str) -> dict[str, Any]:
     try:
         found = json_of(printed)
     except ValueError as error:
-        raise AgentError(f"Letta Code printed no JSON: {scrubbed(printed[:200])!r}") from error
+        raise AgentError(
+            f"Letta Code printed something other than JSON: {scrubbed(printed[:200])!r}"
+        ) from error
     if not isinstance(found, dict):
-        raise AgentError(f"Letta Code printed no JSON object: {scrubbed(printed[:200])!r}")
+        raise AgentError(
+            f"Letta Code printed something other than a JSON object: {scrubbed(printed[:200])!r}"
+        )
     return found
