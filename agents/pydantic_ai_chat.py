@@ -286,7 +286,7 @@ class PydanticAIChat(ChatModel):
         return messages
 
     def _told(self, begun: float, error: Any) -> None:
-        """Report an attempt, if no HTTP client of ours has done so."""
+        """Report an attempt, unless the toolkit's HTTP client has done so."""
         if self._client is None:
             status = 200 if error is None else getattr(error, "status_code", None)
             kind = type(error).__name__ if status is None else ""
