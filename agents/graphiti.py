@@ -483,7 +483,7 @@ def _asking(model: Any) -> Any:
             return await model._generate_response(*arguments, **settings)
         except json.JSONDecodeError as error:
             raise AgentError(
-                f"graphiti: the model wrote no JSON in {_TRIES} tries; take one that keeps to schemas"
+                f"graphiti: the model wrote no JSON in {_TRIES} tries; choose one that follows schemas"
             ) from error
 
     return ask

@@ -75,7 +75,6 @@ _PASSED_ON = (
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
     "SYSTEMROOT",
-    "TMPDIR",
 )
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
@@ -176,13 +175,17 @@ class LettaCode(Agent):
         path = os.pathsep.join([str(Path(self._program()).parent), os.environ.get("PATH", os.defpath)])
         names = (*_PASSED_ON, *_PROXIES, *map(str.lower, _PROXIES))
         own = {name: value for name in names if (value := os.environ.get(name))}
-        places = {"HOME": str(root / "home"), "LETTA_LOCAL_BACKEND_DIR": str(root / "backend")}
+        places = {
+            "HOME": str(root / "home"),
+            "LETTA_LOCAL_BACKEND_DIR": str(root / "backend"),
+            "TMPDIR": str(self._home / "tmp"),  # it leaves a folder there every time
+        }
         return {**own, **_SWITCHES, **self._variables, **places, "PATH": path}
 
     async def _start(self, root: Path, *words: str) -> asyncio.subprocess.Process:
         """Start the program in an agent's folder."""
-        for each in ("home", "work"):
-            (root / each).mkdir(parents=True, exist_ok=True)
+        for each in (root / "home", root / "work", self._home / "tmp"):
+            each.mkdir(parents=True, exist_ok=True)
         return await asyncio.create_subprocess_exec(
             *(self._program(), *self._words[1:], *words),
             stdin=asyncio.subprocess.PIPE,
@@ -256,7 +259,7 @@ class LettaCode(Agent):
     def _failed(self, said: str) -> AgentError:
         line = re.sub(r"\s+", " ", scrubbed(said, [self._endpoint.key])).strip()
         return AgentError(
-            f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without a word'}; check the model, its "
+            f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without output'}; check the model, its "
             "key and base_url, or resume the run later"
         )
 
@@ -466,6 +469,7 @@ class LettaCode(Agent):
         """End the programs; the agents' files stay in the run's folder."""
         for user in list(self._running):
             await self._stop(user)
+        shutil.rmtree(self._home / "tmp", ignore_errors=True)
 
     async def examine(self) -> Sequence[Finding]:
         """Check that git and the program are installed, and that the program is Letta Code."""
@@ -544,7 +548,11 @@ def _object_in(printed: str) -> dict[str, Any]:
     try:
         found = json_of(printed)
     except ValueError as error:
-        raise AgentError(f"Letta Code printed no JSON: {scrubbed(printed[:200])!r}") from error
+        raise AgentError(
+            f"Letta Code printed something other than JSON: {scrubbed(printed[:200])!r}"
+        ) from error
     if not isinstance(found, dict):
-        raise AgentError(f"Letta Code printed no JSON object: {scrubbed(printed[:200])!r}")
+        raise AgentError(
+            f"Letta Code printed something other than a JSON object: {scrubbed(printed[:200])!r}"
+        )
     return found

@@ -66,7 +66,7 @@ class Calls:
         Args:
             agent: The agent.
             recorder: The conversation's recorder.
-            journal: Where the wall-clock time of every call goes.
+            journal: Records the wall-clock time of every call.
             home: The agent's own folder.
             budget: What may be spent.
             places: Limits concurrent calls; shared with other conversations.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 ODD = ("a/b", "..", "a\nb", "a\x00b", "[x]", "a ", "a" * 300, "\u202ea")
-"""Names that no folder, file or agent of ours has."""
+"""Names that no folder, file or agent here has."""
 
 Files = dict[str, str | bytes]
 RUN = ("run", "--span", "2k", "--agent", "perfect", "--suite", "smoke", "--examples", "1")
@@ -299,7 +299,7 @@ def test_a_bad_variable_is_bad_input_like_any_other(
 
 
 READERS = ("show", "report", "rescore", "verify", "compare", "export", "resume", "bundle")
-"""Commands that read a run, every one of which has to say the same of a damaged one."""
+"""Commands that read a run; all of them must report a damaged one in the same way."""
 
 
 @pytest.fixture(scope="module")
