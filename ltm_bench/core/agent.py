@@ -200,8 +200,8 @@ class Agent:
     async def forget(self, query: str) -> int:
         """Delete what the store holds about `query`, for every user, and return the number of memories deleted.
 
-        A resumed run must not have them again, although its log does. Raises NotImplementedError if the agent cannot
-        delete.
+        A resumed run must not have them again, although its log does; it may call this a second time. Raises
+        NotImplementedError if the agent cannot delete.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 

@@ -62,7 +62,7 @@ class Calibration(BaseModel):
     repeated: int = 0
     """Cases asked repeatedly."""
     flipped: int = 0
-    """Those of them with inconsistent answers."""
+    """Cases among these with inconsistent answers."""
     dollars: float | None
 
     @property

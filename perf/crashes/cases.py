@@ -98,6 +98,10 @@ class Whole:
                 found.append(json.loads(line))
         return found
 
+    def asked(self, size: int | None = None) -> list[int]:
+        """Return the turns that the agent is asked in the first `size` bytes of the log, in order."""
+        return sorted(e["turn"] for e in self.events(size) if e["event"] == "sent" and e["kind"] != "fill")
+
     def turns(self, event: str, size: int | None = None) -> set[int]:
         """Return the turns with this event in the first `size` bytes of the log."""
         return {each["turn"] for each in self.events(size) if each["event"] == event}
@@ -157,14 +161,10 @@ class Case:
         """Copy the undisturbed run, with its log cut to `size` bytes."""
         self.home.mkdir(parents=True, exist_ok=True)
         (self.home / "events.jsonl").write_bytes(self.whole.content[:size])
-        asked = self.whole.turns("sent", size) - self._scripted()
-        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in sorted(asked)), "utf-8")
-
-    def _scripted(self) -> set[int]:
-        return {e["turn"] for e in self.whole.events() if e["event"] == "sent" and e["kind"] == "fill"}
+        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in self.whole.asked(size)), "utf-8")
 
     def calls(self) -> list[int]:
-        """Return the turns that the agent has been asked so far."""
+        """Return the turns that the agent has heard so far."""
         path = self.place / "calls"
         return [int(line) for line in path.read_text("utf-8").split()] if path.exists() else []
 

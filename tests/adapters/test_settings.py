@@ -1,4 +1,4 @@
-"""Settings are checked, and an error about one shows no key and no more of it than helps."""
+"""Settings are checked, and an error about one shows no key, and only as much of the value as helps."""
 
 import pytest
 

@@ -30,10 +30,10 @@ CALLING = [
 ]
 
 CALLS = {"cognee": 5, "graphiti": 6, "langmem": 3, "mem0": 3}
-"""How many calls to a model one observed turn and one reply take where memories are extracted."""
+"""How many calls to a model one observed turn and one reply take if memories are extracted."""
 
 TRIED = {"restore": "restore", "forget": "forget", "two users": "users", "fork": "fork"}
-"""What the table of adapters says of each, and the rule that tries it."""
+"""What the table of adapters says about each adapter, and the rule that tries it."""
 
 
 @pytest.mark.parametrize("name", [*ADAPTERS, "mcp_memory"])

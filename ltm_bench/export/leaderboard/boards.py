@@ -38,7 +38,7 @@ class Row(NamedTuple):
     cell: Cell
     entries: Sequence[Entry]
     skills: Mapping[str, Skill]
-    """Over the examples of all its runs."""
+    """Summed up over the examples of all its runs."""
 
     @property
     def place(self) -> str:
@@ -287,7 +287,7 @@ def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
 
     Args:
         rows: The best first.
-        pairs: Of these entrants.
+        pairs: The differences between these entrants.
     """
     beats = better(pairs)
     found: list[list[Row]] = []

@@ -32,7 +32,7 @@ class Mention(NamedTuple):
 
     value: str
     start: int
-    """Where in `Reading.text`; -1 within JSON."""
+    """Its offset in `Reading.text`; -1 within JSON."""
     end: int
     piece: int = 0
     """The number of its piece."""
