@@ -202,10 +202,8 @@ class Supermemory(MemoryProduct):
                     if name not in unseen:
                         continue
                     if document.system.status == "failed":
-                        self._ledger.begin(self._ledger.heard[-1].turn)  # so that it is told again
-                        raise AgentError(
-                            f"Supermemory failed to process turn {document.metadata.get('turn')}; resume the run later"
-                        )
+                        self._doubt()
+                        raise AgentError("Supermemory failed to process a message; resume the run later")
                     if _processed(document):
                         names.remove(name)
                     unseen.remove(name)
@@ -217,12 +215,18 @@ class Supermemory(MemoryProduct):
     async def _wait(self, until: float, pause: float) -> float:
         """Wait until the next poll, and return the pause after it. Raises AgentError if patience has run out."""
         if time.monotonic() > until:
+            self._doubt()
             raise AgentError(
                 f"Supermemory did not finish processing within patience={self._patience:g} seconds; resume the run "
                 "later, or raise patience"
             )
         await asyncio.sleep(pause)
         return min(2 * pause, _POLL)
+
+    def _doubt(self) -> None:
+        """Have a resumed run compare what Supermemory holds with the log: it deletes documents that failed, too."""
+        if self._ledger.heard:
+            self._ledger.begin(self._ledger.heard[-1].turn)
 
     async def _listed(self, namespace: str, kind: str, *, newest: bool = False) -> AsyncGenerator[Any]:
         """Iterate over the documents, chunks or memories of a namespace; there are none if it does not exist yet."""
@@ -365,9 +369,7 @@ class Supermemory(MemoryProduct):
         if not self._ledger.heard:
             return 0
         gone = 0
-        self._ledger.begin(
-            self._ledger.heard[-1].turn
-        )  # if we are killed here, a resumed run deletes the rest
+        self._doubt()  # if we are killed here, a resumed run deletes the rest
         with self.endpoint.explaining():
             for namespace in map(self._namespace, list(self._users)):
                 facts = [
@@ -399,8 +401,9 @@ class Supermemory(MemoryProduct):
         return len(about)
 
     def _check(self, errors: Sequence[Any]) -> None:
-        for error in errors:
-            why = scrubbed(" ".join(error.error.split()), [self.endpoint.key])
+        """Raise AgentError if something could not be deleted."""
+        if errors:
+            why = scrubbed(" ".join(errors[0].error.split()), [self.endpoint.key])
             raise AgentError(f"Supermemory did not forget everything ({why}); resume the run to try again")
 
     async def examine(self) -> Sequence[Finding]:

@@ -287,7 +287,7 @@ def test_what_supermemory_cannot_process_stops_the_run_and_is_told_again(
     talk = open_in()
     talk.observe(turns()[0])
     cloud.outcome = "failed"
-    with pytest.raises(AgentError, match=r"failed to process turn 0; resume the run later"):
+    with pytest.raises(AgentError, match="failed to process a message; resume the run later"):
         talk.say(1, "What is my parrot called?")
     talk.close()
     cloud.outcome = "done"
@@ -302,6 +302,21 @@ def test_it_does_not_wait_for_ever(open_in: Open, cloud: Supermemory) -> None:
     talk.observe(turns()[0])
     with pytest.raises(AgentError, match=r"within patience=0\.05 seconds"):
         talk.say(1, "What is my parrot called?")
+
+
+def test_a_document_that_vanished_while_it_was_processed_is_told_again(
+    open_in: Open, cloud: Supermemory
+) -> None:
+    talk = open_in(patience=0.05)
+    talk.observe(*turns())
+    (space,) = cloud.spaces
+    del cloud.spaces[space]["documents"]["document-1"]  # it failed, some minutes ago
+    with pytest.raises(AgentError, match="patience"):
+        talk.recall("parrot")
+    talk.close()
+    again = open_in(patience=5.0)
+    again.restore(*turns())
+    assert again.recall("parrot") == PARROT
 
 
 # Forgetting
