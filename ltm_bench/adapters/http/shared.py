@@ -73,7 +73,8 @@ def bounded(kind: type[Any], **settings: Any) -> Any:
 
 def _library(message: Any) -> ModuleType:
     """Return the library of a request or response: httpx or httpx2, which share no classes."""
-    return sys.modules[type(message).__module__.partition(".")[0]]
+    places = (kind.__module__.partition(".")[0] for kind in type(message).__mro__)
+    return sys.modules[next(place for place in places if place in ("httpx", "httpx2"))]
 
 
 async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Response:
