@@ -1,11 +1,11 @@
-"""The process in which Cognee runs, for agents/cognee.py, with a Python that has Cognee and not ltm-bench.
+"""The process in which Cognee runs, for agents/cognee.py, with a Python that has Cognee but not ltm-bench.
 
-It reads one JSON object a line and answers each with `{"done": …}` or `{"error": "…"}`. Before that it may ask, any
-number of questions at a time: `{"ask": 1, "chat": {…}}` for a model's answer, `{"ask": 2, "embed": ["…"]}` for
-vectors. The answer is a line with the same number under `answer`. So no key is here, and no address.
+It reads one JSON object per line and answers each with `{"done": …}` or `{"error": "…"}`. Before that it may ask any
+number of questions at a time: `{"ask": 1, "chat": {…}}` for a model's answer, `{"ask": 2, "embed": ["…"]}` for vectors.
+The answer is a line with the same number under `answer`. So this process knows no key and no address.
 
-What it does not take from `import cognee` (the vectors, the graph as a whole, what its search finds before a model
-makes a text of it) has no public name in Cognee 1.6.
+Whatever it does not take from `import cognee` (the vectors, the graph as a whole, the results of a search before a
+model turns them into text) has no public name in Cognee 1.6.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any
 from uuid import UUID
 
 _STRUCTURE = ("is_part_of", "made_from", "contains")
-"""Edges that Cognee adds to the facts: which text is part of what, and what it mentions."""
+"""Edges that Cognee adds to the facts: they say what a text is part of, and what it mentions."""
 
 
 class Cognee:
-    """Cognee in the folder that the environment names; a space is one of its datasets."""
+    """Cognee, in the folder named by the environment; a space is one of its datasets."""
 
     def __init__(self, ask: Callable[[dict[str, Any]], Awaitable[Any]], dimensions: int) -> None:
         self._cognee: Any = import_module("cognee")
@@ -37,7 +37,7 @@ class Cognee:
         self._redirect(dimensions)
 
     def _redirect(self, dimensions: int) -> None:
-        """Have Cognee ask us instead of a model's server, and leave it to us to ask again."""
+        """Make Cognee ask the adapter instead of a model's server, and leave retries to the adapter."""
         litellm: Any = import_module("litellm")
         convert = import_module("litellm.utils").type_to_response_format_param
         root = "cognee.infrastructure"
@@ -60,7 +60,7 @@ class Cognee:
         ask = self._ask
 
         class Engine:
-            """What Cognee takes vectors from."""
+            """The source of Cognee's vectors."""
 
             def __init__(self) -> None:
                 self.model, self.provider, self.dimensions = "ours", "custom", dimensions
@@ -81,7 +81,7 @@ class Cognee:
 
         engine = Engine()
         import_module(f"{embeddings}.get_embedding_engine")
-        # Not import_module's value: the package has a function of the module's name.
+        # Not the value of import_module: the package has a function with the module's name.
         module: Any = sys.modules[f"{embeddings}.get_embedding_engine"]
         module.create_embedding_engine = lambda *_, **__: engine
 
@@ -96,7 +96,7 @@ class Cognee:
         return context(self._datasets[space], self._user.id)
 
     async def remember(self, space: str, document: str, text: str) -> None:
-        """Have Cognee store a text as a document of this id, and extract what it says."""
+        """Have Cognee store a text as a document with this id, and extract what it says."""
         item = import_module("cognee.tasks.ingestion.data_item").DataItem(
             text, data_id=UUID(document), literal_text=True
         )
@@ -162,7 +162,7 @@ class Cognee:
 
 
 class Line:
-    """The line to the adapter: its commands, and our questions."""
+    """The line to the adapter: its commands, and Cognee's questions."""
 
     def __init__(self, output: int) -> None:
         self._output = os.fdopen(output, "w", encoding="utf-8")
@@ -183,7 +183,7 @@ class Line:
         return await self._questions[number]
 
     def answered(self, number: int, content: dict[str, Any]) -> None:
-        """Pass an answer on to whoever waits for it."""
+        """Pass an answer to whoever waits for it."""
         waiting = self._questions.pop(number)
         if "failed" in content:
             waiting.set_exception(RuntimeError(content["failed"]))
@@ -192,7 +192,7 @@ class Line:
 
 
 def read_lines(loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[dict[str, Any]]) -> None:
-    """Put every line into the queue; end this process when there are no more, whatever it is doing."""
+    """Put every line into the queue; when there are no more, end this process, whatever it is doing."""
     for text in sys.stdin:
         loop.call_soon_threadsafe(lines.put_nowait, json.loads(text))
     os._exit(0)
@@ -202,7 +202,7 @@ async def serve(line: Line) -> None:
     """Carry out commands, one after the other."""
     lines: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     threading.Thread(target=read_lines, args=(asyncio.get_running_loop(), lines), daemon=True).start()
-    gc.disable()  # the imports take a third less without it
+    gc.disable()  # imports take a third less time without it
     cognee = Cognee(line.ask, int(os.environ["EMBEDDING_DIMENSIONS"]))
     import_module("lancedb")  # Cognee imports it when it first needs it
     gc.enable()
@@ -226,9 +226,9 @@ async def serve(line: Line) -> None:
 
 
 def main() -> None:
-    """Say which version is here, and serve it."""
+    """Report the version of Cognee, and serve it."""
     line = Line(os.dup(1))
-    os.dup2(2, 1)  # what Cognee prints is not for the adapter
+    os.dup2(2, 1)  # the adapter must not read what Cognee prints
     sys.path.pop(0)  # this folder has a cognee.py, which is not Cognee
     try:
         line.write(version=version("cognee"))

@@ -1,8 +1,8 @@
 """Google ADK's in-memory memory service: it finds past turns by the words that they share with a message.
 
-This is the service that ADK uses unless one in Google's cloud replaces it. No model extracts anything; it finds at most
-ten events, and keeps nothing on disk. A core model answers from them. A resumed run tells it everything again, except
-what was forgotten.
+This is the service that ADK uses unless one in Google's cloud replaces it. No model extracts anything. The service
+finds at most ten events, and keeps nothing on disk; a core model answers from them. A resumed run tells it everything
+again, except what was forgotten.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Adk(MemoryProduct):
 
     Args:
         core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
-        base_url: The API of the core's model, if not the provider's.
+        base_url: The API of the core's model; default: the provider's.
         memories: Number of events recalled per message; ADK finds ten at most.
         recent: Number of newest turns that the core sees verbatim.
         window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the core.
-        max_retries: How often a failed request of the core is sent again.
+        max_retries: Retries of a failed request of the core.
     """
 
     keeps_users = True
@@ -76,7 +76,7 @@ class Adk(MemoryProduct):
         self._forgotten = home / "forgotten.jsonl"
 
     def _left_out(self) -> set[tuple[str, str]]:
-        """Return the forgotten turns by fingerprint, and whose words in each were forgotten."""
+        """Return the forgotten turns by fingerprint, and whose words were forgotten in each."""
         found: set[tuple[str, str]] = set()
         text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else ""
         for line in text.splitlines():
@@ -88,7 +88,7 @@ class Adk(MemoryProduct):
         return found
 
     async def hear(self, turn: Turn) -> None:
-        """Add what was said to the user's memory. Nothing remains after the run, so no ledger is kept."""
+        """Add a turn to the user's memory. Nothing remains after the run, so no ledger is kept."""
         types, event = need("adk", "google.genai.types"), need("adk", "google.adk.events").Event
         events, left_out = [], self._left_out()
         for author, text in (("user", turn.message.text), ("agent", turn.reply.text)):

@@ -27,8 +27,9 @@ from ltm_bench.adapters import (
     sendable,
 )
 
-# Upper bound of Claude's tokens per token of our counter (cl100k_base). Anthropic publishes no tokenizer; since Claude
-# 4.7 the same text has about 30 % more tokens than before, when it already had more than ours.
+# Upper bound of Claude's tokens per token of the benchmark's counter (cl100k_base). Anthropic publishes no tokenizer.
+# Since Claude 4.7 the same text has about 30 % more tokens than before, and even before it had more than by this
+# counter.
 _RATIO = 1.5
 
 
@@ -36,7 +37,7 @@ _BETAS = {
     "compact_20260112": "compact-2026-01-12",
     "clear_tool_uses_20250919": "context-management-2025-06-27",
 }
-"""The context edits that Anthropic offers, and the beta feature that each belongs to."""
+"""The context edits that Anthropic offers, each with its beta feature."""
 
 
 def _edits(compact_at: int | None, clear_tools_at: int | None) -> list[dict[str, Any]]:

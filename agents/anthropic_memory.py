@@ -1,8 +1,8 @@
 """Claude with its memory tool: it writes what it wants to remember to files in the run's folder, and reads them again.
 
-The SDK's own helper manages the files. Whatever no longer fits into `window` survives only there; the window is small
-on purpose, since a large one would leave nothing to remember. For every reply Claude may call the tool in up to
-`rounds` rounds; usage covers all its requests. Every user has their own folder and conversation.
+The SDK's own helper manages the files. Whatever no longer fits into `window` survives only there. The window is small
+on purpose: a large one would leave nothing to remember. For every reply Claude may call the tool in up to `rounds`
+rounds; usage covers all its requests. Every user has their own folder and conversation.
 
 Observed turns stay in its window until they drop out; no file is written for them.
 """

@@ -1,10 +1,10 @@
 """Cognee: a model builds a graph from every turn; a core model gets the passages and facts nearest to a message.
 
-Cognee runs in a process of its own, with a Python that has it (`python`), since it needs another version of openai. Its
-files are in the run's folder, and every user has databases of their own. Its requests for a model and for vectors are
-made here: with `model`, from an OpenAI-compatible server; the same model answers unless `core` names another. After
-every turn the state of the files is recorded; a resumed run goes back to one of the last three states, and tells
-everything again if none of them fits.
+Cognee runs in its own process, with a Python that has it (`python`), since it needs another version of openai. Its
+files are in the run's folder, and every user has separate databases. Its requests for a model and for vectors are made
+here: with `model`, from an OpenAI-compatible server; the same model answers unless `core` names another. After every
+turn the state of the files is recorded; a resumed run goes back to one of the last three states, and tells everything
+again if none of them fits.
 
 The tokens of extraction are part of a reply's usage; those of observed turns are part of the next reply's. Embeddings
 are reported separately.
@@ -54,10 +54,10 @@ _KNOWN = "1.6."
 """The versions of Cognee that this adapter knows."""
 
 _STATES = 3
-"""States of the files that are kept."""
+"""How many states of the files are kept."""
 
 _PATIENCE = 300.0
-"""Seconds for Cognee to do something while it waits for no answer of ours."""
+"""Seconds for Cognee to do something while it waits for no answer from this process."""
 
 _WORKER = Path(__file__).with_name("_cognee_worker.py")
 
@@ -71,8 +71,8 @@ class Cognee(MemoryProduct):
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        dimensions: The embedder's dimensions; `local` and `wordllama` know it.
-        memories: How many passages and facts are looked up for a message; half of them passages.
+        dimensions: The embedder's dimensions; `local` and `wordllama` know theirs.
+        memories: Number of passages and facts recalled per message; half of them are passages.
         recent: Number of newest turns that the core sees verbatim.
         window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the extracting model, and of the core.
@@ -131,7 +131,7 @@ class Cognee(MemoryProduct):
         place.mkdir(parents=True, exist_ok=True)
         (
             self._home / "no.env"
-        ).touch()  # otherwise it would read one of the working directory, or of one above it
+        ).touch()  # otherwise it would read one in the working directory, or in a folder above it
         environment = {
             **{name: value for name, value in os.environ.items() if name in _PASSED_ON},
             **_SETTINGS,
@@ -149,7 +149,7 @@ class Cognee(MemoryProduct):
         try:
             await self._process.start(self._home)  # not in `place`, which is removed when a state is restored
             await self._process.ready()
-        except BaseException:  # a cancellation is one, too
+        except BaseException:  # including cancellation
             await self._process.close()
             raise
 
@@ -162,12 +162,12 @@ class Cognee(MemoryProduct):
             if self._models.failure is not None:
                 raise self.endpoint.explain(self._models.failure) from failed
             raise AgentError(f"cognee: {name} failed: {_line(str(failed))}; resume the run later") from failed
-        if self._models.failure is not None:  # and Cognee went on without the answer
+        if self._models.failure is not None:  # and Cognee continued without the answer
             raise self.endpoint.explain(self._models.failure)
         return answer
 
     def _left_out(self) -> set[tuple[str, int]]:
-        """Return the halves of turns that were forgotten: a turn's fingerprint, and 0 or 1 for message or reply."""
+        """Return the forgotten halves of turns: a turn's fingerprint, and 0 or 1 for message or reply."""
         text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else "[]"
         return {(str(said), int(half)) for said, half in json_of(text)}
 
@@ -197,7 +197,7 @@ class Cognee(MemoryProduct):
         self._ledger.finish(turn, {**known, "spent": self._tally.turn()})
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
-        """Go back to the files as they were after these turns, or to none if that state is not kept."""
+        """Restore the files as they were after these turns; if that state is not kept, start with none."""
         assert self._process is not None
         busy = self._process.busy
         if busy:
@@ -232,7 +232,7 @@ class Cognee(MemoryProduct):
         return [self._memory(each, user) for each in found]
 
     def _users(self) -> list[str | None]:
-        """Return the users of whom Cognee has something."""
+        """Return the users about whom Cognee has anything."""
         return list(dict.fromkeys(each.data["user"] for each in self._ledger.heard if each.data["document"]))
 
     def _memory(self, found: dict[str, Any], user: str | None) -> Memory:
@@ -253,8 +253,8 @@ class Cognee(MemoryProduct):
     async def forget(self, query: str) -> int:
         """Delete the passages and facts about something.
 
-        Cognee deletes whole documents, with all that it made of them alone. Where only the reply was about it, the
-        message is told again.
+        Cognee deletes whole documents, with everything that it derived from them alone. If only the reply was about it,
+        the message is told again.
         """
         count, gone = 0, set[str]()
         spoken = {each.data["document"] for each in self._ledger.heard if _halves_about(each, query)}
@@ -270,7 +270,7 @@ class Cognee(MemoryProduct):
         halves = {each.said: _halves_about(each, query) or (0, 1) for each in cut}
         left_out = self._left_out() | {(said, half) for said, some in halves.items() for half in some}
         write_whole(self._forgotten, json.dumps(sorted(left_out)))
-        # If we are killed now, a resumed run tells everything again, without what is left out.
+        # After a kill here, a resumed run tells everything again, except what is left out.
         self._files.drop()
         self._ledger.begin(cut[-1].turn)
         for each in cut:
@@ -285,7 +285,7 @@ class Cognee(MemoryProduct):
         return count
 
     async def examine(self) -> Sequence[Finding]:
-        """Check whether Cognee is installed where `python` is."""
+        """Check whether Cognee is installed beside `python`."""
         process = _Process(self._python, dict(os.environ), None, self._models)
         try:
             found = await process.start(None)
@@ -304,15 +304,15 @@ class Cognee(MemoryProduct):
 
 
 _PASSED_ON = ("LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
-"""Variables that Cognee's process gets: neither keys nor settings of other installations of Cognee."""
+"""Environment variables for Cognee's process: neither keys nor settings of other installations of Cognee."""
 
 _SETTINGS = {
-    "CACHING": "false",  # of sessions, for which we do not use it
+    "CACHING": "false",  # of sessions, which this adapter does not use
     "COGNEE_SKIP_CONNECTION_TEST": "true",
     "COGNEE_TRACING_ENABLED": "false",
     "EMBEDDING_MODEL": "openai/ours",
     "EMBEDDING_PROVIDER": "openai",
-    "GRAPH_DATABASE_SUBPROCESS_ENABLED": "false",  # it has a process of its own already
+    "GRAPH_DATABASE_SUBPROCESS_ENABLED": "false",  # it already has its own process
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # otherwise it is downloaded
     "LLM_API_KEY": "unused",
     "LLM_MODEL": "openai/ours",
@@ -340,7 +340,7 @@ class _Process:
         """Whether Cognee may have its files open."""
 
     async def start(self, folder: Path | None) -> str:
-        """Start it, and return Cognee's version. Raises ConfigError if there is none."""
+        """Start it, and return Cognee's version. Raises ConfigError if Cognee is not installed."""
         log = None if self._log is None else self._log.open("ab")
         try:
             self._process = await asyncio.create_subprocess_exec(
@@ -352,7 +352,7 @@ class _Process:
                 cwd=folder,
                 env=self._environment,
                 limit=1 << 26,
-                start_new_session=True,  # a typed Control-C is for us, and we end it
+                start_new_session=True,  # a typed Control-C is for this process, which then ends Cognee's
             )
         except OSError as error:
             raise ConfigError(_absent(self._python, error.strerror or str(error))) from error
@@ -376,7 +376,7 @@ class _Process:
             raise ConfigError(_absent(self._python, str(failed))) from failed
 
     async def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Send a command, answer what Cognee asks, and return what it did. Raises _Failed."""
+        """Send a command, answer Cognee's questions, and return the result. Raises _Failed."""
         async with self._turn:
             self.busy = True
             self._models.failure = None
@@ -399,12 +399,12 @@ class _Process:
     async def _answer(self, question: dict[str, Any]) -> None:
         try:
             answer = {"answer": await self._models.answer(question)}
-        except Exception as error:  # of the SDK, or of an embedder; Cognee is not told what it says
+        except Exception as error:  # from the SDK or an embedder; Cognee does not get its text
             self._models.failure = self._models.failure or error
             answer = {"failed": type(error).__name__}
         try:
             await self._write({"ask": question["ask"], **answer})
-        except _Failed:  # it has ended; whoever reads its next line finds out
+        except _Failed:  # it has ended, which reading its next line will show
             return
 
     async def _write(self, content: dict[str, Any]) -> None:
@@ -417,7 +417,7 @@ class _Process:
             raise _Failed("its process has ended") from error
 
     async def _read(self, patience: float) -> dict[str, Any]:
-        """Read a line. While answers of ours are under way, Cognee may take its time."""
+        """Read a line. While answers to it are under way, Cognee may take its time."""
         assert self._process is not None
         assert self._process.stdout is not None
         while True:
@@ -439,7 +439,7 @@ class _Process:
         return f", saying: {scrubbed(said[-1])[:200]}" if said else ""
 
     async def close(self) -> None:
-        """End the process: nothing is lost, since every command that it has answered is in its files."""
+        """End the process. Nothing is lost, since every command that it has answered is in its files."""
         process, self._process = self._process, None
         answers = list(self._answers)
         for task in answers:
@@ -455,7 +455,7 @@ class _Process:
 
 
 class _Models:
-    """Answers Cognee's questions: a model's answers, and vectors. Counts what they use, and keeps what fails."""
+    """Answers Cognee's questions with a model's answers and vectors. Counts their usage, and keeps failures."""
 
     def __init__(self, endpoint: Endpoint, embedder: str, dimensions: int, tally: Tally) -> None:
         self._endpoint, self._dimensions, self._tally = endpoint, dimensions, tally
@@ -469,7 +469,7 @@ class _Models:
         )
         self._client: Any = None
         self.failure: BaseException | None = None
-        """The first question of a command that had no answer."""
+        """The first question of a command that could not be answered."""
 
     def open(self) -> None:
         """Make the client."""
@@ -496,7 +496,7 @@ class _Models:
         return answer.model_dump(mode="json")
 
     async def _embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the vectors of texts, and count what they cost; an embedder on this machine costs nothing."""
+        """Return the vectors of texts, and count their cost; an embedder on this machine costs nothing."""
         if self._remote is None:
             assert self._local is not None
             rows = [list(map(float, row)) for row in hashing.whole(self._local(texts))]
@@ -521,8 +521,8 @@ class _Models:
 class _States:
     """Cognee's files, and how they were after the last turns.
 
-    Most files of LanceDB are written once and never changed, and there are thousands of them, which it deletes when it
-    no longer needs them: a state has links to these, and copies of all others.
+    LanceDB writes most of its files once, never changes them, and deletes them when it no longer needs them. There are
+    thousands, so a state has links to these, and copies of all others.
     """
 
     def __init__(self, live: Path, states: Path) -> None:
@@ -534,7 +534,7 @@ class _States:
         return self._place.exists() and self._place.read_text("utf-8") != str(self.live)
 
     def keep(self, count: int) -> None:
-        """Keep the files as they are after so many turns, in place of the oldest state."""
+        """Keep the files as they are after this many turns, in place of the oldest state."""
         self._states.mkdir(exist_ok=True)
         write_whole(self._place, str(self.live))
         part, kept = self._states / "part", self._kept()
@@ -546,11 +546,11 @@ class _States:
         part.rename(self._states / str(count))
 
     def back_to(self, count: int) -> bool:
-        """Restore the files as they were after so many turns; remove all of them if that state is not kept."""
+        """Restore the files as they were after this many turns; remove all of them if that state is not kept."""
         if count not in self._kept():
             self.clear()
             return False
-        # Later states have files of names that will be given again.
+        # Later states have files whose names will be used again.
         for later in ("part", *(number for number in self._kept() if number > count)):
             shutil.rmtree(self._states / str(later), ignore_errors=True)
         shutil.rmtree(self.live)
@@ -573,7 +573,7 @@ class _States:
 
 
 def _match(source: Path, target: Path) -> None:
-    """Give a folder the files of another, with links to what is written once; what it has of these stays."""
+    """Give a folder the files of another, with links to those that are written once; those it already has stay."""
     wanted, there = _names(source), _names(target)
     for name in there - wanted:
         (target / name).unlink()
@@ -606,7 +606,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 
 def _halves_about(heard: Heard, query: str) -> tuple[int, ...]:
-    """Return which halves of a turn to forget: both if the message is about something, the reply if only it is."""
+    """Return which halves of a turn to forget: both if the message is about it, the second if only the reply is."""
     about = [bool(text) and is_about(text, query) for text in heard.data["said"]]
     return (0, 1) if about[0] else (1,) if about[1] else ()
 

@@ -31,8 +31,8 @@ class Command(Agent):
     - with `fork=true` also `{"fork": "…", "at": "…", "turn": 9}` (a question beside the conversation, which it must not
       remember) with `{"reply": "…"}`.
 
-    `at` is the benchmark's time of the message (ISO 8601), `turn` its number. What the program writes to standard error
-    is shown only if it fails. At the end, its input is closed.
+    `at` is the benchmark's time of the message (ISO 8601), `turn` its number. The program's standard error is shown
+    only if it fails. At the end, its input is closed.
 
     Args:
         command: The program and its arguments, as typed in a shell (no shell is used).

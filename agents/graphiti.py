@@ -1,9 +1,9 @@
 """Graphiti: a model builds a graph of dated facts from every turn; a core model gets those nearest to a message.
 
-Graphiti runs in this process, on FalkorDB Lite, a server that is started here and listens to nobody else. It extracts
+Graphiti runs in this process, on FalkorDB Lite, a server that is started here and accepts no other clients. It extracts
 with `model`, from an OpenAI-compatible server, and the same model answers unless `core` names another. Every user has a
 graph. After every turn the graphs are written into the run's folder; a resumed run goes back to one of the last three
-states. If none of them fits, everything is told again, and what was forgotten is forgotten again.
+states. If none of them fits, the run tells Graphiti everything again, and forgets again what was forgotten.
 
 The tokens of extraction are part of a reply's usage; those of observed turns are part of the next reply's. Embeddings
 are reported separately.
@@ -42,10 +42,10 @@ from ltm_bench.adapters import (
 )
 
 _STATES = 3
-"""States of the graphs that are kept."""
+"""How many states of the graphs are kept."""
 
 _TRIES = 3
-"""How often the model is asked for something that can be read."""
+"""How often the model is asked before its unreadable answer is an error."""
 
 
 class _Deletion(NamedTuple):
@@ -60,11 +60,11 @@ class Graphiti(MemoryProduct):
     """Remembers the facts that Graphiti extracts, separately for every user, and answers through another adapter.
 
     Args:
-        model: The model that extracts facts, as the server knows it; it must keep to JSON schemas.
+        model: The model that extracts facts, as the server knows it; it must follow JSON schemas.
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        memories: How many facts are looked up for a message.
+        memories: Number of facts recalled per message.
         recent: Number of newest turns that the core sees verbatim.
         window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the extracting model, and of the core.
@@ -134,7 +134,7 @@ class Graphiti(MemoryProduct):
         await self._start(len(self._ledger.heard))
 
     async def _start(self, count: int) -> None:
-        """Start the database with the graphs as they were after so many turns."""
+        """Start the database with the graphs as they were after this many turns."""
         live = self._home.resolve() / "live"
         self._abandon(live)
         shutil.rmtree(live, ignore_errors=True)
@@ -191,12 +191,12 @@ class Graphiti(MemoryProduct):
             await self._pool.aclose()
         if server is not None:
             _client(server.socket_file).shutdown(nosave=True, now=True, force=True)
-            # With its socket, and the pid of one that died, which would otherwise be asked for its clients.
+            # With its socket, and the pid of a dead one, which would otherwise be asked for its clients.
             shutil.rmtree(server.redis_dir, ignore_errors=True)
             server._cleanup()
 
     async def _keep(self, count: int) -> None:
-        """Save the graphs as they are after so many turns."""
+        """Save the graphs as they are after this many turns."""
         await self._falkor.connection.save()
         kept = self._states / f"{count}.rdb"
         part = kept.with_suffix(".part")
@@ -215,7 +215,7 @@ class Graphiti(MemoryProduct):
                 api_key="unused", model=place.model, small_model=place.model
             )
             model = clients.OpenAIGenericClient(settings, client=self._client)
-            model._generate_response_with_retry = _asking(model)  # we retry ourselves, with shorter pauses
+            model._generate_response_with_retry = _asking(model)  # this adapter retries, with shorter pauses
             ranking = need("graphiti", "graphiti_core.cross_encoder.openai_reranker_client")
             driver = _driver()(falkor_db=self._falkor, database=_named(user))
             graph = need("graphiti", "graphiti_core").Graphiti(
@@ -308,7 +308,7 @@ class Graphiti(MemoryProduct):
                 await self._forget(deletion.query)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
-        """Go back to the graphs as they were after these turns, or to empty ones if that state is not kept."""
+        """Restore the graphs as they were after these turns; if that state is not kept, start with empty ones."""
         count = len(turns) if (self._states / f"{len(turns)}.rdb").exists() else 0
         text = self._deletions.read_text("utf-8") if self._deletions.exists() else ""
         whole = text[: text.rfind("\n") + 1].splitlines()  # a crash may have torn the last line
@@ -378,10 +378,10 @@ class Graphiti(MemoryProduct):
                 yield self._memory(edge, user)
 
     async def forget(self, query: str) -> int:
-        """Delete the facts about something, and all else that the graphs say of it; return the number of facts.
+        """Delete the facts about something, and all that the graphs say about it; return the number of facts.
 
-        A fact is also about whatever one of its two entities is named after. Deleted with the facts are episodes (what
-        was said), and entities of which no other fact is known; the others are summed up by their other facts.
+        A fact is also about whatever one of its two entities is named after. Episodes (what was said) and entities
+        without any other known fact are deleted as well; the remaining entities are summarised from their other facts.
         """
         with self._deletions.open("a", encoding="utf-8") as file:
             file.write(json.dumps(_Deletion(len(self._ledger.heard), query)) + "\n")
@@ -412,7 +412,7 @@ class Graphiti(MemoryProduct):
         for entity in entities:
             if entity.uuid not in hit and not is_about(entity.summary, query):
                 continue
-            # As Graphiti itself sums up short ones, without a model.
+            # As Graphiti itself summarises short ones, without a model.
             entity.summary = "\n".join(edge.fact for edge in kept if entity.uuid in _ends(edge))
             if entity.summary:
                 await entity.load_name_embedding(driver)
@@ -420,7 +420,7 @@ class Graphiti(MemoryProduct):
             else:
                 await entity.delete(driver)
         for episode in await nodes.EpisodicNode.get_by_group_ids(driver, group):
-            if is_about(episode.content, query):  # the next extraction would be shown it
+            if is_about(episode.content, query):  # the next extraction would see it
                 await episode.delete(driver)
         return len(gone)
 
@@ -440,8 +440,8 @@ class Graphiti(MemoryProduct):
 def _driver() -> Any:
     """Return Graphiti's driver, with full-text indexes that have no stop words.
 
-    With any, FalkorDB Lite 0.11.0 crashes as soon as an indexed property is looked up in a list that contains one of
-    them, as in `MATCH (n:Entity) WHERE n.name IN ["these"]`. Searches are the same: the driver leaves stop words out of
+    With stop words, FalkorDB Lite 0.11.0 crashes as soon as it looks up an indexed property in a list that contains
+    one, as in `MATCH (n:Entity) WHERE n.name IN ["these"]`. Searches are the same: the driver leaves stop words out of
     its queries.
     """
     base: Any = need("graphiti", "graphiti_core.driver.falkordb_driver").FalkorDriver
@@ -460,7 +460,7 @@ def _driver() -> Any:
 
 
 def _client(socket: str) -> Any:
-    """Return a client that asks a database once; by default it would look for seconds for one that it has stopped."""
+    """Return a client that makes one attempt; by default it would look for a stopped database for seconds."""
     redis, pauses = need("graphiti", "redis"), need("graphiti", "redis.backoff").NoBackoff()
     return redis.Redis(unix_socket_path=socket, retry=need("graphiti", "redis.retry").Retry(pauses, 0))
 
@@ -483,7 +483,7 @@ def _asking(model: Any) -> Any:
             return await model._generate_response(*arguments, **settings)
         except json.JSONDecodeError as error:
             raise AgentError(
-                f"graphiti: the model wrote no JSON in {_TRIES} tries; take one that keeps to schemas"
+                f"graphiti: the model wrote no JSON in {_TRIES} tries; choose one that follows schemas"
             ) from error
 
     return ask

@@ -19,6 +19,7 @@ from ltm_bench.adapters import (
     ConfigError,
     attempt,
     json_of,
+    object_set,
     read_key,
     retrying,
     scrubbed,
@@ -97,9 +98,12 @@ class Http(Agent):
         if fork:
             self.forks = "barrier"
         self._request, self._reply, self._session, self._time = request, reply, session, time
-        self._extra = _fields("extra", extra)
-        self._told, self._told_extra = observe_reply, _fields("observe_extra", observe_extra or extra)
-        self._beside_extra = _fields("fork_extra", fork_extra or extra)
+        self._extra = object_set("http", "extra", extra)
+        self._told, self._told_extra = (
+            observe_reply,
+            object_set("http", "observe_extra", observe_extra or extra),
+        )
+        self._beside_extra = object_set("http", "fork_extra", fork_extra or extra)
         self._headers = dict(_from_environment(headers))
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
@@ -324,16 +328,6 @@ def _check_url(setting: str, text: str) -> None:
             "" if "@" in text else f"={scrubbed(text)!r}"
         )  # an unparseable URL may contain a password anywhere
         raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
-
-
-def _fields(setting: str, text: str) -> dict[str, Any]:
-    try:
-        fields = json_of(text)
-    except ValueError as error:
-        raise ValueError(f"{setting}={scrubbed(text)!r:.300} is not JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise ValueError(f"{setting}={scrubbed(text)!r:.300} is not a JSON object")
-    return fields
 
 
 def _is_url(text: str) -> bool:

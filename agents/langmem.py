@@ -4,7 +4,7 @@ LangMem's memory store manager runs in this process, on LangGraph's in-memory st
 from an OpenAI-compatible server; the same model answers unless `core` names another. The changes that each turn makes
 to the store are recorded in the run's folder, so that a resumed run can restore it.
 
-The tokens of managing are part of a reply's usage; those of observed turns are part of the next reply's. Embedding is
+The manager's tokens are part of a reply's usage; those of observed turns are part of the next reply's. Embedding is
 reported separately.
 """
 

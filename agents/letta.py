@@ -1,9 +1,9 @@
 """Letta: an agent in Letta's cloud, which keeps its own memory and answers with its own model.
 
-The server is Letta's cloud, or one of your own that speaks the same (`base_url`, or LETTA_BASE_URL); Letta no longer
-maintains the latter. What Letta is on your own machine is `letta_code`. Each run creates its own agent there, and uses
-no other. A turn answered elsewhere (scripted filler) goes into the agent's archival memory, since Letta has no other
-way to take one; with `--filler live` the agent hears and answers it itself.
+The server is Letta's cloud, or your own one with the same API (`base_url`, or LETTA_BASE_URL), which Letta no longer
+maintains. For an agent on your own machine, use `letta_code`. Each run creates its own agent there, and uses no other.
+A turn answered elsewhere (scripted filler) goes into the agent's archival memory, since Letta has no other way to take
+one; with `--filler live` the agent hears and answers it itself.
 
 After every turn the adapter records the messages in the agent's context, its memory blocks and its archival passages; a
 resumed run restores them. Later messages cannot be deleted from a Letta server: the agent's own search of old messages
@@ -45,7 +45,7 @@ _PAUSE = 1.0
 """Seconds before the first retry of a message."""
 
 _ENDED = ("end_turn", "tool_rule", "no_tool_call")
-"""Reasons to stop that are the agent's own."""
+"""Reasons to stop that come from the agent itself."""
 
 _TOOLS = ("archival_memory_insert", "archival_memory_search", "conversation_search")
 
@@ -139,7 +139,7 @@ class Letta(Agent):
     # One turn
 
     async def reply(self, message: Message) -> Reply:
-        """Send the message to the agent, and record its state afterwards."""
+        """Send the message to the agent, then record its state."""
         if not self._restored:
             await self.restore(())
         self._ledger.begin(message.turn)

@@ -1,16 +1,16 @@
-"""Letta Code: an agent that lives on this machine, with a shell and a memory of its own in files that git keeps.
+"""Letta Code: an agent on this machine, with a shell, and with its own memory in files under git.
 
     --agent letta_code -A model=anthropic/claude-haiku-5-5
 
 Its program (`letta -p --agent …`, local backend) is started once, and takes the messages as JSON lines; its home is in
-the run's folder. The model calls tools as it likes, and what it writes into its memory files and commits is what it
-remembers; older parts of a conversation that outgrows `window` are summed up by Letta, whose figures lack what that
-uses. Every user has an agent of their own.
+the run's folder. The model calls tools as it likes, and remembers what it writes to its memory files and commits. If a
+conversation outgrows `window`, Letta summarises its older parts, and reports no usage for that. Every user has a
+separate agent.
 
 **The agent has a shell, and asks nobody before it uses it.** Run it in a container, or leave `Bash`, `Edit` and `Write`
-out of `tools`: then it only sees its conversation, since nothing else writes its memory.
+out of `tools`: then it has only its conversation, since nothing else writes its memory.
 
-Letta Code has no way to take a turn that was answered elsewhere: an observed turn is handed over with the next message.
+Letta Code cannot take a turn that was answered elsewhere, so an observed turn is handed over with the next message.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from ltm_bench.adapters import (
 )
 
 _TOOLS = "Bash,Edit,Memory,Read,Write"
-"""With these it can look into its memory, change it, and search old messages (`letta messages search`)."""
+"""These let it read and change its memory, and search old messages (`letta messages search`)."""
 
 _FLAGS = (
     *("--backend", "local", "--conversation", "default"),
     *("--input-format", "stream-json", "--output-format", "stream-json"),
     *("--no-skills", "--no-mods", "--reflection-trigger", "off"),
-    "--no-system-info-reminder",  # it has this machine's time, which is not the benchmark's
+    "--no-system-info-reminder",  # it would give this machine's time instead of the benchmark's
 )
 
 _SWITCHES = {
@@ -75,7 +75,6 @@ _PASSED_ON = (
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
     "SYSTEMROOT",
-    "TMPDIR",
 )
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
@@ -83,16 +82,16 @@ _VENDORS = {
     "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
 }
-"""Where the models of these providers are, and what holds the key."""
+"""Where the models of these providers are, and the variable that holds the key."""
 
 _LOCKS = "backend/memfs/*/memory/.git/*.lock*"
-"""What there is while the program works on a memory."""
+"""A file that exists while the program works on a memory."""
 
 _LOOK, _LOOKS = 0.05, 200
-"""Seconds between two looks whether the files are at rest, and how often to look."""
+"""Seconds between two checks whether the files are at rest, and the number of checks."""
 
 _LONGEST = 1 << 26
-"""Bytes of one line that the program prints."""
+"""Maximum bytes of a line that the program prints."""
 
 _MEANWHILE = "Before the next message, this was said. It has been answered: only take note of it.\n\n"
 _PART = "The rest follows. Reply with OK."
@@ -105,10 +104,11 @@ class LettaCode(Agent):
         model: openai/NAME or anthropic/NAME; with `base_url`, the name under which that server lists it.
         base_url: A server that speaks OpenAI's Chat Completions, and lists its models; its key is OPENAI_API_KEY.
         command: The program; default: `letta` beside this Python, or on the PATH.
-        personality: What the agent's memory begins with: blank, letta-code, tutorial, linus, kawaii, claude, codex.
-        tools: The tools that it may use, joined by commas.
+        personality: The initial content of the agent's memory: blank, letta-code, tutorial, linus, kawaii, claude,
+        codex.
+        tools: The tools that it may use, separated by commas.
         window: Tokens of its context, Letta's own instructions (about 6,000) and summary included.
-        max_output: The most tokens of one answer of the model.
+        max_output: Maximum tokens of one answer of the model.
         timeout: Seconds to wait for one reply, all tool calls and Letta's own retries included.
     """
 
@@ -147,7 +147,7 @@ class LettaCode(Agent):
     # The program
 
     async def open(self, home: Path) -> None:
-        """Make the agent of a new conversation. Raises ConfigError if there is no such program."""
+        """Make the agent of a new conversation. Raises ConfigError if the program is missing."""
         self._home = home.resolve()  # the program runs in another folder
         self._journal = FolderJournal(home / "written.jsonl")
         self._program()
@@ -175,18 +175,22 @@ class LettaCode(Agent):
         path = os.pathsep.join([str(Path(self._program()).parent), os.environ.get("PATH", os.defpath)])
         names = (*_PASSED_ON, *_PROXIES, *map(str.lower, _PROXIES))
         own = {name: value for name in names if (value := os.environ.get(name))}
-        places = {"HOME": str(root / "home"), "LETTA_LOCAL_BACKEND_DIR": str(root / "backend")}
+        places = {
+            "HOME": str(root / "home"),
+            "LETTA_LOCAL_BACKEND_DIR": str(root / "backend"),
+            "TMPDIR": str(self._home / "tmp"),  # it leaves a folder there every time
+        }
         return {**own, **_SWITCHES, **self._variables, **places, "PATH": path}
 
     async def _start(self, root: Path, *words: str) -> asyncio.subprocess.Process:
         """Start the program in an agent's folder."""
-        for each in ("home", "work"):
-            (root / each).mkdir(parents=True, exist_ok=True)
+        for each in (root / "home", root / "work", self._home / "tmp"):
+            each.mkdir(parents=True, exist_ok=True)
         return await asyncio.create_subprocess_exec(
             *(self._program(), *self._words[1:], *words),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,  # what it warns of is no JSON
+            stderr=asyncio.subprocess.STDOUT,  # its warnings are not JSON
             cwd=root / "work",
             env=self._environment(root),
             limit=_LONGEST,
@@ -209,14 +213,14 @@ class LettaCode(Agent):
         return _object_in(said[said.index("{") :])
 
     async def _say(self, user: str | None, text: str) -> Reply:
-        """Say something to a user's agent, and wait for the end of its turn. Raises AgentError."""
+        """Send a text to a user's agent, and wait for the end of its turn. Raises AgentError."""
         if user not in self._running:
             words = ("-p", "--agent", await self._agent(user), *_FLAGS, "--tools", self._tools)
             self._running[user] = await self._start(self._folder(user).root, *words)
         process = self._running[user]
         assert process.stdin is not None
         assert process.stdout is not None
-        wrong, used = "", list[Usage]()
+        wrong, spent = "", list[Usage | None]()
         try:
             async with asyncio.timeout(self._timeout):
                 told = {"type": "user", "message": {"role": "user", "content": text}}
@@ -228,13 +232,17 @@ class LettaCode(Agent):
                         continue
                     found = _object_in(line.decode("utf-8", "replace"))
                     if found.get("message_type") == "usage_statistics":
-                        used.append(self._usage(found))
+                        spent.append(self._usage(found))
                     elif found.get("type") == "error":
                         wrong = str(found.get("message"))
                     elif found.get("type") == "result":
                         if found.get("subtype") != "success":
                             break
-                        return Reply(str(found.get("result") or ""), sum(used[1:], used[0]) if used else None)
+                        used = [each for each in spent if each is not None]
+                        known = used and len(used) == len(spent)
+                        return Reply(
+                            str(found.get("result") or ""), sum(used[1:], used[0]) if known else None
+                        )
         except TimeoutError:
             raise self._endpoint.timed_out() from None
         except (BrokenPipeError, ConnectionResetError):
@@ -242,7 +250,7 @@ class LettaCode(Agent):
         raise self._failed(wrong)
 
     async def _stop(self, user: str | None) -> None:
-        """End the program of a user's agent, before somebody else changes its files."""
+        """End the program of a user's agent before anything else changes its files."""
         if (process := self._running.pop(user, None)) is not None:
             await _end(process)
             for lock in self._folder(user).root.glob(_LOCKS):  # nobody holds it any more
@@ -251,12 +259,12 @@ class LettaCode(Agent):
     def _failed(self, said: str) -> AgentError:
         line = re.sub(r"\s+", " ", scrubbed(said, [self._endpoint.key])).strip()
         return AgentError(
-            f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without a word'}; check the model, its "
+            f"{self._endpoint.model} in Letta Code: {line[:300] or 'it ended without output'}; check the model, its "
             "key and base_url, or resume the run later"
         )
 
     async def _agent(self, user: str | None) -> str:
-        """Return the user's agent, made where there is none."""
+        """Return the user's agent; create it if it does not exist."""
         root = self._folder(user).root
         if user not in self._agents:
             known = sorted(each.name for each in (root / "backend" / "memfs").glob("agent-*"))
@@ -264,7 +272,7 @@ class LettaCode(Agent):
         return self._agents[user]
 
     async def _make(self, root: Path) -> str:
-        shutil.rmtree(root, ignore_errors=True)  # what an attempt that failed has left
+        shutil.rmtree(root, ignore_errors=True)  # left by a failed attempt
         create = ("--name", "ltm-bench", "--model", self._handle, "--personality", self._personality)
         made = await self._run(root, "--backend", "local", "agents", "create", *create)
         agent = str(made["id"])
@@ -276,7 +284,7 @@ class LettaCode(Agent):
     # The agent
 
     async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in a folder where an older one was broken off
+        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
             await self.restore(())
 
     async def reply(self, message: Message) -> Reply:
@@ -296,7 +304,7 @@ class LettaCode(Agent):
         return reply
 
     async def _files(self, user: str | None) -> dict[str, bytes]:
-        """Return a user's files once the program has finished with them, which it locks after a turn."""
+        """Return a user's files once the program, which locks them after a turn, has finished with them."""
         folder = self._folder(user)
         for _ in range(_LOOKS):
             try:
@@ -315,14 +323,14 @@ class LettaCode(Agent):
             self._recorded[user] = files
 
     async def _answer(self, user: str | None, told: Iterable[str]) -> Reply:
-        """Say something to a user's agent, in parts; return its reply to the last one, and the usage of all."""
+        """Send a text to a user's agent, in parts; return its reply to the last part, and the usage of all parts."""
         replies = [await self._say(user, text) for text in told]
         used = [each.usage for each in replies if each.usage is not None]
         known = len(used) == len(replies)
         return Reply(replies[-1].text, sum(used[1:], used[0]) if known else None)
 
     def _told(self, message: Message) -> Iterator[str]:
-        """Return what the agent is sent for a message: what it has missed, in parts that its window holds."""
+        """Return what to send for a message: first the turns that the agent missed, in parts that fit its window."""
         missed = "\n\n".join(
             f"[{stamp(turn.message.at)}]\nUser: {turn.message.text}\nYou: {turn.reply.text}"
             for turn in self._pending.get(message.user, ())
@@ -332,9 +340,14 @@ class LettaCode(Agent):
             yield f"{_MEANWHILE}{part}\n\n{_PART}"
         yield sendable(f"{_MEANWHILE}{last}\n\n{stamped(message)}" if last else stamped(message))
 
-    def _usage(self, spent: Mapping[str, Any]) -> Usage:
-        """Return the usage of one request; what Letta calls prompt tokens are those not in the cache."""
+    def _usage(self, spent: Mapping[str, Any]) -> Usage | None:
+        """Return the usage of one request; Letta's prompt tokens exclude those in the cache.
+
+        None if the server reported none: Letta then prints zeros, and no prompt is empty.
+        """
         read, written = spent.get("cached_input_tokens") or 0, spent.get("cache_write_tokens") or 0
+        if not spent["prompt_tokens"] + read + written:
+            return None
         priced = self._endpoint.is_list_priced
         return usage_of(
             prompt=spent["prompt_tokens"] + read + written,
@@ -388,9 +401,9 @@ class LettaCode(Agent):
             hook.chmod(0o755)
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze the agent's files; the answer is given in its folder, which is put back afterwards.
+        """Freeze the agent's files; the answer is given in its folder, which is then restored.
 
-        Not in a copy: an agent knows the path of its memory, and would write into the real one.
+        A copy would not do: an agent knows the path of its memory, and would write into the real one.
         """
         await self._ready()
         user, told = message.user, list(self._told(message))
@@ -441,7 +454,7 @@ class LettaCode(Agent):
         return gone
 
     async def _commit(self, path: Path) -> None:
-        """Commit a changed memory file: the agent's prompt has what was committed last."""
+        """Commit a changed memory file, since the agent's prompt holds the last commit."""
         who = ("-c", "user.name=ltm-bench", "-c", "user.email=ltm-bench@localhost")
         process = await asyncio.create_subprocess_exec(
             *("git", *who, "commit", "--quiet", "--no-verify", "-m", "Forget", "--", path.name),
@@ -456,9 +469,10 @@ class LettaCode(Agent):
         """End the programs; the agents' files stay in the run's folder."""
         for user in list(self._running):
             await self._stop(user)
+        shutil.rmtree(self._home / "tmp", ignore_errors=True)
 
     async def examine(self) -> Sequence[Finding]:
-        """Check that git and the program are there, and that it is Letta Code."""
+        """Check that git and the program are installed, and that the program is Letta Code."""
         found = [_there("git")]
         try:
             program = self._program()
@@ -503,7 +517,7 @@ def _there(program: str) -> Finding:
 
 
 def _model(model: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str, dict[str, str]]:
-    """Return where the model is, Letta's name for it, and the variables with which Letta calls it."""
+    """Return the model's address, Letta's name for it, and the variables with which Letta calls it."""
     provider, _, name = model.partition("/")
     if (
         base_url is not None
@@ -534,7 +548,11 @@ def _object_in(printed: str) -> dict[str, Any]:
     try:
         found = json_of(printed)
     except ValueError as error:
-        raise AgentError(f"Letta Code printed no JSON: {scrubbed(printed[:200])!r}") from error
+        raise AgentError(
+            f"Letta Code printed something other than JSON: {scrubbed(printed[:200])!r}"
+        ) from error
     if not isinstance(found, dict):
-        raise AgentError(f"Letta Code printed no JSON object: {scrubbed(printed[:200])!r}")
+        raise AgentError(
+            f"Letta Code printed something other than a JSON object: {scrubbed(printed[:200])!r}"
+        )
     return found

@@ -3,8 +3,8 @@
     --agent mcp -A core=openai:gpt-6-luna -A command="npx -y @modelcontextprotocol/server-memory@2026.8.31"
 
 The core sees the server's tools and uses them as it likes, in up to `rounds` rounds per reply; whatever it does not
-store is lost once it no longer fits into its `window`. If `store` and `search` are named, it has no choice: the one
-tool stores every turn, and the core gets what the other one finds for a message.
+store is lost once it no longer fits into its `window`. If `store` and `search` are named, the core has no choice: the
+first tool stores every turn, and the core gets what the second finds for a message.
 
 A server that is started here and keeps its files in {home} belongs to the run: resuming resets it to the state of the
 log, it can be forked, and every user has their own. A server at a URL is shared by all; if it has heard more than the
@@ -40,12 +40,12 @@ from ltm_bench.adapters import (
     installed,
     is_about,
     items_in,
+    object_set,
     operating,
     sendable,
     stamp,
     user_folder,
 )
-from ltm_bench.adapters.mcp_roles import object_of
 
 _SYSTEM = (
     f"{SYSTEM} You see only the latest part of the conversation. What is older is gone, unless you stored it with your "
@@ -116,7 +116,7 @@ class Mcp(Agent):
             raise ConfigError(
                 "mcp: name both store and search, or neither: then the core uses the tools as it likes"
             )
-        own = object_of("variables", variables)
+        own = object_set("mcp", "variables", variables)
         named = dict(each.strip().partition("=")[::2] for each in headers.split(",") if each.strip())
         self._address = Address(
             command,

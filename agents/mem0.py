@@ -66,7 +66,7 @@ class Mem0(MemoryProduct):
         core: The adapter that answers, and its model; default: openai and the same model.
         base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
         embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        dimensions: The embedder's dimensions; `local` and `wordllama` know it.
+        dimensions: The embedder's dimensions; `local` and `wordllama` know theirs.
         memories: Number of facts recalled per message.
         recent: Number of newest turns that the core sees verbatim.
         window: Tokens of the core's prompt, without its reply.

@@ -48,7 +48,7 @@ _OPAQUE = 4
 """Characters per token of content that only OpenAI can read, estimated as if it were text."""
 
 _PAUSE = 0.5
-"""Seconds before a failed request is sent again, where the SDK must not retry by itself."""
+"""Seconds before a failed request is retried here, where the SDK must not retry by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class OpenAIResponses(OpenAIChat):
         temperature: Sampling temperature, for models that still accept one.
         truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
         keep: The share of the window that stays in use after a step.
-        compact_at: Tokens of a prompt from which on OpenAI compacts it; not set: never.
+        compact_at: Prompt tokens above which OpenAI compacts the conversation; default: never.
         conversation: Where the conversation is kept: here, or there, as one of OpenAI's conversations.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
@@ -124,7 +124,7 @@ class OpenAIResponses(OpenAIChat):
         self._id: str | None = None
         """OpenAI's name for the conversation that it keeps, if there is one."""
         self._said: tuple[Prompt, str] | None = None
-        """The newest prompt that is in it, and the reply; None where nobody knows what it has."""
+        """The newest prompt in it, and the reply; None if its contents are unknown."""
 
     async def ask_next(self, prompt: Prompt) -> Reply:
         """Continue the conversation, wherever it is kept."""

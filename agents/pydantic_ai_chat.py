@@ -37,6 +37,7 @@ from ltm_bench.adapters import (
     installed,
     json_of,
     need,
+    object_set,
     passing,
     provider_at,
     retrying,
@@ -115,12 +116,7 @@ class PydanticAIChat(ChatModel):
             truncate=truncate,
             keep=keep,
         )
-        try:
-            more = json_of(settings)
-        except ValueError as error:
-            raise ConfigError(f"settings={settings!r} is not JSON: {error}") from error
-        if not isinstance(more, dict):
-            raise ConfigError(f"settings={settings!r} is not a JSON object")
+        more = object_set("pydantic_ai_chat", "settings", settings)
         self._base_url, self._key_variable = base_url, key_variable
         self.settings: dict[str, Any] = {"max_tokens": max_output, "request_timeout": timeout}
         """The settings passed to Pydantic AI with the messages; complete after `open`."""
@@ -290,7 +286,7 @@ class PydanticAIChat(ChatModel):
         return messages
 
     def _told(self, begun: float, error: Any) -> None:
-        """Report an attempt, if no HTTP client of ours has done so."""
+        """Report an attempt, unless the toolkit's HTTP client has done so."""
         if self._client is None:
             status = 200 if error is None else getattr(error, "status_code", None)
             kind = type(error).__name__ if status is None else ""

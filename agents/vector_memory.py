@@ -93,13 +93,13 @@ class VectorMemory(Agent):
                 the name of an embedding model, or `python:module:callable`.
             retrieval: `vectors`, `bm25` (by the words that they share with the message), or `hybrid`, both merged.
             core: `extractive`, or a provider (or adapter) and its model, e.g. `openai:gpt-6-luna`.
-            base_url: the API of the embedder and of the core, if not the provider's.
-            memories: number of passages recalled per message.
-            recent: number of newest turns that the core sees verbatim.
-            window: tokens of the core's prompt, without its reply.
+            base_url: The API of the embedder and of the core; default: the provider's.
+            memories: Number of passages recalled per message.
+            recent: Number of newest turns that the core sees verbatim.
+            window: Tokens of the core's prompt, without its reply.
             variant: `semantic`, `query_rewriting`, `scratchpad`, or `query_rewriting+scratchpad`.
-            timeout: seconds that the embedder and the core wait for an answer; by default, each one's own.
-            max_retries: how often each of them retries a failed request; by default, each one's own.
+            timeout: Seconds that the embedder and the core wait for an answer; default: each one's own.
+            max_retries: Retries of a failed request by each of them; default: each one's own.
         """
         at_least("vector_memory", memories=(memories, 1), recent=(recent, 0), window=(window, 256))
         if store not in _STORES:

@@ -118,7 +118,7 @@ class Zep(MemoryProduct):
         if len(words) == 3:
             self._user, self._graph, self._thread = words
             return
-        # The user was not recorded: either it was never created, or we were killed before we could record it.
+        # The user was not recorded: either it was never created, or the run was killed before it could be recorded.
         try:
             user = await self._client.user.lookup(user_id=self._name)
         except Exception as error:  # the client's error for a 404 is in a different module in each version
@@ -132,7 +132,7 @@ class Zep(MemoryProduct):
         write_whole(kept, f"{self._user} {self._graph} {self._thread}")
 
     async def _forget(self, user: str) -> None:
-        """Delete our user, with its graph and threads, and choose a new name: the old one may not be free at once."""
+        """Delete the run's user, with its graph and threads, and choose a new name: the old one may stay taken."""
         await self._client.user.delete(user)
         (self._home / "thread").unlink(missing_ok=True)
         (self._home / "name").unlink()

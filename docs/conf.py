@@ -19,7 +19,9 @@ html_show_sphinx = False
 html_copy_source = False
 smartquotes_action = "qe"  # quotes and ellipses, but no dashes: `--option` is typed with two hyphens
 
-suppress_warnings = ["misc.highlighting_failure"]  # an apostrophe after `#` is no fault of a console block
+suppress_warnings = [
+    "misc.highlighting_failure"
+]  # an apostrophe after `#` is not an error in a console block
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]

@@ -1,6 +1,6 @@
 """The parts of the site that are derived from the code: commands, and the forms of the files in a run's folder.
 
-A page says `<!-- generated: commands -->` on a line of its own, and Sphinx puts the text of that name in its place.
+A page says `<!-- generated: commands -->` on its own line, and Sphinx replaces the line with the text of that name.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ FORMS: Mapping[str, Any] = {
     "override.json": Override,
     "audit.json": Commission | Reading,
 }
-"""The JSON Schemas that the site offers, by their file's name."""
+"""The JSON Schemas that the site offers, by file name."""
 
 
 def setup(sphinx: Any) -> dict[str, bool]:
-    """Join Sphinx: fill in the markers as pages are read, and write the schemas beside the finished site."""
+    """Register with Sphinx: fill in the markers as pages are read, and write the schemas beside the finished site."""
     sphinx.connect("source-read", _fill)
     sphinx.connect("autodoc-process-docstring", _mark_code, priority=400)  # before sections are read
     sphinx.connect("build-finished", _write_schemas)
@@ -53,7 +53,7 @@ def _fill(_sphinx: Any, _name: str, source: list[str]) -> None:
 
 
 def _mark_code(_sphinx: Any, _kind: str, _name: str, _it: Any, _options: Any, lines: list[str]) -> None:
-    """Mark what is indented after an empty line as code, as Markdown would take it."""
+    """Mark indented text after an empty line as code, as Markdown does."""
     for place in reversed(range(1, len(lines))):
         before, line = lines[place - 1], lines[place]
         depth = len(line) - len(line.lstrip())
@@ -102,8 +102,8 @@ def _code(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return a help text with what Markdown would take for markup escaped."""
-    pieces = text.split("`")  # what stands between two backticks is code already
+    """Return a help text, with everything escaped that Markdown would take for markup."""
+    pieces = text.split("`")  # text between two backticks is code already
     return "`".join(
         piece if place % 2 else re.sub(r"([\\*_{}\[\]<>|#])", r"\\\1", piece)
         for place, piece in enumerate(pieces)
@@ -111,7 +111,7 @@ def _prose(text: str) -> str:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a form, described by the texts that stand under its fields in the code."""
+    """Return the JSON Schema of a form, described by the docstrings of its fields in the code."""
     form = FORMS[name]
     made = TypeAdapter(form).json_schema(mode="serialization")
     told = {each.__name__: _told(each) for each in _classes(form)}
@@ -145,7 +145,7 @@ def _classes(form: Any) -> Iterator[type]:
 
 
 def _told(each: type) -> dict[str, str]:
-    """Return what stands under each field, or under a property that is written out with the fields."""
+    """Return the docstring of each field, or of a property that is written out with the fields."""
     body = ast.parse(textwrap.dedent(inspect.getsource(each))).body[0]
     assert isinstance(body, ast.ClassDef)
     told = {}
@@ -204,7 +204,7 @@ def _type(of: Mapping[str, Any], made: Mapping[str, Any]) -> str:
 
 
 def _notes() -> str:
-    """Return the entry of the design notes in the navigation, which only the site has."""
+    """Return the navigation entry of the design notes, which only the site has."""
     return "```{toctree}\n:hidden:\n:glob:\n\n*\n```"
 
 
@@ -213,4 +213,4 @@ TEXTS: Mapping[str, Callable[[], str]] = {
     "notes": _notes,
     **{name.removesuffix(".json"): partial(_tables, name) for name in FORMS},
 }
-"""The texts by the names that pages call them."""
+"""The texts, by the names that pages use for them."""

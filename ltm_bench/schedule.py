@@ -8,8 +8,8 @@ The runner asks `decide()`, carries out the decision, and reports back with `tak
 3. send filler, up to the next position at which something becomes due.
 
 A message's due position is `start + floor(at * 0.9 * span)`. Expected lengths come from a rehearsal of every script and
-from how much the agent has talked so far. A turn costs O(log n) in the number of examples; starting an example costs a
-look at what the active ones have yet to say. The reasons are in `docs/design/scheduler.md`.
+from how much the agent has talked so far. A turn costs O(log n) in the number of examples; starting an example takes a
+look at what the active ones still have to say. The reasons are in `docs/design/scheduler.md`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ USABLE = 0.9
 """Fraction of a span in which messages are placed; the rest is room for talkative agents."""
 
 LATE = 0.05
-"""Largest lateness that may be expected when an example starts, as a fraction of the span."""
+"""Maximum expected lateness with which an example may start, as a fraction of the span."""
 
 NEAR = 25
-"""Look-ahead, in tokens: a message due this soon is sent now, since any filler would make it later."""
+"""Look-ahead, in tokens: a message due this soon is sent at once, since filler would make it at least as late."""
 
 GRAIN = 50
 """How far filler can overshoot a position, in tokens."""
@@ -46,7 +46,7 @@ RETRY = 0.05
 """How long to wait before retrying an example that would make others late, as a fraction of the span."""
 
 SLACK = 0.02
-"""Most that all staggering together may lengthen a conversation, as a fraction of its lower bound."""
+"""Maximum by which all staggering together may lengthen a conversation, as a fraction of its lower bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class _Active:
 
 
 def load_of(steps: Sequence[Step]) -> int:
-    """Return the tokens of all messages and expected replies of a script, as far as they are in the conversation."""
+    """Return the tokens of all messages and expected replies of a script that are part of the conversation."""
     return sum(step.room for step in steps)
 
 
@@ -177,7 +177,7 @@ def due_position(start: int, at: float, span: int) -> int:
 def expected_lateness(
     talks: Sequence[tuple[int, Sequence[Step]]], position: int, span: int, reply_tokens: int
 ) -> int:
-    """Simulate these examples from `position` on; return how late the latest message will be, in tokens.
+    """Simulate these examples from `position` on, and return how late the latest message will be, in tokens.
 
     Args:
         talks: For each example, its start position and its remaining steps.
@@ -220,7 +220,7 @@ class Scheduler:
         seed: Seed of the run; decides the order within a round.
         counter: Counts tokens, for rehearsals.
         start: Benchmark time of the first message, timezone-aware.
-        stagger: Least distance between two starts, as a fraction of the span; shrinks if there are many scenarios.
+        stagger: Minimum distance between two starts, as a fraction of the span; shrinks if there are many scenarios.
         filler: False in isolated mode: positions have no meaning, and messages are due at once.
         forked: Whether questions are asked beside the conversation.
         rehearsals: Results of `rehearse_all` for this span, if it has been called before.

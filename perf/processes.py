@@ -42,7 +42,7 @@ def spent_on(
 
     Args:
         arguments: The command's arguments.
-        folder: Where it runs.
+        folder: The folder in which it runs.
         program: The program.
         environment: Environment variables, in addition to those of this process.
     """

@@ -26,7 +26,7 @@ from perf.processes import apart, peak, spent_on
 SUITE = "longmemeval-s"
 TYPES = ("multi-session", "temporal-reasoning", "knowledge-update", "single-session-user")
 SESSIONS = 48
-"""Of a history."""
+"""Sessions of a history."""
 
 WORDS = (
     "garden boat letter winter kitchen answer window market river teacher music paper simple walk yellow quiet "

@@ -1,7 +1,7 @@
-"""Chapter break: a story is read out page by page; which of six openings begins the next chapter?
+"""Chapter break: the user reads out a story page by page; which of six openings begins the next chapter?
 
 After ChapterBreak (Sun, Thai and Iyyer 2022), whose public data can be used with `data = "PATH.json"`. The six
-stories that ship are in `chapter_break.md`; each wrong opening contradicts the story in one point.
+bundled stories are in `chapter_break.md`; each wrong opening contradicts the story in one point.
 """
 
 import json
@@ -44,7 +44,7 @@ SENTENCE = re.compile(r"(?<=[.!?”\"])\s+(?=[\w“\"])")
 
 
 class Story(NamedTuple):
-    """The end of a chapter, and openings of chapters, one of which is the next."""
+    """The end of a chapter, and six openings; one of them begins the next chapter."""
 
     text: str
     right: str
@@ -84,7 +84,7 @@ def public(path: str, split: str) -> tuple[Story, ...]:
 
 
 def pages(text: str, most: int) -> list[str]:
-    """Split a text between sentences into pages of at most `most` characters; a longer sentence is one page."""
+    """Split a text at sentence ends into pages of at most `most` characters; a longer sentence gets its own page."""
     found = [""]
     for paragraph in re.split(r"\n\s*\n", text):
         for i, sentence in enumerate(SENTENCE.split(paragraph.strip())):

@@ -1,4 +1,4 @@
-"""Colours: a favourite colour changes; only the last one counts."""
+"""Colours: the user's favourite colour keeps changing; only the latest one counts."""
 
 from ltm_bench import Ask, Dice, Fact, Script, Tell, names_only, scenario
 
@@ -45,7 +45,7 @@ def colours(
     first: tuple[str, ...] = FIRST,
     changed: tuple[str, ...] = CHANGED,
 ) -> Script:
-    """Name a favourite colour `changes` times, a different one each time; then ask for it."""
+    """Name a different favourite colour `changes` times; then ask for the latest."""
     last = dice.card("colour", palette)
     told = [*dice.sample([colour for colour in palette if colour != last], changes - 1), last]
     for i, colour in enumerate(told):

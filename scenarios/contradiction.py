@@ -1,7 +1,7 @@
-"""Contradiction: two things are said that cannot both be right; a good memory notices, and says both or asks back.
+"""Contradiction: the user says two things that cannot both be true; a good memory names both, or asks which is right.
 
-After BEAM (Tavakoli et al. 2025). Neither is said to be a correction. Something that was said twice in the same way is
-asked for in the same words, so that naming two of everything does not help.
+After BEAM (Tavakoli et al. 2025). Neither statement corrects the other. The user also says something else
+twice without contradiction, and asks about it in the same words, so naming two of everything does not help.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ FORGET = "Never mind what I said there; I shall look it up. Let us talk of other
 
 @scenario(skills={"contradiction", "recall"}, topics={"old stories"}, forget=FORGET)
 def contradiction(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] = KINDS) -> Script:
-    """Say two things that exclude each other and, of something else, the same thing twice; then ask about both."""
+    """Say two contradictory things about one subject and the same thing twice about another; then ask about both."""
     kind = kinds[dice.card("kind", tuple(kinds))]
     doubtful, plain = dice.sample(kind["of"], 2)
     one, other, same = dice.hand("values of " + kind["asked"][0], kind["values"], 3)
@@ -79,7 +79,7 @@ def contradiction(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...
     late = dice.shuffled([(doubtful, other), (plain, same)])
     ways = {of: iter(dice.sample(kind["said"], 2)) for of in (doubtful, plain)}
     for at, (of, value) in zip((0.0, 0.2, 0.5, 0.7), (*early, *late), strict=True):
-        # Neither replaces the other: both are to be kept, so each is a fact of its own.
+        # Neither replaces the other. A memory should keep both, so each is a fact of its own.
         fact = Fact(f"{of}: {value}", value, words=(of.split()[1],), among=kind["values"])
         yield Tell(next(ways[of]).format(of=of, value=value), at=at, facts=(fact,))
     for i, of in enumerate(dice.shuffled([doubtful, plain])):

@@ -1,4 +1,4 @@
-"""Counting stars: short sentences with a count each are scattered over the chat; in the end, all counts are wanted.
+"""Counting stars: short sentences, each with a count, are scattered over the chat; at the end, the user asks for all.
 
 After Counting-Stars (Song, Zheng and Luo 2024), as a conversation: the sky is the conversation itself. With
 `delivery = "one_shot"` it is one message, as in the paper. What its authors planned is included: several counters,
@@ -70,7 +70,7 @@ WHO = {
     ),
     "zh": ("刺猬", "猫头鹰", "獾", "睡鼠", "貂", "蟾蜍", "河狸", "蟋蟀", "毛驴", "雪貂", "大鹅", "苍鹭"),
 }  # fmt: skip
-"""Who counts: each example of a run has animals of its own."""
+"""Who counts: each example of a run has its own animals."""
 
 THINGS = {
     ("en", "stars"): ("★", "stars"),
@@ -80,7 +80,7 @@ THINGS = {
     ("zh", "boats"): ("条船", "船"),
     ("zh", "lanterns"): ("盏灯笼", "灯笼"),
 }
-"""The sign and the name of the things that can be counted."""
+"""The symbols and names of the things to count."""
 
 BEGIN = {
     "en": "Here is a long text. There will be a question about it at the end.",
@@ -137,9 +137,9 @@ class Star(NamedTuple):
 
 
 def _stars(dice: Dice, stars: int, counters: int) -> list[Star]:
-    """Draw counts and mistaken counts: all distinct, at uneven distances, none of them 1 or 2 as in the example.
+    """Draw counts and mistaken counts: all distinct, unevenly spaced, none of them 1 or 2, which the example uses.
 
-    Every star has seven numbers to itself: its count is in the middle of them, and the mistake is next to it.
+    Every star has a range of seven numbers: its count is in the middle, and the mistaken count is next to it.
     """
     found = []
     for i in range(stars * counters):
@@ -166,7 +166,7 @@ def _text(path: str, digest: str) -> tuple[str, ...]:
 
 @cache
 def _shipped() -> tuple[str, ...]:
-    """Return the sky that ships: trivia, and the prose of the stories in `chapter_break`."""
+    """Return the bundled sky: trivia, and the prose of the stories in `chapter_break`."""
     stories = Path(__file__).with_name("chapter_break.md").read_text("utf-8")
     prose = [each for each in SENTENCE.split(stories) if each.strip() and not each.startswith("#")]
     return (*(f"{each.question} {each.answer}." for each in shipped().items), *prose)
@@ -195,9 +195,9 @@ def _sayings(
     sign: str,
     animals: Sequence[str],
 ) -> list[tuple[list[str], str]]:
-    """Return of each star what is said of earlier ones just before, and its own sentence.
+    """Return for each star the corrections that come just before it, and its own sentence.
 
-    A count that will be corrected is told as the mistake; the same animal corrects it when it counts again.
+    A count that will be corrected is first given wrongly; the same animal corrects it when it counts again.
     """
     said, waiting = [], dict[int, str]()
     for i, star in enumerate(stars):
@@ -219,7 +219,7 @@ def _note(star: Star, language: str, animals: Sequence[str]) -> str:
 def _last_notes(
     stars: Sequence[Star], corrected: Collection[int], language: str, animals: Sequence[str]
 ) -> list[str]:
-    """Return the corrections of counts that are the last ones of their animal."""
+    """Return the corrections of counts after which their animal does not count again."""
     last = {star.who: i for i, star in enumerate(stars)}
     return [_note(stars[i], language, animals) for i in sorted(last.values()) if i in corrected]
 

@@ -1,7 +1,7 @@
-"""Dialogue: a history of a public set (LoCoMo, LongMemEval, BEAM, FactConsolidation), then the questions about it.
+"""Dialogue: a history from a public set (LoCoMo, LongMemEval, BEAM, FactConsolidation), then the questions about it.
 
-The sessions come with their dates, in the text and on the clock. `data` is the set's file; without it, facts like those
-of FactConsolidation are made from the seed. Which questions are asked, `chosen` says by their ids; all if it is empty.
+Every session has its date, in the text and on the clock. `data` is the set's file; without it, the seed generates facts
+like those of FactConsolidation. `chosen` lists the ids of the questions to ask; if it is empty, all are asked.
 """
 
 import json
@@ -15,13 +15,13 @@ from ltm_bench.datasets.dialogue import History, Question, Session, Utterance
 from ltm_bench.datasets.public import nth_history, public_set
 
 WORDS = json.loads(Path(__file__).with_name("dialogue.json").read_text("utf-8"))
-"""Roles, and who could hold them."""
+"""Roles, and people who may hold them."""
 
 MADE = "factconsolidation-sh-6k"
-"""The set in whose form facts are made."""
+"""The set whose form generated facts have."""
 
 CHANGES = 3
-"""How often each fact is told; the last time counts."""
+"""How often each fact is stated; the last statement counts."""
 
 SITTING = 4
 """Parts of a session up to which nothing comes between them in a woven conversation."""
@@ -51,9 +51,9 @@ def dialogue(
         set: The public set.
         data: Its file or folder.
         digest: The first 16 hex digits of the SHA-256 of `data`.
-        chosen: Ids of the questions that are asked, separated by spaces; empty for all.
+        chosen: Ids of the questions to ask, separated by spaces; empty for all.
         scorer: `official`, `strict`, or `paper` for BEAM.
-        part: Most characters of a session that are told at once.
+        part: Maximum number of characters of a session in one message.
     """
     if part < 200:
         raise ValueError(f"part = {part}: it is 200 or more")
@@ -67,7 +67,7 @@ def dialogue(
     history = nth_history(set, Path(data), digest, chosen.split(), dice.index) if data else _made(dice)
     told = [(session, list(_parts(session, part))) for session in history.sessions]
     parts = sum(len(texts) for _, texts in told)
-    # Once, and not with every question: an agent that looks for what resembles a question would find the others.
+    # Once, not with every question: an agent that retrieves by similarity would find the other questions.
     reply = yield Tell(f"{BEGIN} {which.instruction}".rstrip(), at=0.0)
     clock, place = _Dates(history.sessions, reply.at), 0
     for session, texts in told:
@@ -90,7 +90,7 @@ def dialogue(
 
 
 def _made(dice: Dice) -> History:
-    """Return numbered facts about who holds which role, told several times, with questions about the last time."""
+    """Return numbered facts about who holds which role, each stated several times, and questions about the latest."""
     roles = dice.sample(WORDS["roles"], 6)
     holders = dice.shuffled([f"{first} {last}" for first in WORDS["first"] for last in WORDS["last"]])
     facts, newest = list[Utterance](), dict[str, str]()
@@ -104,14 +104,14 @@ def _made(dice: Dice) -> History:
 
 
 class _Dates:
-    """The dates of a record on the benchmark's clock, which only moves forward: as they are, or all later."""
+    """A record's dates on the benchmark's clock, which only moves forward: unchanged, or all shifted."""
 
     def __init__(self, sessions: tuple[Session, ...], now: datetime | None) -> None:
         first = next((session.at for session in sessions if session.at is not None), None)
         self._shift = max(timedelta(), now - first) if first is not None and now is not None else timedelta()
 
     def wait(self, until: datetime | None, now: datetime | None) -> timedelta | None:
-        """Return how long to wait for a date; None for one that has passed, or that nobody knows."""
+        """Return how long to wait for a date; None if it has passed or is unknown."""
         if until is None or now is None or until + self._shift <= now:
             return None
         return until + self._shift - now
@@ -133,7 +133,7 @@ def _parts(session: Session, most: int) -> Iterator[str]:
 
 def _lines(utterance: Utterance, most: int) -> Iterator[str]:
     if utterance.speaker is None and utterance.id and utterance.text.startswith(f"{utterance.id}."):
-        yield utterance.text  # a numbered fact, which nobody says
+        yield utterance.text  # a numbered fact, which has no speaker
         return
     text = f"{utterance.speaker or SPEAKERS[utterance.role]}: {utterance.text}"
     for start in range(0, len(text), most):

@@ -1,6 +1,6 @@
-"""Forget me: told, shown to be remembered, asked to delete; later asked for again, directly and by a side question.
+"""Forget me: the user tells something, checks that it is remembered, and has it deleted; later, it must not come up.
 
-That the agent keeps silent counts only where it had the answer before. What it must not forget is asked for, too.
+Silence counts only if the agent knew the answer before. The user also asks for something that it must not forget.
 """
 
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ FORGET = "Both secrets are out: the presents are given, and the hiding places ar
 
 @scenario(skills={"forgetting", "recall"}, topics={"secrets"}, forget=FORGET)
 def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] = KINDS) -> Script:
-    """Tell two things, have one of them repeated and then deleted; ask for it again, and for both together."""
+    """Tell two things; have one repeated and then deleted. Ask for it again, directly and together with the other."""
     name = dice.card("kind", tuple(kinds))
     kind = kinds[name]
     (gone, stays), (value, kept) = dice.hand(f"{name}: of", kind["of"], 2), dice.hand(name, kind["values"], 2)
@@ -96,7 +96,7 @@ def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] 
         yield Tell(dice.choice(kind["told"]).format(of=of, value=its), at=at, facts=(fact,))
     asked = dice.choice(kind["asked"])
     known = f"the {name} ({gone}: {value})"
-    # One is asked for, so whoever says both has not shown that it is remembered. Nobody must be kept from it: no leak.
+    # The user asks for one, so a reply that names both shows no memory of it. Neither is a secret, so it is no leak.
     shown = names_only(value, among=kind["values"], without=(kept,))
     yield Ask(asked.format(of=gone), expect=shown, at=0.4, shows=known)
     yield Tell(dice.choice(kind["delete"]).format(of=gone), at=0.5, deletes=(gone,))

@@ -1,7 +1,7 @@
-"""Hinted: what a friend does is told, and asked for in other words; between them lies a step that everybody knows.
+"""Hinted: the user says what a friend does, and asks in other words; common knowledge links the two.
 
-After NoLiMa (Modarressi et al. 2025): needle and question share no content word, so that looking for similar words
-finds nothing. The pairs stand in `hinted.json`.
+After NoLiMa (Modarressi et al. 2025): needle and question share no content word, so a search for similar words finds
+nothing. The pairs are in `hinted.json`.
 """
 
 import json
@@ -13,7 +13,7 @@ from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
 PAIRS: tuple[Mapping[str, str], ...] = tuple(
     json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 )
-"""What is told of a friend, and what follows from it."""
+"""What the user says about a friend, and what follows from it."""
 
 FRIENDS = (
     "Abel", "Adina", "Alvar", "Anouk", "Arvid", "Aurelia", "Bastian", "Blanca", "Bogdan", "Branwen", "Carsten",
@@ -58,7 +58,7 @@ def hinted(
     pairs: tuple[Mapping[str, str], ...] = PAIRS,
     names: tuple[str, ...] = FRIENDS,
 ) -> Script:
-    """Tell something of `friends` friends over the span; then ask `questions` times which of them it must be."""
+    """Say something about `friends` friends over the span; then ask `questions` times which friend it must be."""
     if not 1 <= questions <= friends:
         raise ValueError(f"questions = {questions}: from 1 to the number of friends, {friends}")
     told = list(zip(dice.hand("names", names, friends), dice.hand("pairs", pairs, friends), strict=True))

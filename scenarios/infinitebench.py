@@ -1,6 +1,6 @@
-"""InfiniteBench: one of its twelve tasks; material that fills the span, then questions about it.
+"""InfiniteBench: one of its twelve tasks; material fills the span, then come questions about it.
 
-After InfiniteBench (Zhang et al. 2024). Six tasks are generated from the seed; all twelve can be read from the public
+After InfiniteBench (Zhang et al. 2024). The seed generates six of the tasks; all twelve can be read from the public
 files with `data = "PATH.jsonl"`. The original has only single prompts (`delivery = "one_shot"`).
 """
 
@@ -23,10 +23,10 @@ from ltm_bench.script.deliveries import CHUNK, DELIVERIES, room
 
 FORGET = "That is all of it. If something like it comes up again, it has nothing to do with this."
 TERMS = 20
-"""Count of numbers in each part of a sum that is worked out in a conversation."""
+"""Number of terms in each part of a sum that is worked out in a conversation."""
 
 NUMBERS = 200
-"""Count of numbers in such a sum, unless `size` is given."""
+"""Number of terms in such a sum, unless `size` is given."""
 
 
 def _record(dice: Dice, task: str, order: Order, data: str, digest: str, first: int) -> Record:
@@ -100,7 +100,7 @@ def infinitebench(
 
 
 def _worked_out(dice: Dice, order: Order, delivery: str, scorer: str) -> Script:
-    """Send the sum in parts, and ask for its value after each; the agent has to remember it."""
+    """Send the sum in parts, and ask for its value after each one; the agent must remember it."""
     if delivery not in DELIVERIES:
         raise ValueError(f"delivery = {delivery!r}: it is one of {', '.join(DELIVERIES)}")
     numbers = signed_numbers(dice, replace(order, size=max(2, order.size or NUMBERS)))
@@ -113,5 +113,5 @@ def _worked_out(dice: Dice, order: Order, delivery: str, scorer: str) -> Script:
             running(terms, first=not part),
             expect=benchmarked("math_find", [value], mode=scorer),
             at=(part + 1) / len(starts) if delivery == "scattered" else None,
-            inline=start + TERMS < len(numbers),  # the next part goes on from this one's terms
+            inline=start + TERMS < len(numbers),  # the next part continues this one's terms
         )

@@ -1,4 +1,4 @@
-"""Instruction recall: an odd machine is started step by step; much later: what comes after this step?"""
+"""Instruction recall: the user explains how to start an odd machine; much later, which step follows this one?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
 
@@ -76,7 +76,7 @@ def instruction_recall(
     machines: tuple[str, ...] = MACHINES,
     parts: dict[str, str] = STEPS,
 ) -> Script:
-    """Tell `steps` steps over the span; then ask `questions` times for what comes after, or before, one of them."""
+    """Give `steps` steps over the span; then ask `questions` times which step comes after, or before, one of them."""
     if not 3 <= steps <= len(parts) or not 1 <= questions < steps:
         raise ValueError(
             f"steps = {steps}, questions = {questions}: from 3 to {len(parts)} steps, and fewer questions"

@@ -1,4 +1,4 @@
-"""Jokes: several are told, hours apart; which one was told that long ago? They stand in `jokes.json`."""
+"""Jokes: the user tells several, hours apart; which one was it so long ago? The jokes are in `jokes.json`."""
 
 import json
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ def jokes(
     most_minutes: int = 240,
     tell: tuple[str, ...] = TELL,
 ) -> Script:
-    """Tell `told` jokes, hours apart; then ask for one of them by the time that has passed."""
+    """Tell `told` jokes, hours apart; then ask for one of them by how long ago it was."""
     chosen = dice.hand("jokes", pool, told)
     times: list[datetime] = []
     for i, joke in enumerate(chosen):

@@ -40,7 +40,7 @@ def _code(dice: Dice) -> str:
 
 @scenario(skills={"recall", "multi-hop"}, topics={"codes"}, forget=FORGET, version=2)
 def key_value(dice: Dice, *, pairs: int = 6, lookups: int = 2) -> Script:
-    """Tell `pairs` pairs; a chain of `lookups` of them, told in random order, leads from the key that is asked for."""
+    """Give `pairs` pairs in random order; then ask for the end of a chain of `lookups` of them."""
     if not 1 <= lookups <= pairs:
         raise ValueError(
             f"pairs = {pairs}, lookups = {lookups}: a chain needs as many pairs as it has lookups"

@@ -1,4 +1,4 @@
-"""Locations: places in a valley are described one by one, each from the last; where is the last from the first?"""
+"""Locations: each place in a valley is described from the one before; where does the last lie from the first?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, displaced, scenario
 from ltm_bench.script.walks import walk
@@ -45,7 +45,7 @@ FORGET = "Enough of the valley. If I tell you about another one, its places lie 
 
 @scenario(skills={"recall", "spatial", "integration"}, topics={"places"}, forget=FORGET, version=2)
 def locations(dice: Dice, *, known: int = 5, farthest: int = 4, places: tuple[str, ...] = PLACES) -> Script:
-    """Tell `known` places, one to `farthest` km from each other; ask for the way from the first to the last, in all."""
+    """Describe `known` places, one to `farthest` km apart; ask how far, and where, the last one lies from the first."""
     if not 2 <= known <= len(places):
         raise ValueError(f"known = {known}: from 2 to {len(places)} places are possible")
     start, *others = dice.hand("places", places, known)

@@ -1,4 +1,4 @@
-"""Locations and directions: places in a town are described one by one, each from the last; what is the whole way?"""
+"""Locations and directions: each place in a town is described from the one before; what is the whole route?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, follows_route, scenario
 from ltm_bench.script.walks import walk
@@ -58,7 +58,7 @@ def locations_directions(
     places: tuple[str, ...] = PLACES,
     next_: tuple[str, ...] = NEXT,
 ) -> Script:
-    """Tell `known` places, one to `farthest` km from each other; then ask for the way through all of them."""
+    """Describe `known` places, one to `farthest` km apart; then ask for the route through all of them."""
     if not 2 <= known <= len(places):
         raise ValueError(f"known = {known}: from 2 to {len(places)} places are possible")
     start, *others = dice.hand("places", places, known)

@@ -1,4 +1,4 @@
-"""Name list: somebody uses one name after another; in the end, all of them are wanted."""
+"""Name list: the user goes by one name after another, and finally asks for all of them."""
 
 from ltm_bench import Ask, Dice, Script, Tell, lists_all, scenario
 
@@ -19,7 +19,7 @@ PLACES = (
     "the community garden", "the ski school", "the debating society", "the language exchange", "the birdwatchers' hut",
     "the night market", "the sewing circle", "the climbing hall",
 )  # fmt: skip
-"""Where the names are used: each example has one to itself, so that nobody need ask which list is meant."""
+"""Where the user goes by these names: each example has its own place, so it is clear which list a question means."""
 
 FIRST = (
     "I do not use my own name at {place}. To begin with, I am {name} there.",
@@ -68,7 +68,7 @@ def name_list(
     first: tuple[str, ...] = FIRST,
     next_: tuple[str, ...] = NEXT,
 ) -> Script:
-    """Give `changes` different names for one place; then ask for all of them."""
+    """Give `changes` different names for use in one place; then ask for all of them."""
     told, place = dice.hand("names", names, changes), dice.card("place", places)
     for i, name in enumerate(told):
         yield Tell(dice.choice(next_ if i else first).format(name=name, place=place), at=i / changes)

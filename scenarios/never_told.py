@@ -1,7 +1,7 @@
-"""Never told: of two people something is told of the one and not of the other; both are asked about.
+"""Never told: the user says something about one of two people, and asks about both.
 
-After the abstention questions of LongMemEval (Wu et al. 2025). That nothing was told counts only where what was told of
-the other person is remembered: whoever knows nothing does not win by saying so.
+After the abstention questions of LongMemEval (Wu et al. 2025). Saying that nothing was told counts only if the agent
+remembers what it was told about the other person: an agent that knows nothing gains nothing by saying so.
 """
 
 from collections.abc import Mapping
@@ -101,7 +101,7 @@ def never_told(
     people: tuple[str, ...] = PEOPLE,
     about: Mapping[str, Mapping[str, tuple[str, ...]]] = ABOUT,
 ) -> Script:
-    """Tell one thing of each of two people, and another of both; then ask both things of both."""
+    """Tell one thing about each of two people, and another about both; then ask about all of it."""
     one, other = (f"{relation} {name}" for relation, name in _two(dice, people))
     kinds = dice.sample(tuple(about), 3)
     decks = {kind: dice.hand(kind, about[kind]["values"], 2) for kind in kinds}
@@ -129,10 +129,10 @@ def never_told(
 
 
 def _two(dice: Dice, people: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return two people, each with what they are to the user."""
+    """Return two people, each with their relationship to the user."""
     return list(zip(dice.sample(RELATIONS, 2), dice.hand("people", people, 2), strict=True))
 
 
 def _named(kind: str, known: Mapping[tuple[str, str], str]) -> str:
-    """Say what was told of this kind, for whoever reads the results: `my cousin Ines plays`."""
+    """Describe what was told, for readers of the results: `my cousin Ines plays`."""
     return next(f"{whom} {kind}" for whom, its in known if its == kind)

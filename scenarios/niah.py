@@ -1,7 +1,7 @@
-"""Needle in a haystack: a fact is dropped at some depth of the conversation; is it found at the end?
+"""Needle in a haystack: a fact is placed at some depth of the conversation; can the agent find it at the end?
 
 The classic test (Kamradt 2023) as a conversation: examples take the depths in turn, filler is the haystack, and the
-span is its length. Several needles are asked for one after the other.
+span is its length. With several needles, the user asks for one after the other.
 """
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
@@ -28,7 +28,7 @@ THINGS = {
         "charleston", "jitterbug",
     ),
 }  # fmt: skip
-"""What somebody can like best; all but the drinks take an article."""
+"""Favourite things; all but the drinks take an article."""
 
 PEOPLE = (
     "the mayor of Harlow", "the ferryman of Brae", "my great-aunt Odette", "the night porter", "our piano tuner",
@@ -62,7 +62,7 @@ FORGET = "People's tastes change: what I have said of their favourite things so 
 
 @scenario(skills={"recall"}, topics={"favourite things of people"}, forget=FORGET, version=2)
 def niah(dice: Dice, *, needles: int = 1, depths: tuple[float, ...] = DEPTHS) -> Script:
-    """Drop `needles` facts, the first at this example's depth, the others anywhere; then ask for all."""
+    """Place `needles` facts, the first at this example's depth, the others anywhere; then ask for all."""
     if not 1 <= needles <= len(THINGS) or not depths or not all(0.0 <= depth < 1.0 for depth in depths):
         raise ValueError(
             f"needles = {needles}, depths = {depths}: 1 to {len(THINGS)} needles, depths from 0 to below 1"

@@ -1,6 +1,6 @@
-"""Prospective memory: a quotation is given; much later it has to be added to the n-th reply from then on.
+"""Prospective memory: the user gives a quotation; much later, it must be added to the n-th reply from then on.
 
-The quotations, by people who do not exist, and the small talk stand in `prospective_memory.json`.
+The quotations, by fictitious people, and the small talk are in `prospective_memory.json`.
 """
 
 import json
@@ -53,7 +53,7 @@ def prospective_memory(
     quotations: dict[str, str] = QUOTATIONS,
     small_talk: tuple[str, ...] = SMALL_TALK,
 ) -> Script:
-    """Give a quotation; at the end of the span, request it in the reply that is `least` to `most` turns ahead."""
+    """Give a quotation; at the end of the span, ask for it in a reply `least` to `most` turns ahead."""
     if not 2 <= least <= most <= len(ORDINALS):
         raise ValueError(
             f"least = {least}, most = {most}: from 2 to {len(ORDINALS)} are possible, least first"

@@ -1,8 +1,8 @@
 """Restaurant: a play in five scenes; who remembers the menu, the dish, and the drink?
 
-The waiter reacts to what the guest orders, so the way an order is *heard* decides what is said next. It is therefore
-part of this scenario, frozen with its `version`: matchers may come to score orders better without
-changing a conversation.
+The waiter reacts to what the guest orders, so the way an order is *heard* decides what is said next. How it is heard is
+therefore part of this scenario, and frozen with its `version`: matchers can improve without changing a
+conversation.
 """
 
 import re
@@ -51,7 +51,7 @@ DISHES = (
     "chickpea couscous with raisins", "stuffed peppers with feta", "broad bean falafel with tahini",
     "steamed mussels with garlic", "hazelnut waffles with cherries", "parsnip gnocchi with blue cheese",
 )  # fmt: skip
-"""No two of them share their noun, so that "the soup" is an order."""
+"""No two of them share a noun, so "the soup" is an order."""
 
 MENU = (
     "Waiter: Good evening, and welcome! This is our menu. To drink, we have {drinks}. To eat, we have {dishes}. I will "
@@ -169,7 +169,7 @@ _READ = 100_000
 """Characters of a reply that the waiter listens to."""
 
 _ADDRESS = ("waiter", "waitress")
-"""Not heard: either one would be `water` with a typo."""
+"""Ignored: each would otherwise be `water` with a typo."""
 
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
@@ -183,11 +183,11 @@ _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how abo
 _WEIGHED = re.compile(
     r"\b(?:sounds?|looks?|tempting|tempted|almost|nearly|was going to|considered|torn|had my eye on|last time)\b"
 )
-"""In a clause that speaks of a dish without ordering it."""
+"""Words of a clause that mentions a dish without ordering it."""
 _OPEN = re.compile(
     r"\b(?:(?:can't|cannot|can not|couldn't|haven't) (?:quite )?decided?|undecided|torn) (?:between|whether)\b"
 )
-"""In a sentence that leaves the choice open."""
+"""Words of a sentence that leaves the choice open."""
 _GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
 _DENIAL = re.compile(
     r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|no(?! problem| doubt| worries)|isn't|wasn't|aren't|don't want|"
@@ -197,7 +197,7 @@ _DENIAL = re.compile(
 
 
 def heard(reply: str, menu: Sequence[str]) -> list[str]:
-    """Return the items of the menu that a reply orders, as spoken; items asked about or declined are left out."""
+    """Return the items on the menu that a reply orders, as it names them, without those it asks about or declines."""
     names = [(name, item) for item in menu for name in _names(item, menu)]
     found: dict[str, None] = {}
     for sentence in _SENTENCE.split(_plain(reply)):
@@ -212,7 +212,7 @@ def heard(reply: str, menu: Sequence[str]) -> list[str]:
 
 
 def _spoken(said: Sequence[str], names: Sequence[tuple[Sequence[str], str]]) -> Iterator[tuple[int, str]]:
-    """Yield where in these words each item is named."""
+    """Yield where these words name each item."""
     for name, item in names:
         for begin in range(len(said) - len(name) + 1):
             end = begin + len(name)
@@ -222,7 +222,7 @@ def _spoken(said: Sequence[str], names: Sequence[tuple[Sequence[str], str]]) -> 
 
 
 _AFTER = ("please", "for", "then", "and", "thank", "thanks", "today", "as", "would", "will")
-"""Words that may follow a dish that is called by its first word alone."""
+"""Words that may follow a dish named by its first word alone."""
 
 
 def _names(item: str, menu: Sequence[str]) -> list[list[str]]:
@@ -240,7 +240,7 @@ def _head(item: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case, without thinking aloud, accents or curly quotes."""
+    """Return a text in lower case, without reasoning, accents or curly quotes."""
     if "</" in text:
         *_, last = _THOUGHT.split(text)
         text = last if last.strip() else text
@@ -258,7 +258,7 @@ def _words(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _same(said: str, meant: str) -> bool:
-    """Whether two words are the same apart from number, or from one letter too many, too few, or two swapped."""
+    """Whether two words differ at most in number, by one letter, or by two swapped letters."""
     said, meant = _singular(said), _singular(meant)
     if said == meant:
         return True

@@ -1,6 +1,6 @@
-"""Revised plan: a plan is changed several times; asked is how it stands, and once more how it stood before.
+"""Revised plan: a plan changes several times; the user asks what it is now, and what it was before.
 
-An update does not make the old value worthless: whoever overwrites it cannot say where the first letters were sent to.
+Old values still matter: an agent that overwrites them cannot say where the first letters went.
 """
 
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ FORGET = "That event is over. Plans that I tell you of from now on are about som
 def revised_plan(
     dice: Dice, *, changes: int = 3, plans: Mapping[str, Mapping[str, tuple[str, ...]]] = PLANS
 ) -> Script:
-    """Tell a plan and change it `changes` times; ask for what holds, for the first and for the last but one."""
+    """Tell a plan and change it `changes` times; ask for the current value, the first, and the last but one."""
     if not 2 <= changes <= 8:
         raise ValueError(f"changes = {changes}: from 2 to 8")
     name = dice.card("plan", tuple(plans))

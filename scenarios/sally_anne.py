@@ -1,4 +1,4 @@
-"""Sally and Anne: somebody moves an object while others are away; who believes that it is where?
+"""Sally and Anne: somebody moves an object while others are away; who believes it is where?
 
 After the false-belief test (Baron-Cohen, Leslie and Frith 1985) and generated stories such as ToMi's (Le, Boureau and
 Nickel 2019): first- and second-order beliefs, and controls for memory and for reality.
@@ -33,7 +33,7 @@ TITLES = (
     "Squeaky Floorboards", "A Draught in the House", "The Long Weekend", "Where There Is Smoke", "The Missing Spoon",
     "Sunday Visitors", "Two Left Feet", "The Inheritance", "Lights Out",
 )  # fmt: skip
-"""Radio plays: each example has one to itself."""
+"""Radio plays: each example has its own."""
 
 TOLD = (
     "(From the radio play “{title}”) {event}",
@@ -80,7 +80,7 @@ def sally_anne(
 ) -> Script:
     """Tell a story over the span; then ask about a belief or (`memory`, `reality`) about a fact.
 
-    Who is in the room sees what happens there, and the story says so; whether somebody left it, one has to remember.
+    People in the room see what happens there, and the story says so; the agent must remember who has left.
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:

@@ -1,4 +1,4 @@
-"""Shopping list: items are added to a list and removed from it; what is on it in the end, and how many?"""
+"""Shopping list: the user adds items to a list and removes some; what is on it at the end, and how many of each?"""
 
 from ltm_bench import Ask, Dice, Script, Tell, item_counts, scenario
 
@@ -21,7 +21,7 @@ ADD = (
     "Before I forget, my shopping list should have {amount} on it.",
     "Would you write {amount} on my shopping list?",
 )
-"""For what is not on the list yet."""
+"""For items that are not on the list yet."""
 
 MORE = (
     "Please put {amount} on my shopping list, on top of what is there.",
@@ -29,21 +29,21 @@ MORE = (
     "Could you raise the number on my shopping list? I want {amount}.",
     "Back to my shopping list, to which I would like to add {amount}.",
 )
-"""For what is on the list already: `another apple`, `2 more apples`."""
+"""For items that are on the list already: `another apple`, `2 more apples`."""
 
 FEWER = (
     "Take {amount} off my shopping list again, please.",
     "I do not need that many: please strike {amount} from my shopping list.",
     "We can make do with fewer, so please remove {amount} from my shopping list.",
 )
-"""For what stays on the list in a smaller number: `one of the apples`, `2 of the apples`."""
+"""For items of which some stay on the list: `one of the apples`, `2 of the apples`."""
 
 REMOVE = (
     "We do not need {amount} after all: please take that off my shopping list.",
     "Please strike {amount} from my shopping list. That is done with.",
     "Somebody has already bought {amount}, so take that off my shopping list.",
 )
-"""For what leaves the list: `the apple`, `both apples`, `all 3 apples`."""
+"""For items that leave the list: `the apple`, `both apples`, `all 3 apples`."""
 
 QUESTIONS = (
     "What is on my shopping list now, and how many of each? Answer with a JSON list of objects that have the keys "
@@ -75,7 +75,7 @@ def _added(item: str, count: int, *, more: bool) -> str:
 
 
 def _removed(item: str, count: int, *, of: int) -> str:
-    """Write what is removed of so many: `the apple`, `both apples`, `all 3 apples`, `one of the apples`."""
+    """Write what is removed: `the apple`, `both apples`, `all 3 apples`, `one of the apples`."""
     if count == of:
         return f"{ ({1: 'the', 2: 'both'}.get(of, f'all {of}')) } {_named(item, of)}"
     return f"{'one' if count == 1 else count} of the {_named(item, 2)}"

@@ -203,7 +203,7 @@ CODES = {
         ),
     },
 }
-"""The codes of each meaning: one, or several of which one is sent."""
+"""The codes of each meaning; if there are several, one of them is sent."""
 
 OPENING = (
     "You are my contact in a little game of spies. Messages for you will be left by {0}, {1} and {2}. Together they "

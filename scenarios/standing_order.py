@@ -1,7 +1,7 @@
-"""Standing order: something is asked for once and for all, and has to be obeyed unasked, but not for somebody else.
+"""Standing order: the user gives an order once; the agent must follow it from then on, but not for somebody else.
 
-What is chosen for somebody else counts only where the order was obeyed: it can be had without any memory.
-The orders stand in `standing_order.json`.
+The choice for somebody else counts only if the agent followed the order, since it takes no memory.
+The orders are in `standing_order.json`.
 """
 
 import json
@@ -14,7 +14,7 @@ from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
 ORDERS: tuple[Mapping[str, Any], ...] = tuple(
     json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 )
-"""What is ordered; a choice where it applies, and one where it does not; which of the options is right for each."""
+"""An order; a choice to which it applies, one to which it does not, and the right option for each."""
 
 FORMS = (
     "Just name it, without giving reasons.",

@@ -1,6 +1,6 @@
-"""Tally: hundreds of sightings in a bird diary, a few at a time; then a count, the commonest, and two months compared.
+"""Tally: hundreds of sightings in a bird diary, a few at a time; then a count, the commonest bird, the better month.
 
-After OOLONG (Bertsch et al. 2025): nothing but all of it will do. A count that is off by n earns 0.75 ** n.
+After OOLONG (Bertsch et al. 2025): every question needs the whole diary. A count that is off by n earns 0.75 ** n.
 """
 
 from collections import Counter
@@ -79,9 +79,9 @@ def tally(
     Args:
         dice: The example's.
         span: Of the run, which the run fills in.
-        pages: How many pages; 0 for one in 400 tokens of the span, from 8 to 60.
-        birds: What can be seen.
-        gardens: Where.
+        pages: Number of pages; 0 for one per 400 tokens of the span, between 8 and 60.
+        birds: The birds that may be seen.
+        gardens: Where they may be seen.
     """
     if pages < 0 or 0 < pages < 4:
         raise ValueError(f"pages = {pages}: 4 or more, or 0")
@@ -89,13 +89,13 @@ def tally(
     kinds = dice.hand("birds", birds, 6)
     garden = dice.card("garden", gardens)
     one, other = sorted(dice.hand("months", MONTHS, 2), key=MONTHS.index)
-    # What is common and what is rare differs, so that something is seen most often.
+    # Some birds are common and some are rare, so that one is seen most often.
     often = [kind for i, kind in enumerate(kinds) for _ in range(i + 1)]
     diary: list[list[tuple[str, int]]] = []
     for _ in range(pages):
         seen = list(dict.fromkeys(dice.sample(often, 7)))[: dice.integer(3, 4)]
         diary.append([(bird, dice.integer(1, 3)) for bird in seen])
-    # A winner that one slip does not dethrone, and a month that is ahead by more than one.
+    # One miscount must change neither the commonest bird nor the better month.
     (first, _), (rival, _) = _total(diary).most_common(2)
     for page in reversed(diary):
         if _total(diary)[first] - max(n for bird, n in _total(diary).items() if bird != first) >= 2:

@@ -1,6 +1,6 @@
-"""The third poem: short poems on one subject are shown, and others between them; one is asked for by its number.
+"""The third poem: the user shows short poems on one subject, with others in between, and asks for one by its number.
 
-After MRCR (Vodrahalli et al. 2024): the poems are alike, so only their order tells which one is meant.
+After MRCR (Vodrahalli et al. 2024): the poems are alike, so only their order identifies the one in question.
 """
 
 from ltm_bench import Ask, Dice, Script, Tell, says, scenario
@@ -62,7 +62,7 @@ def the_third_poem(
     own = [poem.format(subject=subject) for poem in dealt[:many]]
     between = [poem.format(subject=other) for poem in dealt[many:]]
     shown = [(subject, poem) for poem in own]
-    for poem in between:  # a poem on the subject that is asked about comes last
+    for poem in between:  # a poem on the subject in question comes last
         shown.insert(dice.integer(0, len(shown) - 1), (other, poem))
     for i, (about, poem) in enumerate(shown):
         yield Tell(dice.choice(SHOWN).format(subject=about, poem=poem), at=i / len(shown))

@@ -1,6 +1,6 @@
-"""Trigger and response: an instruction is given once; whenever its cue comes up, the agreed sentence is due.
+"""Trigger and response: the user gives an instruction once; whenever the cue comes up, the agreed sentence is due.
 
-Cues and responses stand in `trigger_response.json`.
+Cues and responses are in `trigger_response.json`.
 """
 
 import json

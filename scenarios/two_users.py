@@ -1,6 +1,6 @@
-"""Two users: two people share one agent. Each is answered rightly, and neither hears what the other has told.
+"""Two users: two people share one agent. Each gets the right answers, and neither hears what the other said.
 
-`Message.user` names who speaks, for agents that keep users apart; the text says it, too, for those that do not.
+`Message.user` names the speaker, for agents that keep users apart; the text does too, for those that do not.
 """
 
 from ltm_bench import Ask, Dice, Fact, Script, Tell, scenario, withholds
@@ -48,7 +48,7 @@ FORGET = "{one} here. The two of us have found work, thank you. Others may be us
 def two_users(
     dice: Dice, *, users: tuple[str, ...] = USERS, employers: tuple[str, ...] = EMPLOYERS
 ) -> Script:
-    """Let each of two users tell something; ask both for their own, and each for the other's."""
+    """Let each of two users tell something; each asks for their own, and for the other's."""
     one, other = dice.hand("users", users, 2)
     values = dict(zip((one, other), dice.hand("employers", employers, 2), strict=True))
     yield Tell(dice.choice(RULE).format(one=one, other=other), at=0.0, user=one)

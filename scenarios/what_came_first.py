@@ -1,4 +1,4 @@
-"""What came first: five things happened, told out of order with dates and by one another; the order is asked for."""
+"""What came first: the user tells five events out of order, by date or by another event; what is their order?"""
 
 from datetime import date, timedelta
 
@@ -88,7 +88,7 @@ def what_came_first(
     works: dict[str, str] = WORKS,
     houses: tuple[str, ...] = HOUSES,
 ) -> Script:
-    """Tell `events` events out of their order, some by their date and some by another one; then ask for the order."""
+    """Tell `events` events out of order, some by date and some by another event; then ask for their order."""
     if not 3 <= events <= len(works):
         raise ValueError(f"events = {events}: from 3 to {len(works)}")
     house, order = dice.card("house", houses), dice.hand("works", tuple(works), events)

@@ -1,6 +1,6 @@
-"""Who said it: several people speak, each for one thing and against another one's; asked is who said what.
+"""Who said it: several people each want one thing and reject another; who said what?
 
-What was proposed is named twice, by whoever wants it and by somebody who does not, so the thing alone does not tell.
+Everything is named twice, by the person who wants it and by one who does not, so the thing alone is no clue.
 """
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
@@ -59,7 +59,7 @@ def who_said_it(
     circles: tuple[str, ...] = CIRCLES,
     people: int = 4,
 ) -> Script:
-    """Let each of `people` want one thing and reject the next one's; ask who is for one, who against, and for what."""
+    """Let each of `people` want one thing and reject the next person's; ask who is for one, who is against it, etc."""
     if not 3 <= people <= min(len(speakers), len(subjects)):
         raise ValueError(f"people = {people}: from 3 to {min(len(speakers), len(subjects))}")
     circle = dice.card("circle", circles)

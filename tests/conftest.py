@@ -31,7 +31,7 @@ else:
 __all__ = ["browser", "converse", "hostile_run", "made", "read"]  # fixtures defined elsewhere
 
 POSIX = re.compile(r"^import (?:fcntl|pty|resource|termios)$", re.MULTILINE)
-"""What a test imports that needs a terminal, or limits of a process: there are none of these on Windows."""
+"""Modules that a test imports if it needs a terminal or process limits, neither of which exists on Windows."""
 
 if sys.platform == "win32":
     collect_ignore = [

@@ -1,4 +1,4 @@
-"""Reads our Markdown: its fenced blocks, the files that they contain, and the commands that they show."""
+"""Reads the project's Markdown: its fenced blocks, the files that they contain, and the commands that they show."""
 
 import re
 import shlex
@@ -30,7 +30,7 @@ class Block:
     language: str
     text: str
     before: str
-    """What stands before it on the page."""
+    """The text before it on the page."""
 
     @property
     def file(self) -> str | None:

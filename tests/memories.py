@@ -120,7 +120,7 @@ NOTHING: dict[str, list[str]] = {
     name: []
     for name in ("timestamps", "entity_resolutions", "duplicate_facts", "contradicted_facts", "summaries")
 }
-"""What Graphiti's model has to say of a graph in which nothing is double or out of date."""
+"""The answer that Graphiti expects about a graph in which nothing is duplicate or out of date."""
 
 
 def graph(asked: str, *, entities: bool) -> str:

@@ -32,7 +32,7 @@ class Product:
         self.url = ""
         self.calls: list[Call] = []
         self.faults: list[Answer] = []
-        """Each is used up by the next request that `fails` says yes to."""
+        """Each is used up by the next request that `fails` accepts."""
         self.fails: Callable[[Call], bool] = lambda call: True
         self.routes: list[tuple[str, str, Route]] = []
         self.number = itertools.count(1)

@@ -13,7 +13,7 @@ working is empty, a frame says nothing about it. The same arguments always give 
     >>> terse("turquoise", [], "", 2)
     'turquoise'
 
-The frames were written by somebody who had not read the matchers. A mended matcher does not change them.
+The frames were written by somebody who had not read the matchers. Fixing a matcher does not change them.
 """
 
 import re
@@ -24,7 +24,7 @@ Style = Callable[[str, Sequence[str], str, int], str]
 """Answer, history, working and pick to the text of a reply."""
 
 _ENDS = ".!?…:;,)]}\"'”’»`*。！？"
-"""The characters after which a sentence needs no full stop any more."""
+"""The characters after which a sentence needs no full stop."""
 
 
 _MARKER = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
@@ -39,7 +39,7 @@ class Frame:
 
     - `{past}`, for the sentence `past`, which is left out without history,
     - `{work}`, for the sentence `work`, which is left out without working,
-    - `{plain}`, for the sentence `plain`, which stands there only if there is neither history nor working,
+    - `{plain}`, for the sentence `plain`, which appears only if there is neither history nor working,
     - `{answer}`, `{stop}` (with a full stop, unless there is an end already) or `{bold}` (if it is a single line).
 
     A paragraph of which nothing is left is dropped. The sentence `past` may have `{told}` (“first X, then Y”), `{all}`
@@ -360,7 +360,7 @@ ANSWER_FIRST: tuple[Frame, ...] = (
 
 
 def terse(answer: str, history: Sequence[str], working: str, pick: int) -> str:
-    """The answer with next to nothing around it."""
+    """The answer with almost nothing around it."""
     return _filled(TERSE, answer, history, working, pick)
 
 

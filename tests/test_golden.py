@@ -11,7 +11,7 @@ GOLDEN = Path(__file__).parent / "golden" / "colours-0.jsonl"
 
 
 def log_of_an_example() -> str:
-    """Run one example alone with the perfect agent; return its manifest (but for what any edit changes) and events."""
+    """Run one example alone with the perfect agent; return its manifest (except what any edit changes) and events."""
     words = [
         "run",
         "--isolated",

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -83,7 +84,7 @@ EXPORTED = (
     "tallies",
     "withholds",
 )
-"""What files of users' own may rest on: a name that goes breaks them, and one that comes stays."""
+"""Names that users' own files may depend on: removing one breaks them, and a new one must stay."""
 
 
 def test_the_package_exports_what_an_author_needs_and_nothing_else() -> None:
@@ -212,19 +213,34 @@ def test_the_pure_rooms_import_no_randomness_no_wall_clock_and_no_environment(ro
         assert not roots & {"random", "time", "os", "secrets", "uuid", "socket"}, path
 
 
-def test_public_functions_with_many_parameters_explain_each() -> None:
+def test_public_functions_and_constructors_with_many_parameters_explain_each() -> None:
     silent = []
-    for path in (ROOT / "ltm_bench").rglob("*.py"):
+    for path in (*(ROOT / "ltm_bench").rglob("*.py"), *(ROOT / "agents").glob("*.py")):
         if path.is_relative_to(ROOT / "ltm_bench" / "cli"):  # a command's help explains its options
             continue
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
-                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                many = len([each for each in given if each.arg not in ("self", "cls")]) >= 5
-                told = ast.get_docstring(node) or ""
-                if many and "Args:" not in told and "arguments" not in told.lower():
-                    silent.append(f"{path.relative_to(ROOT)}: {node.name}")
+        for name, node, docstrings in _public_functions(ast.parse(path.read_bytes())):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            names = [each.arg for each in given if each.arg not in ("self", "cls")]
+            told = docstrings.partition("Args:")[2]
+            missing = [each for each in names if not re.search(rf"^ +{each}: ", told, re.MULTILINE)]
+            if len(names) >= 5 and missing:
+                silent.append(f"{path.relative_to(ROOT)}: {name} does not explain {', '.join(missing)}")
     assert silent == []
+
+
+def _public_functions(
+    tree: ast.AST, owner: ast.ClassDef | None = None
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef, str]]:
+    """Yield every public function, method and constructor, and where its parameters may be explained."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from _public_functions(node, node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            told = ast.get_docstring(node) or ""
+            if node.name == "__init__" and owner is not None:
+                yield owner.name, node, f"{ast.get_docstring(owner) or ''}\n{told}"
+            elif not node.name.startswith("_"):
+                yield node.name, node, told
 
 
 def test_every_exception_to_a_rule_has_its_reason_beside_it() -> None:

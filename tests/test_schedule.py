@@ -19,18 +19,22 @@ from ltm_bench.core.tokens import counter
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plugins.scenarios import scenario as find_scenario
 from ltm_bench.schedule import (
+    GRAIN,
     NEAR,
     SLACK,
     USABLE,
     Ended,
     Fill,
     Finish,
+    Fork,
     Jump,
     Scheduler,
     Send,
     due_position,
+    expected_lateness,
+    smallest_span,
 )
-from ltm_bench.script.rehearsal import ideal_reply
+from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example, Scenario
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -323,3 +327,111 @@ def test_a_turn_costs_the_same_with_ten_times_as_many_examples() -> None:
 def test_the_files_of_the_standard_suite_are_the_ones_in_scenarios() -> None:
     here = Path(__file__).parents[1] / "scenarios"
     assert set(STANDARD.scenarios) <= {path.stem for path in here.iterdir()}
+
+
+def example_of(*lines: Line, name: str = "x") -> Example:
+    def build(dice: Dice) -> Script:
+        for line in lines:
+            _ = yield line  # `yield from` a tuple could not be sent a reply
+
+    build.__name__ = name
+    return Example(scenario(skills={"x"})(build), 0, 0, {})
+
+
+HEARD = Tell("I love red.", at=0.0)
+ASKED = Ask("Which colour?", expect=EXPECT, at=1.0)
+
+
+def test_in_its_smallest_span_a_question_is_in_time_even_if_filler_overshoots() -> None:
+    lines = (HEARD, ASKED)
+    smallest = smallest_span(rehearse(example_of(*lines), counter()))
+    scheduler = Scheduler([example_of(*lines)], span=smallest, seed=0, counter=counter(), start=START)
+    scheduler.take(COUNT("I love red."), Reply("Noted."), COUNT("Noted."))
+    filler = scheduler.decide()
+    assert isinstance(filler, Fill)
+    scheduler.take(filler.tokens + GRAIN)
+    [ended] = scheduler.take(COUNT("Which colour?"), Reply("Red."), 100)
+    assert (ended.span <= smallest, ended.overrun) == (True, 0)
+
+
+def test_a_question_is_expected_late_by_its_own_length_and_not_by_what_has_passed() -> None:
+    told, asked = rehearse(example_of(HEARD, ASKED), counter())
+    late = due_position(0, 1.0, 4_000) + 100
+    assert expected_lateness([(0, [told, asked])], 0, 4_000, 0) == asked.message_tokens
+    assert expected_lateness([(0, [asked])], late, 4_000, 0) == asked.message_tokens
+    assert expected_lateness([(0, [told]), (0, [])], 30, 4_000, 0) == 0
+
+
+def test_a_message_is_expected_late_by_the_turns_that_are_still_to_come_before_it() -> None:
+    told, again = rehearse(example_of(HEARD, Tell("And blue.", at=0.01)), counter())
+    due = due_position(0, 0.01, 4_000)
+    assert expected_lateness([(0, [told, again])], 0, 4_000, 100) == told.message_tokens + 100 - due
+
+
+@pytest.mark.parametrize("usual", [0, 400])
+def test_replies_are_expected_to_be_as_long_as_rehearsed_or_as_usual(usual: int) -> None:
+    steps = rehearse(example_of(ASKED), counter())
+    turn = steps[0].message_tokens + max(steps[0].reply_tokens, usual)
+    both = [(0, steps), (0, steps)]
+    assert expected_lateness(both, 0, 4_000, usual) == turn + steps[0].message_tokens
+    forked = rehearse(example_of(ASKED), counter(), forked=True)
+    assert expected_lateness([(0, forked), (0, forked)], 0, 4_000, usual) == forked[0].message_tokens
+
+
+def test_a_message_without_a_place_is_expected_at_once_and_one_with_a_wait_in_its_turn() -> None:
+    at_once = rehearse(example_of(HEARD, Tell("And blue.")), counter())
+    waiting = rehearse(example_of(HEARD, Tell("And blue.", after=timedelta(hours=1))), counter())
+    one = rehearse(example_of(HEARD), counter())
+    sizes = [step.message_tokens + step.reply_tokens for step in at_once]
+    assert expected_lateness([(0, at_once), (0, one)], 0, 4_000, 0) == sum(sizes)
+    assert expected_lateness([(0, waiting), (0, one)], 0, 4_000, 0) == sizes[0]
+
+
+def test_a_forked_question_takes_neither_tokens_nor_time_and_ends_the_span_of_its_example() -> None:
+    question = Ask("Which colour?", expect=EXPECT, at=0.5)
+    one = example_of(HEARD, question, Tell("Goodbye.", at=1.0))
+    scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START, forked=True)
+    assert isinstance(scheduler.decide(), Send)
+    assert scheduler.take(10, Reply("Noted."), 5) == []
+    assert scheduler.decide() == Fill(1_800 - 15)
+    scheduler.take(1_785)
+    before = (scheduler.position, scheduler.clock.now)
+    assert before[0] == 1_800
+    fork = scheduler.decide()
+    assert fork == Fork(2, one, question, "Which colour?", 1_800, before[1], 1_800, COUNT("Which colour?"))
+    assert scheduler.take(7) == []
+    assert (scheduler.position, scheduler.clock.now) == before
+    assert scheduler.decide() == Fill(1_800)
+    scheduler.take(1_800)
+    assert isinstance(scheduler.decide(), Send)
+    assert scheduler.take(3, Reply("Bye."), 1) == [Ended(one, 1_807, 0)]
+    assert isinstance(scheduler.decide(), Finish)
+
+
+def test_an_example_that_begins_with_a_fork_begins_where_the_fork_is_asked() -> None:
+    both = [example_of(Ask("Which colour?", expect=EXPECT, at=0.0), name=name) for name in "ab"]
+    scheduler = Scheduler(both, span=4_000, seed=0, counter=counter(), start=START, forked=True)
+    spans = []
+    while not isinstance(decision := scheduler.decide(), Finish):
+        assert isinstance(decision, Fork | Fill)
+        spans += [ended.span for ended in scheduler.take(decision.tokens or 0)]
+    assert scheduler.position > 0
+    assert spans == [COUNT("Which colour?")] * 2
+
+
+@pytest.mark.parametrize("forked", [True, False])
+def test_an_example_overruns_by_the_tokens_of_its_last_question_outside_its_span(forked: bool) -> None:
+    one = example_of(HEARD, ASKED)
+    scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START, forked=forked)
+    scheduler.take(10, Reply("Noted."), 4_000 - 10 - 5)
+    assert isinstance(scheduler.decide(), Fork if forked else Send)
+    assert scheduler.take(8, Reply("Red."), 0 if forked else 500) == [Ended(one, 4_003, 3)]
+
+
+def test_a_message_lacks_its_rehearsed_tokens_once_its_text_depends_on_the_time() -> None:
+    one = example_of(HEARD, Tell(lambda now: f"It is {now:%H:%M}."))
+    scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START)
+    scheduler.take(10, Reply("Noted."), 5)
+    told = scheduler.decide()
+    assert isinstance(told, Send)
+    assert (told.text[:6], told.tokens, told.first) == ("It is ", None, False)

@@ -57,7 +57,8 @@ By module:
 - `mcp_server`: an MCP server and its tools; `mcp_roles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
 - `subjects`: `is_about`, whether a text is about something, by its words.
-- `files`, `settings`, `text`: small helpers. `need` imports an optional package.
+- `settings`: `at_least` and `object_set`, which check a number and a JSON object. `files`, `text`: small helpers.
+  `need` imports an optional package.
 - `testing`: a local model provider that fails on demand, for tests; import it by its own name.
 
 The names below can be imported from here. Each is loaded on first use, so that an adapter imports no more than it
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.passages import Passage, split_turn
     from ltm_bench.adapters.product import MemoryProduct
     from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
-    from ltm_bench.adapters.settings import at_least
+    from ltm_bench.adapters.settings import at_least, object_set
     from ltm_bench.adapters.shelf import Retrieval, Shelf, State
     from ltm_bench.adapters.sqlite_store import SqliteStore
     from ltm_bench.adapters.subjects import is_about
@@ -134,7 +135,7 @@ else:
             "ltm_bench.adapters.passages": "Passage split_turn",
             "ltm_bench.adapters.product": "MemoryProduct",
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
-            "ltm_bench.adapters.settings": "at_least",
+            "ltm_bench.adapters.settings": "at_least object_set",
             "ltm_bench.adapters.shelf": "Retrieval Shelf State",
             "ltm_bench.adapters.sqlite_store": "SqliteStore",
             "ltm_bench.adapters.subjects": "is_about",
@@ -242,6 +243,7 @@ __all__ = [
     "name_in",
     "need",
     "object_in",
+    "object_set",
     "operating",
     "passing",
     "pieces",

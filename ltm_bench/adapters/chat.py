@@ -71,9 +71,9 @@ class ChatModel(Agent):
             system: The system message.
             window: The model's context window, in its own tokens.
             max_output: Maximum tokens of one reply, reserved in the window.
-            ratio: The model's tokens per token of our counter, at worst.
-            truncate: How to fit a conversation that outgrows the window (see `Window`).
-            keep: The share of the window that stays in use after turns are dropped.
+            ratio: The model's tokens per token of the benchmark's counter, at worst.
+            truncate: How to fit a conversation that outgrows the window (see `Window`); `step` by default.
+            keep: The share of the window that stays in use after turns are dropped; 0.75 by default.
         """
         self.endpoint = endpoint
         self.connections = endpoint.connections
@@ -361,7 +361,7 @@ class SdkChatModel(ChatModel):
 
 
 def _summed(spent: Sequence[Usage | None], reply: Reply) -> Reply:
-    """Return a reply whose usage includes the requests before it; unknown if any of theirs is."""
+    """Return a reply whose usage includes the requests before it; unknown if that of any of them is."""
     usage = reply.usage
     for each in spent:
         usage = None if usage is None or each is None else each + usage

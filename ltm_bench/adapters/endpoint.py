@@ -90,7 +90,18 @@ class Endpoint:
         timeout: float,
         max_retries: int,
     ) -> Endpoint:
-        """Return the endpoint of a model at OpenAI or a compatible server; arguments as above."""
+        """Return the endpoint of a model at OpenAI or a compatible server.
+
+        Args:
+            model: The model's name; errors begin with it.
+            base_url: The URL; None for the one in OPENAI_BASE_URL, or else OpenAI's own.
+            key_variable: The environment variable that holds the key; OPENAI_API_KEY by default.
+            timeout: Seconds to wait for one answer.
+            max_retries: Retries of a failed request.
+
+        Raises:
+            ConfigError: As for the constructor.
+        """
         return cls(
             model=model,
             base_url=base_url,

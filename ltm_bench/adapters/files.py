@@ -13,7 +13,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def user_folder(home: Path, user: str | None, stem: str = "user") -> Path:
-    """Return a user's folder below `home`; None stands for all users and gets `home` itself.
+    """Return a user's folder below `home`; None means all users and gets `home` itself.
 
     No name escapes `home`, and no two users share a folder, even on case-insensitive file systems.
     """

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ltm_bench.adapters.mcp_server import McpServer
+from ltm_bench.adapters.settings import object_set
 from ltm_bench.adapters.templates import filled
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import json_of
 
 
 class McpRoles:
@@ -24,7 +24,8 @@ class McpRoles:
     def __init__(self, **roles: tuple[str, str]) -> None:
         self._names = {role: name for role, (name, _) in roles.items()}
         self._arguments = {
-            role: object_of(f"{role}_arguments", text) if text else None for role, (_, text) in roles.items()
+            role: object_set("mcp", f"{role}_arguments", text) if text else None
+            for role, (_, text) in roles.items()
         }
 
     def __contains__(self, role: str) -> bool:
@@ -48,17 +49,6 @@ class McpRoles:
         if failed:
             raise server.rejected(name, text)
         return text, data
-
-
-def object_of(name: str, text: str) -> dict[str, Any]:
-    """Return the JSON object in a setting. Raises ConfigError, which names the setting."""
-    try:
-        found = json_of(text)
-    except ValueError as error:
-        raise ConfigError(f"mcp: {name}={text!r} is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ConfigError(f"mcp: {name}={text!r} is not a JSON object")
-    return found
 
 
 def _guessed(server: McpServer, role: str, name: str) -> dict[str, str]:

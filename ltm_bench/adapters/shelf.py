@@ -49,7 +49,15 @@ class Shelf:
     def __init__(
         self, home: Path, store: VectorStore, *, recent: int, retrieval: Retrieval, pad: Scratchpad | None
     ) -> None:
-        """Set up in `home`; existing content counts only after `restore`."""
+        """Set up in `home`; existing content counts only after `restore`.
+
+        Args:
+            home: The folder of this user's files; it is created.
+            store: Keeps the passages and their vectors.
+            recent: Number of newest turns to keep verbatim.
+            retrieval: How passages are found: `vectors`, `bm25` or `hybrid`.
+            pad: The notes of the core model, opened here; None without a scratchpad.
+        """
         home.mkdir(parents=True, exist_ok=True)
         store.open(home)
         if pad is not None:

@@ -20,8 +20,8 @@ def usage_of(
     Args:
         prompt: All tokens of the prompt, cached ones included.
         output: Tokens of the reply, reasoning included; None if it has none, as with embeddings.
-        cache_read: Prompt tokens read from the provider's cache.
-        cache_write: Prompt tokens written to it.
+        cache_read: Prompt tokens read from the provider's cache; None counts as 0.
+        cache_write: Prompt tokens written to it; None counts as 0.
         reasoning: The hidden part of `output`.
         model: The model, as the provider calls it.
         provider: Whose prices apply; None if unknown.

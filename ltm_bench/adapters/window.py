@@ -144,8 +144,16 @@ class _Fit(NamedTuple):
 class Window:
     """A conversation and its sliding window.
 
-    `window` and `max_output` are in the model's tokens; `ratio` is the model's tokens per token of `counter`, at worst.
-    Raises ConfigError if only the system message would fit.
+    Args:
+        system: The system message, which every request contains.
+        window: The model's context window, in its own tokens.
+        max_output: Maximum tokens of one reply, in the model's own tokens; reserved in the window.
+        counter: Counts the tokens of messages and replies.
+        ratio: The model's tokens per token of `counter`, at worst; 1.0 by default.
+        truncate: How to fit a conversation that outgrows the window: `step` (the default), `middle` or `none`.
+        keep: The share of the window that stays in use after turns are dropped, from 0.05 to 1; 0.75 by default.
+
+    Raises ConfigError if only the system message would fit, or if `truncate` or `keep` is invalid.
     """
 
     def __init__(

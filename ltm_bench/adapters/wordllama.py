@@ -30,5 +30,5 @@ def _model() -> Any:
 
     root.handlers[:], root.level = handlers, level  # importing it sets up logging for everybody
     logging.getLogger("wordllama").setLevel(logging.WARNING)
-    # It looks for its tokenizer under a different name than the packaged one's, and would download it.
+    # It looks for its tokenizer under a name that the package does not use, and would download it.
     return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

@@ -70,7 +70,7 @@ class Options:
     watch: Callable[[Plan, Path], None] | None = None
     """Called with the plan and the folder before the first turn of an unfinished run."""
     stopped: Callable[[Run], None] | None = None
-    """Called with the partial run when a run has to stop, before the error is raised."""
+    """Called with the partial run when a run must stop, before the error is raised."""
 
 
 async def start(request: Request, options: Options, *, name: str | None, fresh: bool) -> Run:
@@ -90,7 +90,7 @@ async def start(request: Request, options: Options, *, name: str | None, fresh: 
 async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     """Carry out a plan in its folder unless it is finished; then score it, ask judges, and write the results.
 
-    If the run has to stop, what there is of it is published before the error is raised.
+    If the run must stop, the partial run is published before the error is raised.
     """
     judges = find_judges(options.judges)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)

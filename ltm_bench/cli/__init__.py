@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from ltm_bench.cli.app import app
 from ltm_bench.cli.console import complain, show_everything
-from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.errors import LtmBenchError, described
 
 __all__ = ["app", "main"]
 
@@ -58,7 +58,7 @@ def _warn(
 def _caught(error: BaseException) -> int:
     """Print an unexpected error in one line, with the last file read; return the exit code.
 
-    Last resort: whatever gets here is a bug of ours. LTM_BENCH_TRACEBACK=1 shows the traceback.
+    Last resort: whatever gets here is a bug in ltm-bench. LTM_BENCH_TRACEBACK=1 shows the traceback.
     """
     if os.environ.get("LTM_BENCH_TRACEBACK"):
         raise error
@@ -66,10 +66,11 @@ def _caught(error: BaseException) -> int:
 
     path = last_read()
     where = f" ({path} was read last)" if path is not None else ""
-    said = f"{error!s:.300}" if not isinstance(error, RecursionError | MemoryError) else ""
+    # neither of these two says more than its type does
+    told = type(error).__name__ if isinstance(error, RecursionError | MemoryError) else described(error)
     complain(
-        f"{type(error).__name__}{f': {said}' if said else ''}{where}; this is a bug in ltm-bench: please report "
-        "it, with the traceback that LTM_BENCH_TRACEBACK=1 shows"
+        f"{told:.300}{where}; this is a bug in ltm-bench: please report it, with the traceback that "
+        "LTM_BENCH_TRACEBACK=1 shows"
     )
     return 1
 
@@ -89,7 +90,9 @@ def main() -> None:
     except LtmBenchError as error:
         complain(str(error))
         sys.exit(error.exit_code)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except BaseException as error:  # what a user's file raises can have any class
         if isinstance(error.__context__, BrokenPipeError):  # Typer and Rich make a SystemExit of it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)

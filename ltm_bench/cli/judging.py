@@ -68,7 +68,7 @@ def asked_vaguely(
         judge: Its name.
         path: A prediction file; the judge's answers are kept beside it, and not asked for again.
         name: A public set with these questions.
-        questions: Those of the data.
+        questions: The questions of the data.
         sheets: The files' marks.
         budget: What may be spent.
         on_bad: Called with each question that the judge fails to answer.

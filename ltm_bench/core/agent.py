@@ -75,9 +75,9 @@ class UsageModel:
     max_output: int
     """Maximum tokens of one reply, in the model's own tokens."""
     writes_cost: bool = False
-    """Whether writing to the prompt cache has a price of its own (Anthropic)."""
+    """Whether writing to the prompt cache is priced separately (Anthropic)."""
     ratio: float = 1.0
-    """The model's tokens per token of ours, at worst; the adapter fills its window by this ratio."""
+    """The model's tokens per token of the benchmark's counter, at worst; the adapter fills its window by this ratio."""
     truncate: str = "step"
     """As in `ltm_bench.adapters.Window`."""
     keep: float = 0.75
@@ -200,8 +200,8 @@ class Agent:
     async def forget(self, query: str) -> int:
         """Delete what the store holds about `query`, for every user, and return the number of memories deleted.
 
-        A resumed run must not have them again, although its log does. Raises NotImplementedError if the agent cannot
-        delete.
+        A resumed run must not have them again, although its log does; it may call this a second time. Raises
+        NotImplementedError if the agent cannot delete.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot forget on request")
 

@@ -1,7 +1,7 @@
 """The budget of a run or a sweep, in US dollars: the limit, what has been spent, what is reserved for pending calls.
 
 A call to an agent can take several attempts: providers' libraries retry what was cut off or came too late, and
-the provider may bill each attempt. So every attempt reserves money before it is sent, and one that ends with
+the provider may bill each attempt. So every attempt reserves money before it is sent, and an attempt that ends with
 neither an HTTP error nor a usage is charged everything it reserved.
 """
 

@@ -86,6 +86,20 @@ class BudgetReached(LtmBenchError):
     exit_code = 4
 
 
+MOST_SAID = 2000
+"""Characters of a foreign error that are shown."""
+
+
+def described(error: BaseException) -> str:
+    """Return a foreign error's type and text, cut to a limit; some errors cannot even be turned into text."""
+    try:
+        said = str(error)
+    except Exception:  # a class of the user's own can raise anything
+        said = "(it has no text)"
+    shown = said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]} …"
+    return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` if a known word is close to `word`, otherwise an empty string."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)

@@ -1,8 +1,8 @@
 """Finds keys, tokens and passwords in text, and removes them.
 
-A text is judged by its value, not by where it stands: by the formats of known providers, by how secrets are
-passed (after `Bearer`, in a URL, behind `--token`), by how random it looks, and by whether it is the value of
-an environment variable that was read for a key, or whose name suggests one.
+A text is judged by its value, not by where it is found: by the formats of known providers, by how secrets are passed
+(after `Bearer`, in a URL, behind `--token`), by how random it looks, and by whether it is the value of an environment
+variable that was read for a key, or whose name suggests one.
 """
 
 from __future__ import annotations

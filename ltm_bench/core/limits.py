@@ -97,6 +97,18 @@ def _measure(value: Any) -> None:
 _LARGEST = 10**DIGITS
 
 
+def toml_in(path: Path) -> dict[str, Any]:
+    """Read a TOML file. Raises OSError, or ValueError if it is not UTF-8, invalid, too large or too deep."""
+    content = content_of(path, TOML)
+    try:
+        return toml_of(content.decode("utf-8-sig"))  # editors on Windows mark the start of UTF-8
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"byte {content[error.start]:#04x} at line {line} is not UTF-8; save the file as UTF-8"
+        ) from error
+
+
 def toml_of(text: str) -> dict[str, Any]:
     """Parse TOML. Raises ValueError if it is invalid, too large or too deep."""
     if len(text) > TOML:

@@ -17,8 +17,8 @@ def fetch_file(url: str, path: Path, on_progress: OnProgress, *, sha256: str = "
     If no checksum is published, that of the first download is kept, and a different file is refused later.
 
     Args:
-        url: Where it is.
-        path: Where to put it; the folder is created.
+        url: The URL of the file.
+        path: The path to write; its folder is created.
         on_progress: Called with every block.
         sha256: Its published checksum, in hex.
 

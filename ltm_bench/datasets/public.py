@@ -226,7 +226,7 @@ atexit.register(_cursor.cache_clear)  # close a half-read file before the interp
 
 
 def nth_history(name: str, path: Path, digest: str, chosen: Collection[str], index: int) -> History:
-    """Return a history with its chosen questions. Raises ValueError if there are not so many histories.
+    """Return a history with its chosen questions. Raises ValueError if there are fewer histories.
 
     Args:
         name: The set's name.

@@ -62,7 +62,7 @@ class Row(NamedTuple):
     lost: str | None
     """Where retrieval lost the answer."""
     ranks: list[int]
-    """Of the needles that were retrieved for the question, 1 being the first."""
+    """Ranks of the needles that were retrieved for the question; the first rank is 1."""
     tokens_in: int | None
     tokens_cached: int | None
     """The part of `tokens_in` that was read from the provider's cache."""
@@ -101,7 +101,7 @@ class Row(NamedTuple):
     run_chance: float
     run_verdict: str
     run_tokens: int
-    """Of the conversation."""
+    """Tokens of the conversation."""
     run_heard: int | None
     """Tokens of the conversation that reached the agent."""
     run_tokens_in: int | None

@@ -9,7 +9,7 @@ from ltm_bench.core.errors import ConfigError
 
 URL = "https://nlp.cs.washington.edu/triviaqa/data/triviaqa-unfiltered.tar.gz"
 SHA256 = "7f0c94207fd0a1eb7bba3d52cdfe0735c98de850b9e5aa4e75f2776ef9a531d0"
-"""Of the 632,549,060 bytes behind URL, as recorded by Hugging Face's datasets for the same file."""
+"""SHA-256 of the 632,549,060 bytes at URL, as recorded by Hugging Face's datasets for the same file."""
 
 _WANTED = "unfiltered-web-dev.json"
 """11,313 questions; the training file has 87,622, but is ten times as large."""

@@ -62,7 +62,7 @@ class Calibration(BaseModel):
     repeated: int = 0
     """Cases asked repeatedly."""
     flipped: int = 0
-    """Those of them with inconsistent answers."""
+    """Cases among these with inconsistent answers."""
     dollars: float | None
 
     @property
@@ -91,7 +91,7 @@ class Calibration(BaseModel):
 
     @property
     def measured(self) -> Measured | None:
-        """How often its readable answers are right; None if there is none of right, or of other replies."""
+        """How often its readable answers are right; None without any about right replies, or about other replies."""
         read = dict.fromkeys((True, False), 0)
         accepted = dict(read)
         for tally in self.kinds.values():

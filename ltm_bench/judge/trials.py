@@ -142,7 +142,7 @@ def _cases(
 
 
 def _confusable(expect: Matcher) -> str | None:
-    """Return the wrong reply that looks most like the right one; None if there is none."""
+    """Return the wrong reply that looks most like the right one, if any."""
     right = expect.right()[0]
     bad = [reply for reply in expect.wrong() if reply.strip(" …")]
     bad = [reply for reply in bad if expect.verdict(reply, ()).outcome in (Outcome.WRONG, Outcome.STALE)]

@@ -1,7 +1,7 @@
 """Replies to forked questions, in order of completion: a side file until they are part of the log.
 
 `forks.jsonl` records every fork when it goes out (`asked`) and when it is answered (`answered`), synced one by one, so
-that no paid reply is asked for again. Lines are in order of completion, so equal runs differ here; at the end of a
+that no paid reply is requested again. Lines are in order of completion, so equal runs differ here; at the end of a
 conversation the same replies are written to the log in order of id.
 """
 
@@ -61,7 +61,7 @@ class ForkFile:
                 self._answered[answered.id] = answered
 
     def answer_to(self, forked: Forked) -> Answered | None:
-        """Return the stored reply to exactly this question; None if there is none."""
+        """Return the stored reply to exactly this question, if any."""
         return self._answered.get(forked.id) if self._asked.get(forked.id) == _hash(forked) else None
 
     def under_way(self, forked: Forked) -> bool:

@@ -172,8 +172,11 @@ def is_finished(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 400))
-        last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
-        return last.startswith(b'{"event":"finished"') and last.endswith(b"}")
+        end = file.read()
+    last = end.rstrip(b"\n").rpartition(b"\n")[2]
+    return last.startswith(b'{"event":"finished"') and end.endswith(
+        b"}\n"
+    )  # without its line break, it is torn
 
 
 def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:

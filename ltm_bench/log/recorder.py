@@ -86,7 +86,7 @@ class Recorder:
     """Writes a conversation's events, after replaying those that the log already holds.
 
     A conversation is resumed by running it again: as long as the log has events, `put` compares instead of writing, and
-    replies are read instead of asked for.
+    replies are read instead of requested.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +119,7 @@ class Recorder:
         return self._logged
 
     def peek(self) -> Event | None:
-        """Return the logged event after the next one; None if there is none."""
+        """Return the logged event after the next one, if any."""
         if self._following is None:
             self._following = next(self._replay, None)
         return self._following

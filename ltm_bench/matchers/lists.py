@@ -37,7 +37,7 @@ def read_strings(value: Any) -> list[str] | None:
 
 
 def _opened(texts: list[str]) -> list[str]:
-    """Return the list that stands in a single string, as in `{"answer": "['Ann', 'Bob']"}`; else the strings."""
+    """Return the list inside a single string, as in `{"answer": "['Ann', 'Bob']"}`; else the strings."""
     if len(texts) != 1 or not texts[0].lstrip().startswith("["):
         return texts
     return last_readable(texts[0], read_strings) or texts

@@ -93,7 +93,7 @@ def _telling(texts: frozenset[str]) -> _Telling:
 
 
 def _described(telling: _Telling, said: str) -> Collection[str]:
-    """Return the texts of which the reply says enough distinctive words; first letters must match."""
+    """Return the texts whose distinctive words the reply says often enough; first letters must match."""
     heard = list(dict.fromkeys(map(singular, words(said))))
     hits = {(text, word) for i, _, (text, word) in telling.listener.hear(heard) if heard[i][:1] == word[:1]}
     counts = Counter(text for text, _ in hits)

@@ -28,7 +28,7 @@ _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|
 """Words that let a sentence name the later thing first."""
 
 _SURELY = 7
-"""Maximum number of things of which all orders are tried."""
+"""Maximum number of things for which all orders are tried."""
 
 
 @lru_cache(maxsize=64)

@@ -31,7 +31,8 @@ def checked_name(name: str) -> str:
     """Return a valid run name. Raises ConfigError if no folder can have it."""
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            f"--name {name}: use letters, digits, '.', '_' and '-', at most 100 of them, and no '.' at the end"
+            f"--name {name:.100}: use letters, digits, '.', '_' and '-', at most 100 of them; begin with a letter or "
+            "digit, and do not end with '.'"
         )
     if _DEVICE.fullmatch(name):
         raise ConfigError(f"--name {name}: on Windows this is the name of a device; choose another name")

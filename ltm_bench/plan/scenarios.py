@@ -82,7 +82,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
         raise ConfigError(f"--suite {GOODAI}{folder}: there is no such folder")
     found = goodai.recipes(Path(folder), complain)
     if examples := goodai.plays(Path(folder)):
-        # The only scenario of theirs without a script: ours is played instead.
+        # Their only scenario without a script: ours is played instead.
         ours = plugins.find("scenarios", "restaurant")
         found["restaurant"] = goodai.Recipe(
             scenario_named("restaurant"), examples, plugins.content_hash(ours)

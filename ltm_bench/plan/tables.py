@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.core.limits import TOML, content_of, toml_of
+from ltm_bench.core.limits import toml_in
 from ltm_bench.plugins.files import bundled
 
 PRESETS = "agents"
@@ -27,7 +27,7 @@ def config_folders() -> list[Path]:
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. Raises ConfigError with file and line."""
     try:
-        return toml_of(content_of(path, TOML).decode("utf-8"))
+        return toml_in(path)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
@@ -36,8 +36,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def explain(path: Path, error: ValidationError, known: Iterable[str], table: str = "") -> ConfigError:
-    """Return an error for the first mistake in a file: its key, its value, and what is expected."""
-    problem = error.errors()[0]
+    """Return an error for one mistake in a file: its key, its value, and what is expected.
+
+    An unknown key comes first: it may be what another key that is missing was meant to be.
+    """
+    problems = error.errors()
+    problem = next((each for each in problems if each["type"] == "extra_forbidden"), problems[0])
     where = ".".join(map(str, (*filter(None, [table]), *problem["loc"])))
     if problem["type"] == "extra_forbidden":
         return ConfigError(

@@ -15,7 +15,7 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import Literal, get_args
 
-from ltm_bench.core.errors import LtmBenchError, PluginError, nearest
+from ltm_bench.core.errors import LtmBenchError, PluginError, described, nearest
 from ltm_bench.plugins.packs import packed
 
 Kind = Literal["scenarios", "agents"]
@@ -125,7 +125,10 @@ def load(path: Path) -> ModuleType:
     except LtmBenchError:
         del sys.modules[name]
         raise
-    except (Exception, SystemExit) as error:  # a user's file may raise anything, or call exit()
+    except KeyboardInterrupt:
+        del sys.modules[name]
+        raise
+    except BaseException as error:  # a user's file may raise anything, or call exit()
         del sys.modules[name]
         raise _named(error, str(path)) from error
     return module
@@ -149,7 +152,7 @@ def _named(error: BaseException, path: str) -> PluginError:
         return PluginError(f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}")
     lines = [line for file, line in _passed(error) if file == path]
     where = f"{path}:{lines[-1]}" if lines else path
-    return PluginError(f"{where}: {type(error).__name__}: {error}")
+    return PluginError(f"{where}: {described(error)}")
 
 
 def _passed(error: BaseException) -> Iterator[tuple[str, int]]:

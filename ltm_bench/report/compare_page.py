@@ -126,7 +126,7 @@ class Span(NamedTuple):
     pairs: Mapping[tuple[str, str], Pair]
     """By the names of both entrants, in either order."""
     limits: Sequence[Pair]
-    """Pairs of which it is known what these runs could show, or what it would take to tell them apart."""
+    """Pairs with a known smallest difference, or a known number of runs that would tell them apart."""
     rows: Sequence[Row]
     shifts: Sequence[Shift]
     modes: Sequence[str]

@@ -1,7 +1,4 @@
-"""Calls to the agent of one conversation: opens it, catches up with the log, asks it, and keeps to the budget.
-
-Whatever an adapter raises becomes an error from which the run can be resumed.
-"""
+"""Calls to the agent of one conversation: opens it, catches up with the log, asks it, and keeps to the budget."""
 
 from __future__ import annotations
 
@@ -13,26 +10,23 @@ from decimal import Decimal
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Payment
-from ltm_bench.core.errors import AgentError, BudgetReached, LtmBenchError
-from ltm_bench.core.keys import scrubbed, without_values
-from ltm_bench.core.messages import Finish, Message, Reply, Turn
+from ltm_bench.core.errors import AgentError, BudgetReached
+from ltm_bench.core.keys import without_values
+from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.events import is_usage
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
-from ltm_bench.plugins.files import line_in_plugin
 from ltm_bench.runner.debts import NONE, Doubt, Place
+from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.runner.notes import Notes
 from ltm_bench.runner.tracing import Tracing
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +66,7 @@ class Calls:
         Args:
             agent: The agent.
             recorder: The conversation's recorder.
-            journal: Where the wall-clock time of every call goes.
+            journal: Records the wall-clock time of every call.
             home: The agent's own folder.
             budget: What may be spent.
             places: Limits concurrent calls; shared with other conversations.
@@ -108,7 +102,7 @@ class Calls:
         """Open the agent."""
         self.opened = True
         self._home.mkdir(parents=True, exist_ok=True)
-        await self._guard(self.agent.open(self._home), self._turn)
+        await guarded(lambda: self.agent.open(self._home), self._turn)
 
     @property
     def clock(self) -> Callable[[], float]:
@@ -119,7 +113,7 @@ class Calls:
         """Close the agent and the side files."""
         with self.tracing:
             if self.opened:
-                await self._guard(self.agent.close(), self._turn)
+                await guarded(self.agent.close, self._turn)
 
     async def observe(self, turn: Turn) -> None:
         """Let the agent observe a turn, or a whole session at its end if it takes sessions."""
@@ -128,15 +122,15 @@ class Calls:
         if turn.session is not None and self.agent.takes_sessions:
             self._session.append(turn)
         else:
-            await self._tell([turn], self.agent.observe(turn))
+            await self._tell([turn], lambda: self.agent.observe(turn))
 
     async def _tell_session(self) -> None:
         """Let the agent observe the finished session, if any."""
         if turns := self._session:
             self._session = []
-            await self._tell(turns, self.agent.observe_session(tuple(turns)))
+            await self._tell(turns, lambda: self.agent.observe_session(tuple(turns)))
 
-    async def _tell(self, turns: Sequence[Turn], call: Awaitable[None]) -> None:
+    async def _tell(self, turns: Sequence[Turn], call: Callable[[], Awaitable[None]]) -> None:
         """Make a call that tells the agent turns."""
         self.tracing.begin_again()
         last = turns[-1].message
@@ -149,11 +143,11 @@ class Calls:
             done = noted or [Done("write", self._journal.clock() - begun)]
             self._notes.did(last.turn, done)
 
-    async def _pay_for(self, call: Awaitable[None], message: Message) -> None:
+    async def _pay_for(self, call: Callable[[], Awaitable[None]], message: Message) -> None:
         """Make a call without a reply, with money reserved for each attempt; the next reply reports its usage."""
         mark = partial(self._notes.mark, message.turn)
         with self._budget.paying(self.agent, message, mark, at_once=False):
-            await self._guard(call, message.turn)
+            await guarded(call, message.turn)
 
     async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and bring it to the end of the log, unless it is there.
@@ -178,7 +172,7 @@ class Calls:
                 logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
                 if self.agent.takes_sessions and going_on is not None:
                     logged = self._but_for(going_on, logged)
-                await self._guard(self.agent.restore(logged), self._turn)
+                await guarded(lambda: self.agent.restore(logged), self._turn)
             if self._undeleted is not None and self._undeleted.turns == turns:
                 # Nothing was said after it, so the run may have ended before the agent had deleted everything.
                 await self._delete(self._undeleted)
@@ -233,7 +227,7 @@ class Calls:
             recalled = await self._settled(message)
             async with self._granted(message) as granted:
                 with noting() as noted:
-                    call = await self._guard(self.agent.fork(message), message.turn)
+                    call = await guarded(lambda: self.agent.fork(message), message.turn)
                 frozen.set()
                 asked = _Asked(message, "forked question", doubt, lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
@@ -263,7 +257,7 @@ class Calls:
     async def _delete(self, deletion: _Deletion) -> None:
         self.tracing.begin_again()
         for query in deletion.queries:
-            await self._pay_for(self._forget(query), deletion.message)
+            await self._pay_for(partial(self._forget, query), deletion.message)
 
     async def _forget(self, query: str) -> None:
         with suppress(NotImplementedError):
@@ -283,7 +277,7 @@ class Calls:
     async def _settled(self, message: Message) -> Sequence[Memory] | None:
         """Wait for the agent's indexers, and return what retrieval gives for a question."""
         begun = self._journal.clock()
-        await self._pay_for(self.agent.settle(), message)
+        await self._pay_for(self.agent.settle, message)
         if type(self.agent).settle is not Agent.settle:
             settled = Done("settle", self._journal.clock() - begun)
             self._notes.did(message.turn, [settled])
@@ -334,8 +328,8 @@ class Calls:
                 self._doubt(turn, asked.lost, asked.what)
             payment.calling()
             with noting() as noted:
-                reply = await self._guard(call(), turn)
-            if problem := _unusable(reply):
+                reply = await guarded(call, turn)
+            if problem := unusable(reply):
                 raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
         except BaseException:  # any exception ends the call
             payment.fail()
@@ -377,20 +371,6 @@ class Calls:
         self._notes.doubted(turn, lost)
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
-    async def _guard(self, call: Awaitable[T], turn: int) -> T:
-        try:
-            result = await call
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            raise
-        except LtmBenchError as error:
-            error.args = tuple(scrubbed(each) if isinstance(each, str) else each for each in error.args)
-            raise
-        except Exception as error:  # an adapter can raise anything
-            where = f" ({line})" if (line := line_in_plugin(error)) else ""
-            said = scrubbed(f"{type(error).__name__}: {error}{where}")
-            raise AgentError(f"the agent failed at turn {turn}: {said}") from error
-        return result
-
 
 class _Deletion(NamedTuple):
     """What a message asks to delete."""
@@ -420,16 +400,3 @@ class _Granted(NamedTuple):
 
     payment: Payment
     heard: Traffic
-
-
-def _unusable(reply: object) -> str:
-    """Return why an adapter's return value cannot be recorded as a reply; empty if it can."""
-    if not isinstance(reply, Reply):
-        return f"{type(reply).__name__}, not a Reply"
-    if not isinstance(reply.text, str):
-        return f"a Reply whose text is {type(reply.text).__name__}, not a string"
-    if not isinstance(reply.finish, Finish):
-        return f"a Reply whose finish is {reply.finish!r:.60}, not one of Finish ({', '.join(Finish)})"
-    if reply.usage is not None and not is_usage(reply.usage):
-        return f"a Reply whose usage is {reply.usage!r:.200}, not a Usage of whole numbers from 0"
-    return ""

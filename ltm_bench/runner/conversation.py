@@ -80,7 +80,7 @@ class Conversation:
             examples: The examples of this conversation.
             calls: The agent.
             recorder: The log.
-            forks: Where replies to forks are kept until they are in the log.
+            forks: Keeps replies to forks until they are in the log.
             observer: Gets every event.
         """
         self.verdicts: dict[tuple[str, int], Verdict] = {}

@@ -52,7 +52,7 @@ MOST_SIMULATED = 4_000_000
 """Tokens of the longest conversation that a forecast simulates, in two or three seconds."""
 
 _WORDS = " well"
-"""A word of one token, of which replies are made."""
+"""A word of one token; replies are made of it."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Estimate:
 
     calls: int = 0
     filler: int = 0
-    """Those of the calls that are filler."""
+    """The part of `calls` that is filler."""
     turns: int = 0
     prompt: int = 0
     """Tokens of all prompts; 0 if the agent is not a chat model in a window."""

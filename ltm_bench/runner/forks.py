@@ -91,7 +91,7 @@ class Forks:
         return [self._answers[number] for number in sorted(self._answers)]
 
     async def settle(self, *, cancel: bool) -> None:
-        """Wait for pending forks when the conversation has to stop, or cancel them; ask nothing more."""
+        """Wait for pending forks when the conversation must stop, or cancel them; ask nothing more."""
         if cancel:
             for task in self._running.values():
                 task.cancel()

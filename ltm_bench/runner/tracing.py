@@ -11,6 +11,7 @@ from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message, Turn
 from ltm_bench.log.journal import Journal, retrieval_trace_of
+from ltm_bench.runner.guarding import guarded
 
 RECALLED = 50
 """Memories requested from retrieval, to find out where an answer was lost."""
@@ -46,10 +47,17 @@ class Tracing:
         """Return what retrieval gives for a question; None if there is no retrieval."""
         if type(self._agent).recall is Agent.recall:
             return None
+        return await self._recall(message.text, message.turn)
+
+    async def _recall(self, query: str, turn: int) -> Sequence[Memory] | None:
+        """Return what retrieval gives; None if it fails or gives no memories, since this is evidence, not the run."""
         try:
-            return await self._agent.recall(message.text, RECALLED)
-        except (NotImplementedError, AgentError):
+            found: object = await guarded(lambda: self._agent.recall(query, RECALLED), turn)
+        except AgentError:
             return None
+        if not isinstance(found, Sequence) or not all(isinstance(each, Memory) for each in found):
+            return None
+        return found
 
     async def trace(
         self, question: Message, heard: Sequence[Turn], found: Sequence[Memory], *, failed: bool
@@ -64,9 +72,8 @@ class Tracing:
         for turn in told:
             stored = None
             if failed:
-                try:
-                    stored = await self._finds(turn)
-                except (NotImplementedError, AgentError):
+                stored = await self._finds(turn)
+                if stored is None:
                     return
             needles.append([turn.message.turn, stored, _rank(turn, found)])
         others = [
@@ -81,12 +88,13 @@ class Tracing:
         ]
         self._journal.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
 
-    async def _finds(self, needle: Turn) -> bool:
-        """Whether asking the agent's retrieval for a needle's own words finds it. Raises NotImplementedError."""
+    async def _finds(self, needle: Turn) -> bool | None:
+        """Whether asking the agent's retrieval for a needle's own words finds it; None if retrieval fails."""
         number = needle.message.turn
         if number not in self._stored:
-            if _rank(needle, await self._agent.recall(needle.message.text, RECALLED)) is None:
-                return False
+            found = await self._recall(needle.message.text, number)
+            if found is None or _rank(needle, found) is None:
+                return None if found is None else False
             self._stored.add(number)
         return True
 

@@ -33,11 +33,11 @@ class Measured(BaseModel):
     right: int = Field(gt=0)
     """Right replies that it was shown."""
     accepted: int = Field(ge=0)
-    """Those of them that it called right."""
+    """How many of these it called right."""
     other: int = Field(gt=0)
     """Replies that it was shown and that are not right."""
     rejected: int = Field(ge=0)
-    """Those of them that it did not call right."""
+    """How many of these it did not call right."""
 
     @property
     def sensitivity(self) -> float:

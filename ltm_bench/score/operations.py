@@ -164,7 +164,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def _of_sum(prices: Sequence[float]) -> Interval | None:
-    """Return the 95 % interval of a sum of so many prices like these."""
+    """Return the 95 % interval of the sum of as many prices like these."""
     count = len(prices)
     if count < 2 or min(prices) == max(prices):
         return None

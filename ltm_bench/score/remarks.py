@@ -46,7 +46,7 @@ def remarks(
     if len(late) > len(examples) / 2:
         found.append(
             f"{len(late)} of {len(examples)} examples overran, half of them by {median(late):,.0f} tokens or more: "
-            f"the needles lay further back than the span of {manifest.span:,} tokens; choose a larger span, or "
+            f"the needles were further back than the span of {manifest.span:,} tokens; choose a larger span, or "
             "fewer scenarios or examples"
         )
     return found

@@ -289,7 +289,7 @@ class Spread(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     total: float | None
-    """Of all scores. None for a single run."""
+    """The spread of all scores. None for a single run."""
     seeds: float | None
     """What another seed changes: other needles, another schedule. None without two runs of one seed."""
     agent: float | None

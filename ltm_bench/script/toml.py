@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import PluginError, nearest
-from ltm_bench.core.limits import TOML, content_of, toml_of
+from ltm_bench.core.limits import toml_in
 from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Tell
 from ltm_bench.matchers.choices import picks
 from ltm_bench.matchers.lists import lists_all
@@ -250,7 +250,7 @@ def _pool(name: str, pools: Mapping[str, Sequence[Value]]) -> list[str]:
 def summary(path: Path) -> str:
     """Return the first line of a file's `about`."""
     try:
-        return str(toml_of(content_of(path, TOML).decode("utf-8")).get("about", "")).partition("\n")[0]
+        return str(toml_in(path).get("about", "")).partition("\n")[0]
     except (OSError, ValueError):
         return "(cannot be parsed)"
 
@@ -258,7 +258,7 @@ def summary(path: Path) -> str:
 def read(path: Path) -> Scenario:
     """Return the scenario that a TOML file describes. Raises PluginError with file, key and nearest name."""
     try:
-        content = toml_of(content_of(path, TOML).decode("utf-8"))
+        content = toml_in(path)
     except OSError as error:
         raise PluginError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:

@@ -9,7 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,7 @@ class Outcome:
     """Output of commands that should have ended with one line."""
 
     def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(
-            *(getattr(self, key) + getattr(other, key) for key in ("cases", "equal", "again", "twice")),
-            *(getattr(self, key) + getattr(other, key) for key in ("named", "vain", "unclear")),
-        )
+        return Outcome(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 PLANS: dict[str, Plan] = {}
@@ -100,6 +97,10 @@ class Whole:
             with contextlib.suppress(ValueError):
                 found.append(json.loads(line))
         return found
+
+    def asked(self, size: int | None = None) -> list[int]:
+        """Return the turns that the agent is asked in the first `size` bytes of the log, in order."""
+        return sorted(e["turn"] for e in self.events(size) if e["event"] == "sent" and e["kind"] != "fill")
 
     def turns(self, event: str, size: int | None = None) -> set[int]:
         """Return the turns with this event in the first `size` bytes of the log."""
@@ -160,14 +161,10 @@ class Case:
         """Copy the undisturbed run, with its log cut to `size` bytes."""
         self.home.mkdir(parents=True, exist_ok=True)
         (self.home / "events.jsonl").write_bytes(self.whole.content[:size])
-        asked = self.whole.turns("sent", size) - self._scripted()
-        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in sorted(asked)), "utf-8")
-
-    def _scripted(self) -> set[int]:
-        return {e["turn"] for e in self.whole.events() if e["event"] == "sent" and e["kind"] == "fill"}
+        (self.place / "calls").write_text("".join(f"{turn}\n" for turn in self.whole.asked(size)), "utf-8")
 
     def calls(self) -> list[int]:
-        """Return the turns that the agent has been asked so far."""
+        """Return the turns that the agent has heard so far."""
         path = self.place / "calls"
         return [int(line) for line in path.read_text("utf-8").split()] if path.exists() else []
 

@@ -24,18 +24,28 @@ from ltm_bench.plugins.agents import agent_class
 HOST, PORT = "nowhere.invalid", 18431
 
 
-def watch(adapter: type[Agent], hook: Callable[[int], object] = lambda _: None) -> None:
+def hear(turn: int) -> None:
+    """Write a turn that an agent has heard to the file `calls`."""
+    with open("calls", "ab", buffering=0) as file:
+        file.write(b"%d\n" % turn)
+
+
+def watch(
+    adapter: type[Agent],
+    hook: Callable[[int], object] = lambda _: None,
+    asked: Callable[[int], object] = hear,
+) -> None:
     """Write every turn that an agent is asked to the file `calls`.
 
     Args:
         adapter: The agent's class. It is patched, since a command makes its own agents.
         hook: Called with the turn before the agent replies; may be awaited.
+        asked: Called with the turn first. By then an agent in this process has heard it; one behind a provider has not.
     """
     inner = adapter.reply
 
     async def reply(agent: Agent, message: Message) -> Reply:
-        with open("calls", "ab", buffering=0) as file:
-            file.write(b"%d\n" % message.turn)
+        asked(message.turn)
         waiting = hook(message.turn)
         if asyncio.iscoroutine(waiting):
             await waiting
@@ -44,11 +54,15 @@ def watch(adapter: type[Agent], hook: Callable[[int], object] = lambda _: None) 
     mock.patch.object(adapter, "reply", reply).start()
 
 
-def watch_named(name: str, hook: Callable[[int], object] = lambda _: None) -> None:
+def watch_named(
+    name: str,
+    hook: Callable[[int], object] = lambda _: None,
+    asked: Callable[[int], object] = hear,
+) -> None:
     """Watch the adapter of this name, looked up from the current folder."""
     adapter = agent_class(name)
     assert isinstance(adapter, type), name
-    watch(adapter, hook)
+    watch(adapter, hook, asked)
 
 
 class Torn:
@@ -119,12 +133,26 @@ class Failing(Provider):
     fault: Fault | None = None
     """What happens to requests from then on."""
     after: int = 0
-    """How many replies it gives before that."""
+    """The number of replies before."""
+    turn: int | None = None
+    """The turn that it is asked now; None once it has heard it."""
+
+    def ask(self, turn: int) -> None:
+        """Expect a turn."""
+        self.turn = turn
 
     def receive(self, request: Request) -> Fault | None:
-        """Record a request, and return the failure that is due for it."""
+        """Record a request, and return the fault that is due for it.
+
+        A turn counts as heard once, however often a library tries, and not if the provider refuses it (HTTP 4xx).
+        """
         super().receive(request)
-        return self.fault if len(self.requests) > self.after else None
+        fault = self.fault if len(self.requests) > self.after else None
+        refused = fault is not None and fault.kind == "error" and fault.status < 500
+        if self.turn is not None and not refused:
+            hear(self.turn)
+            self.turn = None
+        return fault
 
 
 def uncached(body: dict[str, Any]) -> dict[str, Any]:
@@ -133,12 +161,12 @@ def uncached(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def served(*, fault: Fault | None = None, after: int = 0) -> Iterator[None]:
+def served(*, fault: Fault | None = None, after: int = 0) -> Iterator[Failing]:
     """Run a provider on this machine that fails for good after a number of replies."""
     pid = os.getpid()
     address = f"127.{pid >> 16 & 127 | 64}.{pid >> 8 & 255}.{pid & 255}"  # for this process alone
     server = Server((address, PORT), Handler)
-    server.provider = Failing(fault=fault, after=after, edit=uncached)
+    server.provider = provider = Failing(fault=fault, after=after, edit=uncached)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     resolve(address)
-    yield
+    yield provider

@@ -170,7 +170,7 @@ def interrupted(whole: Whole, turn: int, how: signal.Signals, way: str, place: P
     if way != "after":
         time.sleep(0.05)
     os.kill(pid, how)
-    case.expect(end(pid), 3, "ltm-bench resume r", "goes on from here")
+    case.expect(end(pid), 3, "ltm-bench resume r", "continues from here")
     return case.by_command()
 
 
@@ -187,8 +187,8 @@ def remote(whole: Whole, turn: int, fault: Fault, words: str, place: Path) -> Ou
     case = Case(whole, place)
 
     def work() -> None:
-        watch_named(whole.adapter)
-        with served(fault=fault, after=turn):
+        with served(fault=fault, after=whole.asked().index(turn)) as provider:
+            watch_named(whole.adapter, asked=provider.ask)
             command(*whole.words)
 
     case.expect(within(work, place), 3, "ltm-bench resume r", words)
@@ -197,8 +197,8 @@ def remote(whole: Whole, turn: int, fault: Fault, words: str, place: Path) -> Ou
 
 def again(whole: Whole) -> None:
     """Resume a run whose provider answers again."""
-    watch_named(whole.adapter)
-    with served():
+    with served() as provider:
+        watch_named(whole.adapter, asked=provider.ask)
         command("resume", "r")
 
 
@@ -208,8 +208,7 @@ def no_names(whole: Whole, size: int, place: Path) -> Outcome:
     case.cut(size)
 
     def work() -> None:
-        watch_named(whole.adapter)
-        resolve(None)
+        resolve(None)  # nobody hears what is asked now
         command("resume", "r")
 
     case.expect(within(work, place), 3, "ltm-bench resume r", HOST)

@@ -109,24 +109,6 @@ def test_it_answers_from_what_it_extracted_and_resumes_with_it(
     assert {number for _, number, _ in moved.runner.run(facts(moved.agent))} == {0}
 
 
-def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
-    spent: list[dict[str, int]] = []
-
-    def note(body: dict[str, Any]) -> dict[str, Any]:
-        if "usage" in body:
-            spent.append(body["usage"])
-        return body
-
-    server.edit = note
-    talk = open_in()
-    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
-    usage = talk.say(1, "Hello!").reply.usage
-    assert usage is not None
-    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
-    assert usage.output == sum(each["completion_tokens"] for each in spent)
-    assert len(spent) == 5
-
-
 def test_a_failed_run_resumes_and_failures_are_one_line_without_the_key(
     open_in: Open, server: Provider
 ) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -69,24 +68,6 @@ def test_it_answers_from_the_facts_of_its_graph(open_in: Open, server: Provider,
     assert [each.model for each in reply.usage.besides] == ["some-embedder"]
     assert not any("temperature" in request.body for request in server.chats)
     assert key not in repr(vars(talk.agent))
-
-
-def test_what_extraction_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
-    spent: list[dict[str, int]] = []
-
-    def note(body: dict[str, Any]) -> dict[str, Any]:
-        if "usage" in body:
-            spent.append(body["usage"])
-        return body
-
-    server.edit = note
-    talk = open_in()
-    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
-    usage = talk.say(1, "Hello!").reply.usage
-    assert usage is not None
-    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
-    assert usage.output == sum(each["completion_tokens"] for each in spent)
-    assert len(spent) >= 4
 
 
 def test_a_resumed_run_has_the_facts_of_its_log_and_no_others(open_in: Open, server: Provider) -> None:

@@ -30,7 +30,7 @@ ASKED = ("colours", "sally_anne", "shopping_list")
 """A few scenarios: some products take a second for every message."""
 SMALL = ["--span", "2k", "--suite", "smoke", *(word for name in ASKED for word in ("--scenario", name))]
 TYPED = b"Noted.\n" * 1000
-"""What a person types, where the adapter asks one."""
+"""What a person types, if the adapter asks one."""
 
 
 def words_for(stage: Stage, folder: Path) -> list[str]:

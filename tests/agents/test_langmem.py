@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,27 +60,6 @@ def test_it_answers_from_what_the_manager_keeps(open_in: Open, server: Provider,
         ("User says: My parrot is called Zebedee.", 0),
     ]
     assert key not in repr(vars(talk.agent))
-
-
-def test_what_managing_uses_is_counted_with_the_reply_that_follows(open_in: Open, server: Provider) -> None:
-    spent: list[dict[str, int]] = []
-
-    def note(body: dict[str, Any]) -> dict[str, Any]:
-        if "usage" in body:
-            spent.append(body["usage"])
-        return body
-
-    server.edit = note
-    talk = open_in()
-    talk.observe(replace(turn(0, TOLD[0]), answered="script"))
-    usage = talk.say(1, "Hello!").reply.usage
-    assert usage is not None
-    assert usage.prompt == sum(each["prompt_tokens"] for each in spent)
-    assert usage.output == sum(each["completion_tokens"] for each in spent)
-    assert usage.model == "some-model"
-    assert len(spent) == len(server.chats) >= 3
-    server.edit = lambda body: {**body, "usage": None}
-    assert talk.say(2, "Hello?").reply.usage is None
 
 
 def test_a_resumed_run_has_the_memories_of_its_log_and_no_others(open_in: Open, server: Provider) -> None:

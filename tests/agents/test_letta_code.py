@@ -67,6 +67,17 @@ def test_what_it_commits_is_its_memory_and_all_its_requests_are_counted(
     assert "Local time" not in str(server.chats[0].body)  # this machine's is not the benchmark's
 
 
+def test_its_programs_leave_nothing_in_the_folder_for_temporary_files(
+    open_in: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    talk = open_in()
+    talk.say(0, PARROT)
+    talk.close()
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
 def test_an_observed_turn_is_handed_over_with_the_next_message_and_once(
     open_in: Open, server: Provider
 ) -> None:

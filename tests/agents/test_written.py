@@ -35,9 +35,9 @@ class Lossy:
     def __init__(self) -> None:
         self.notes: dict[str, list[str]] = {}
         self.kept = Counter[State]()
-        """What a store holds in which nothing is deleted."""
+        """The contents of a store from which nothing is deleted."""
         self.made_up_of_deleted = 0
-        """Values that it makes up of what is to be deleted, and that go with it."""
+        """Values that it makes up about what is to be deleted, and that are deleted with it."""
         steps = [
             rehearse(Example(scenario(name), index, 0, {}), counter())
             for name in SCENARIOS

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 ODD = ("a/b", "..", "a\nb", "a\x00b", "[x]", "a ", "a" * 300, "\u202ea")
-"""Names that no folder, file or agent of ours has."""
+"""Names that no folder, file or agent here has."""
 
 Files = dict[str, str | bytes]
 RUN = ("run", "--span", "2k", "--agent", "perfect", "--suite", "smoke", "--examples", "1")
@@ -83,6 +83,7 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     ((*RUN, "--filler", "triviaqa:none.json"), {}, ("none.json", "No such file")),
     ((*RUN, "--name", "../out"), {}, ("--name ../out",)),
     ((*RUN, "--name", "a b"), {}, ("--name a b",)),
+    ((*RUN, "--name", ".hidden"), {}, ("--name .hidden", "begin with a letter or digit")),
     ((*RUN, "--name", ""), {}, ("--name",)),
     *(((*RUN, "--name", name), {}, ("--name",)) for name in ODD),
     *((("run", "--suite", name), {}, ("unknown suite",)) for name in ODD),
@@ -103,6 +104,7 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (SUITE, suite("about = "), ("mine.toml", "not valid TOML")),
     (SUITE, suite("abuot = 'x'\n[scenarios.colours]"), ("mine.toml", "abuot", "'about'")),
     (SUITE, suite("about = 'x'"), ("mine.toml", "scenarios")),
+    (SUITE, suite("[colours]\nexamples = 2"), ("mine.toml", "unknown key 'colours'", "scenarios")),
     (SUITE, suite("[scenarios]"), ("mine.toml", "scenarios")),
     (SUITE, suite("[scenarios.colour]"), ("colour", "'colours'")),
     (SUITE, suite("[scenarios.colours]\nchangs = 1"), ("changs", "'changes'")),
@@ -297,7 +299,7 @@ def test_a_bad_variable_is_bad_input_like_any_other(
 
 
 READERS = ("show", "report", "rescore", "verify", "compare", "export", "resume", "bundle")
-"""Commands that read a run, every one of which has to say the same of a damaged one."""
+"""Commands that read a run; all of them must report a damaged one in the same way."""
 
 
 @pytest.fixture(scope="module")

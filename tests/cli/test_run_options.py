@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +53,46 @@ def test_a_file_gives_the_options_that_nobody_types(command: "Command") -> None:
     assert manifest.suite.isolated
 
 
+def test_a_file_from_windows_is_read(command: "Command") -> None:
+    Path("nightly.toml").write_bytes(b"\xef\xbb\xbf" + CONFIG.replace("\n", "\r\n").encode())
+    done = command("run", "--config", "nightly.toml")
+    assert done.exit_code == 0, done.err
+    assert read_manifest(Path("reports/r")).agent.settings == {"memories": 9}
+
+
+def test_a_file_in_another_encoding_is_told_the_byte_and_the_line(command: "Command") -> None:
+    Path("nightly.toml").write_bytes('seed = 7\nname = "Grüße"\n'.encode("latin-1"))
+    done = command("run", "--config", "nightly.toml")
+    assert done.exit_code == 1
+    assert (
+        "nightly.toml: not valid TOML: byte 0xfc at line 2 is not UTF-8; save the file as UTF-8" in done.err
+    )
+
+
+SETTINGS = r"""
+[settings]
+text = "a \"quoted\" 😀\u007f\n = #"
+number = -0.5
+flag = true
+rows = [1, ["x", 2.5], []]
+table = { "a b" = { c = "😀" }, d = [1] }
+"""
+
+
+def test_settings_in_the_file_are_the_values_that_toml_gives(command: "Command", place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "mine.py").write_text(
+        "from ltm_bench import Agent, Reply\n\n\nclass Mine(Agent):\n    free = True\n\n"
+        "    def __init__(self, *, text='', number=0, flag=False, rows=(), table=None): ...\n\n"
+        "    async def reply(self, message):\n        return Reply('')\n",
+        "utf-8",
+    )
+    Path("nightly.toml").write_text(SETTINGS, "utf-8")
+    done = command("run", *SMALL, "--agent", "mine", "--config", "nightly.toml")
+    assert done.exit_code == 0, done.err
+    assert read_manifest(Path("reports/r")).agent.settings == tomllib.loads(SETTINGS)["settings"]
+
+
 def test_typed_options_and_variables_override_the_file(
     command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +112,19 @@ def test_typed_options_and_variables_override_the_file(
         ("span = {a = 1}", "nightly.toml: span is a table; write a value, as for --span"),
         ("examples = 0", "--examples 0: write a whole number, 1 or more"),
         ("span = ", "nightly.toml: not valid TOML"),
+        ("settings = 'memories=3'", "nightly.toml: settings = 'memories=3': expected a table"),
+        ("[parameters]\ncolours = 4", "nightly.toml: parameters.colours = 4: expected a table"),
+        (
+            "[parameters.colours]\nchanges = 2026-01-05",
+            "parameters.colours.changes = 2026-01-05: write dates",
+        ),
+        (
+            "[settings]\nmemories = [09:00:00]",
+            "settings.memories = 09:00:00: write dates and times in quotes",
+        ),
+        ("seed = true", "nightly.toml: seed = True: write a text or a number, as for --seed"),
+        ("isolated = 'no'", "nightly.toml: isolated = 'no': write true or false"),
+        ("scenario = [['colours']]", "nightly.toml: scenario = ['colours']: write a text or a number"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(command: "Command", content: str, complaint: str) -> None:

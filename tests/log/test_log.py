@@ -159,13 +159,13 @@ def test_half_a_surrogate_pair_is_written_and_read() -> None:
     assert json.loads(to_line({"message": "\ud800é"})) == {"message": "\ud800é"}
 
 
-def test_a_log_is_finished_when_its_last_line_is_whole(tmp_path: Path) -> None:
+def test_a_log_is_finished_when_its_last_line_and_its_break_are_whole(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     before = manifest().line()
     last = encode(Finished(turns=5, tokens=9, at=AT))
     for size in range(len(last) + 1):
         path.write_bytes(before + last[:size])
-        assert is_finished(path) == (size >= len(last) - 1)
+        assert is_finished(path) == (size == len(last))
 
 
 @pytest.mark.parametrize("sizes", [(0,), (1,), (40, 40), (3, 1 << 20), (1 << 20, 3), (1 << 21, 5, 5)])

@@ -159,3 +159,29 @@ def test_what_must_not_be_mentioned_may_not_even_be_denied() -> None:
     assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
     spoken_of = expect.verdict("Blue.", [])
     assert (spoken_of.outcome, spoken_of.score) == (WRONG, 0.0)
+
+
+def test_part_of_a_name_with_another_word_attached_may_be_the_answer_but_is_no_other_value() -> None:
+    doors = ("wooden hatch", "iron door")
+    hatch = names_only("wooden hatch", among=doors).verdict("The escape hatch.", [])
+    assert (hatch.outcome, hatch.score) == (UNDECIDED, 0.0)
+    door = names_only("iron door", among=doors, stale=("wooden hatch",)).verdict("The escape hatch.", [])
+    assert (door.outcome, door.score, door.reason) == (WRONG, 0.0, "iron door is not named")
+
+
+def test_reciting_what_was_told_is_not_an_answer() -> None:
+    told = "My favourite colour is red now, since I painted the whole kitchen door with it last Sunday."
+    heard = Turn(Message(told, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply("Noted."))
+    assert EXPECT.verdict(told, []).outcome is CORRECT
+    recited = EXPECT.verdict(told, [heard, turn(told)])
+    assert (recited.outcome, recited.score) == (WRONG, 0.0)
+    assert "recites" in recited.reason
+
+
+def test_its_own_wrong_replies_are_wrong_in_every_way_and_its_right_ones_right() -> None:
+    outcomes = {EXPECT.verdict(reply, []).outcome for reply in EXPECT.wrong()}
+    assert outcomes == {STALE, WRONG, ABSTAINED, MALFORMED}
+    assert {EXPECT.verdict(reply, []).outcome for reply in EXPECT.right()} == {CORRECT}
+    fresh = names_only("red", among=PALETTE)
+    assert [fresh.verdict(reply, []).outcome for reply in fresh.wrong()[:2]] == [WRONG, WRONG]
+    assert EXPECT.chance == 1 / 12

@@ -14,7 +14,7 @@ from ltm_bench.plugins.files import bundled
 
 ROOT = Path(__file__).parents[2]
 OWN = {"http"}
-"""Takes a URL of the user's; there is no product."""
+"""Takes a user's URL; there is no product."""
 
 
 def test_every_adapter_that_drives_a_model_or_a_product_says_how_it_was_tried() -> None:

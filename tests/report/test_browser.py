@@ -1,4 +1,4 @@
-"""The pages in a real browser, mostly with scripts switched off. Skipped where there is no browser."""
+"""The pages in a real browser, mostly with scripts switched off. Skipped if there is no browser."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

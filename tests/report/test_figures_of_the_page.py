@@ -34,13 +34,13 @@ _NUMBER = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)( %| ms\b|[kM]\b)?")
 _ASIDE = re.compile(
     r'<style>.*?</style>|<script>.*?</script>|<pre>.*?</pre>|<div class="axis">.*?</div>', re.S
 )
-"""What is no figure of the run: the manifest as it is, and the ticks of axes."""
+"""Numbers that are not figures of the run: the manifest as it is, and the ticks of axes."""
 _SHOWN = re.compile(r'>([^<]+)<|aria-label="([^"]*)"|<title>([^<]*)</title>')
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Path:
-    """A run that has something of everything: usage, prices, retrieval, skills, distances, needles."""
+    """A run with some of everything: usage, prices, retrieval, skills, distances, needles."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "meter.py").write_text(METER, "utf-8")
@@ -57,7 +57,7 @@ class Figure(NamedTuple):
     number: str
     unit: str
     words: str
-    """Around it."""
+    """The text around it."""
 
 
 def figures(page: str) -> Iterator[Figure]:

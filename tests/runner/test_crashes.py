@@ -328,6 +328,17 @@ def test_cut_at_any_byte_of_two_records_a_log_ends_the_same_and_the_doubtful_tur
         assert doubtful() == ([1] if sent - 1 <= size < end - 1 else [])
 
 
+def test_a_finished_log_that_lacks_its_last_byte_gets_it_back(here: Path, command: "Command") -> None:
+    expected = undisturbed(command, "--agent", "diary")
+    Path("reports/undisturbed").rename("reports/r")
+    log = Path("reports/r/events.jsonl")
+    log.write_bytes(expected[:-1])
+    Path("calls.txt").unlink()
+    assert command("resume", "r").exit_code == 0
+    assert log.read_bytes() == expected
+    assert not Path("calls.txt").exists(), "nobody is asked"
+
+
 def test_an_agent_that_never_waits_is_interrupted_after_its_turn(here: Path, command: "Command") -> None:
     expected = undisturbed(command, "--agent", "sudden")
     (here / "block").touch()

@@ -1,4 +1,4 @@
-"""What an agent was asked to delete stays deleted, wherever a run is broken off."""
+"""What an agent was asked to delete stays deleted, wherever a run is interrupted."""
 
 import json
 from collections.abc import Callable
@@ -57,14 +57,14 @@ KEEPS = """
         self.noted = json.loads(self.notes.read_text())
         assert [turn.message.turn for turn in turns] == [at for what, at in self.noted if what == "told"]
 """
-"""An agent whose notes last: it need not be told again."""
+"""An agent whose notes are durable, so it need not be told again."""
 
 Held = Callable[..., list[list[object]]]
 
 
 @pytest.fixture
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Held:
-    """Hold a run to its end, resumed if it was broken off; return what the agent noted."""
+    """Hold a run to its end, resuming it if it was interrupted; return what the agent noted."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "rehears.py").write_text(AGENT, "utf-8")

@@ -1,4 +1,4 @@
-"""The table of runs, and a run under way, in a real browser. Skipped where there is none."""
+"""The table of runs, and a run under way, in a real browser. Skipped if there is none."""
 
 import json
 import os

@@ -36,7 +36,7 @@ async def retrying(
         retries: Maximum number of retries.
         pause: Seconds before the first retry; doubled before each further one.
         again: Decides whether an error may be retried; None raises it.
-        before: Awaited after each pause, before the retry. Its exceptions propagate.
+        before: Awaited after each pause, before the retry; nothing by default. Its exceptions propagate.
     """
     for attempt in range(retries):
         try:

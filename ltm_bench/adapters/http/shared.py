@@ -147,7 +147,7 @@ async def attempt(
             if not streams:
                 response = await read(response, MOST_BYTES)
     except BaseException as error:  # any exception, cancellation included, ends this attempt
-        late = httpx2.ReadTimeout("the answer was not whole in time", request=request)
+        late = httpx2.ReadTimeout("the answer did not arrive in full in time", request=request)
         shown = late if whole.expired() else error
         tell(Attempt(time.perf_counter() - begun, error=type(shown).__name__, unsent=not sent))
         if whole.expired():

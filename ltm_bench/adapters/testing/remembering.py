@@ -65,7 +65,7 @@ def facts_in(said: str) -> list[str]:
 
 
 def nearest(asked: str, lines: Sequence[str]) -> str:
-    """Return the (first) line that shares the most long words with a question, or say that there is none."""
+    """Return the (first) line that shares the most long words with a question, or say that no line does."""
     wanted = _words(asked)
     best = max(lines, key=lambda line: len(_words(line) & wanted), default="")
     return best if _words(best) & wanted else "I do not know."

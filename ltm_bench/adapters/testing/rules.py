@@ -363,7 +363,7 @@ async def forking(stage: Stage) -> str:
             answer = await talk.fork(TEACHER.question)
             await talk.tell(TEACHER)
             if TEACHER.word in (await answer()).text:
-                raise Broken("a fork knows what was said after it was made, so it is no snapshot")
+                raise Broken("a fork knows what was said after it was made, so it is not a snapshot")
     return talk.agent.forks
 
 

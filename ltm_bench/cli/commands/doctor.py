@@ -86,7 +86,7 @@ async def _examine(agent: Agent) -> list[Finding]:
         return [Finding(False, f"{type(error).__name__}: {error}")]
     finally:
         await agent.close()
-    # Adapters' errors mention the run, but there is none yet.
+    # Adapters' errors mention the run, which does not exist yet.
     return [Finding(each.ok, _RESUME.sub("", each.text)) for each in found]
 
 

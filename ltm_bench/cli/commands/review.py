@@ -48,7 +48,7 @@ def review(
 ) -> None:
     """Review undecided and doubtful verdicts; your decisions are kept beside the originals.
 
-    A second reviewer sees the same replies, but not the first one's decisions. If the two differ, the verdict stands
+    A second reviewer sees the same replies, but not the first one's decisions. If the two differ, the verdict holds
     until a third decides.
     """
     folder = find_run(run)

@@ -112,7 +112,8 @@ def _row_of_file(path: Path) -> dict[str, Any]:
 _Files = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE|RUN...", help="Prediction files, JSON or JSON lines, gzipped or not; or runs of ours."
+        metavar="FILE|RUN...",
+        help="Prediction files, JSON or JSON lines, gzipped or not; or runs of ltm-bench.",
     ),
 ]
 _Judge = Annotated[
@@ -242,7 +243,7 @@ def score_factconsolidation(
 
 
 def _answers_of(path: Path) -> list[Answer] | None:
-    """Return an agent's answers in a run of ours; None for a file."""
+    """Return an agent's answers if this is a run's folder; None for a file."""
     if not path.is_dir():
         return None
     from ltm_bench.core.errors import ConfigError

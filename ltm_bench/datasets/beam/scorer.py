@@ -130,7 +130,7 @@ def same_prompt(event: str, line: str) -> str:
 
 
 def read_score(answer: str) -> float | None:
-    """Return the score in a judge's answer; None if there is none from 0 to 1."""
+    """Return the score in a judge's answer; None unless there is one from 0 to 1."""
     fenced = re.search(r"```(?:json)?\s*(.*?)\s*```", answer, re.DOTALL)
     text = fenced[1] if fenced else answer
     start, end = text.find("{"), text.rfind("}")

@@ -77,7 +77,7 @@ async def judged(
 
     Args:
         path: A prediction file.
-        questions: Those of the data.
+        questions: The questions of the data.
         ask: The judge.
         on_bad: Called with each answer that cannot be read.
     """
@@ -112,7 +112,7 @@ def score_file(
 
     Args:
         path: The file.
-        questions: Those of the data; {} if it is not at hand.
+        questions: The questions of the data; {} if it is not at hand.
         on_bad: Called with each answer that is not judged.
         heard: A judge's verdicts on answers without stored scores.
         judge: That judge's name.

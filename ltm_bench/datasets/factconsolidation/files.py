@@ -1,4 +1,4 @@
-"""Reads FactConsolidation: numbered facts, of which the newest wins, and questions of one or of several hops.
+"""Reads FactConsolidation: numbered facts, where the newest wins, and questions of one hop or several.
 
 The file is the list that MemoryAgentBench publishes as `Conflict_Resolution`: `context`, `questions`, `answers` and
 `metadata.source`, eight records in all. The facts contradict the world on purpose.

@@ -58,7 +58,7 @@ def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> It
 
     Args:
         folder: GoodAI's definitions and results.
-        into: Where the folders of the runs go.
+        into: The folder for the folders of the runs.
         counter: Counts the tokens of messages and replies.
         on_bad: Called with each file, or example, that is left out.
 

@@ -263,7 +263,7 @@ def code_debug(prediction: str, label: Any, mode: Mode) -> float:
 
 
 def _last_letter(text: str, letters: str) -> str | None:
-    r"""Return the last capital letter that stands alone in the first line to hold one, or None.
+    r"""Return the last isolated capital letter in the first line that holds one, or None.
 
     This is what the published `\b[A-D]\b(?!.*\b[A-D]\b)` finds; that pattern takes quadratic time.
     """

@@ -37,7 +37,7 @@ async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], a
 
     Args:
         answers: The answers in a file.
-        questions: Those of the data.
+        questions: The questions of the data.
         ask: The judge.
     """
 
@@ -63,7 +63,7 @@ def score_file(
 
     Args:
         path: The file.
-        questions: Those of the data; {} to take types and gold answers from the file, if it has them.
+        questions: The questions of the data; {} to take types and gold answers from the file, if it has them.
         on_bad: Called with each answer that cannot be scored.
         answers: The file's answers, if they have been read.
         labels: A judge's verdicts on answers without a label in the file.

@@ -1,6 +1,6 @@
 """Medoid voting: chooses the answer most similar to all the others (SWiM).
 
-Answers that say there is none can be left out of the vote if one is known to exist.
+Answers that say there is no answer can be left out of the vote if one is known to exist.
 """
 
 from __future__ import annotations

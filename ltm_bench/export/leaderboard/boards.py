@@ -38,7 +38,7 @@ class Row(NamedTuple):
     cell: Cell
     entries: Sequence[Entry]
     skills: Mapping[str, Skill]
-    """Over the examples of all its runs."""
+    """Summed up over the examples of all its runs."""
 
     @property
     def place(self) -> str:
@@ -90,7 +90,7 @@ class SpanTable(NamedTuple):
 
     span: int
     groups: Sequence[Sequence[Row]]
-    """Best first, cut where the data separates all above from all below."""
+    """Best first, cut wherever the data separates all rows above from all rows below."""
     skills: Sequence[str]
     """All that any row has."""
     pairs: Sequence[Pair]
@@ -287,7 +287,7 @@ def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
 
     Args:
         rows: The best first.
-        pairs: Of these entrants.
+        pairs: The differences between these entrants.
     """
     beats = better(pairs)
     found: list[list[Row]] = []

@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     """A bundle that was verified."""
 
     name: str
-    """Unique among entries, of letters, digits, `.`, `_` and `-`: a valid folder name on any system."""
+    """Unique among entries; letters, digits, `.`, `_` and `-` only, so a valid folder name on any system."""
     file: str
     """The bundle's."""
     digest: str

@@ -112,7 +112,7 @@ def _announces(reading: Reading, mention: Mention) -> bool:
 
 
 def _labels(reading: Reading, mention: Mention) -> bool:
-    """Whether a number stands at the beginning of its line, before a colon and what the line says."""
+    """Whether a number begins its line, before a colon and the rest."""
     piece = reading.pieces[mention.piece]
     begin, end = mention.start - piece.start, mention.end - piece.start
     if piece.form is Form.JSON or not 0 <= begin <= _NEAR or not _LABEL.fullmatch(piece.text[:begin]):

@@ -123,7 +123,7 @@ _LOOSE = _LITTLE | frozenset(
 
 
 def _attached(said: Sequence[str], begin: int, end: int, way: _Way) -> str:
-    """Return on which side of a part of a name a word stands that makes it another one: `police station`."""
+    """Return the side on which another word turns a part of a name into a different name: `police station`."""
     before = said[begin - 1] if begin else ""
     after = said[end] if end < len(said) else ""
     if way.last:

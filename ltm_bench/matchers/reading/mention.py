@@ -32,7 +32,7 @@ class Mention(NamedTuple):
 
     value: str
     start: int
-    """Where in `Reading.text`; -1 within JSON."""
+    """Its offset in `Reading.text`; -1 within JSON."""
     end: int
     piece: int = 0
     """The number of its piece."""
@@ -56,7 +56,7 @@ class Mention(NamedTuple):
     final: bool = False
     """The reply concludes with it: `so it is red`, `Answer: red`."""
     taken_back: bool = False
-    """The reply corrects itself afterwards."""
+    """The reply corrects itself later."""
     on_topic: bool = False
     """Its sentence shares a word with the question."""
 

@@ -99,7 +99,7 @@ def _leave_open(found: list[Mention], sentence: int) -> None:
 
 
 def _take_back(found: list[Mention], sentence: int, within: int) -> None:
-    """Mark what was named before a correction as replaced: earlier sentences, and so many mentions of this one."""
+    """Mark what was named before a correction as replaced: earlier sentences, and the first mentions of this one."""
     own = sum(1 for _ in takewhile(lambda m: m.sentence == sentence, reversed(found)))
     for i in range(len(found) - own + min(own, within) - 1, -1, -1):
         if found[i].taken_back:
@@ -339,7 +339,7 @@ def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
 
 
 _NEAR = 4
-"""Maximum words between a thing and what is said about it afterwards."""
+"""Maximum words between a thing and a later remark about it."""
 
 _CONCESSIONS = ("though", "although", "while", "whereas")
 _THEREFORE = ("so", "therefore", "thus", "hence")

@@ -61,8 +61,8 @@ class BudgetServer:
         """Start a run, or restart it: what a lost attempt spent beyond its log stays spent.
 
         Args:
-            number: Of the run in the sweep.
-            attempt: Of the worker.
+            number: The run's number in the sweep.
+            attempt: The worker's attempt.
             logged: What the replies in its log have cost.
             already: Whether it was finished before.
             owed: What it may also owe, according to its files; None if they are a copy, which may be older than the
@@ -90,8 +90,8 @@ class BudgetServer:
         """Reserve money for a call; return the amount, or why there is none.
 
         Args:
-            number: Of the run in the sweep.
-            attempt: Of the worker that asks; one that was replaced gets nothing.
+            number: The run's number in the sweep.
+            attempt: The attempt of the worker that asks; one that was replaced gets nothing.
             price: Upper bound for the call's cost; None if unknown.
             spent: What the run has spent by now.
             unknown: Whether a reply's price is unknown.
@@ -118,8 +118,8 @@ class BudgetServer:
         """Count a call whose reply was lost, as its run does now, without counting a carried-over reservation twice.
 
         Args:
-            number: Of the run in the sweep.
-            attempt: Of the worker.
+            number: The run's number in the sweep.
+            attempt: The worker's attempt.
             price: Upper bound for what the call cost.
         """
         account = self._accounts[number]
@@ -131,8 +131,8 @@ class BudgetServer:
         """Release a call's reservation.
 
         Args:
-            number: Of the run in the sweep.
-            attempt: Of the worker.
+            number: The run's number in the sweep.
+            attempt: The worker's attempt.
             held: The amount reserved.
             spent: What the run has spent by now.
             unknown: Whether a reply's price is unknown.
@@ -147,8 +147,8 @@ class BudgetServer:
         """Record a run's progress.
 
         Args:
-            number: Of the run in the sweep.
-            attempt: Of the worker.
+            number: The run's number in the sweep.
+            attempt: The worker's attempt.
             turns: Said so far.
             examples: Ended so far.
             spent: US dollars so far.

@@ -149,7 +149,7 @@ def shares(
 async def sweep_on(
     ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
 ) -> list[LtmBenchError | None]:
-    """Run all runs of a sweep on the cluster; afterwards their folders hold the logs.
+    """Execute all runs of a sweep on the cluster. When it returns, their folders hold the logs.
 
     Args:
         ray: The module, connected.

@@ -1,4 +1,4 @@
-"""A run's folder behind a URL: fetched, claimed, and copied back so that no log is ever ahead of its agent."""
+"""A run's folder behind a URL: fetches it, claims it, and copies it back so that no log is ever ahead of its agent."""
 
 from __future__ import annotations
 

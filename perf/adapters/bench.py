@@ -1,52 +1,28 @@
-"""Every adapter under every failure, with real processes and a local provider.
-
-    python -m perf.adapters [--adapters openai_chat,http] [--cells run,timeout] [--span 2k]
-
-The provider knows the right reply to every message (from a run of `perfect`), so every outcome but `correct` is an
-error. A cell is `ok` if the following was observed, `–` if it does not apply, and otherwise says what was observed
-instead.
-
-    run       the run ends, every answer is right, and no turn was asked more than once
-    SIGKILL   killed at 30, 55 and 80 % of the log and resumed, the run ends with the log of the undisturbed one, byte
-              for byte, and no logged turn was asked again
-    restore   cut back to 60 % of its log, and without the agent's folder, the run ends with the same log, and the agent
-              was told, or sent, exactly what the undisturbed one was (`http` keeps its folder, since the endpoint
-              holds its memory under the session id; without the folder the cell requires exit 3)
-    timeout   a silent provider is retried as often as configured; then the run exits with 3 and a line that says so, no
-              question is wrong, and `resume` ends with the same log
-    429       bursts of three with `retry-after: 1`: each pause is respected, no retry comes too early, the same log
-    overflow  a window, or a provider, that accepts no more: some turns overflow, and every question is right or
-              `overflow`
-"""
+"""One adapter under every failure."""
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
-from ltm_bench.core.clock import stamp
+from ltm_bench.adapters.testing import Fault, Request
 from ltm_bench.core.messages import Finish
-from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.events import Replied
 from ltm_bench.log.reader import read_events
+from perf.adapters.rows import RETRIES, TIMEOUT, Row
+from perf.adapters.serving import Local, Trouble, Wanted
 
-TIMEOUT, RETRIES, BURST = 2.0, 3, 3
-PATIENCE = (f"timeout={TIMEOUT}", f"max_retries={RETRIES}")
+BURST = 3
+"""Number of requests that are refused one after another."""
 
 # A user's own agent: it gives the expected reply, and records for which turn it was asked and what it had heard.
 THEIRS = """
@@ -88,197 +64,7 @@ if __name__ == "__main__":
 """
 
 
-@dataclass(frozen=True)
-class Row:
-    """An adapter, and the cells that do not apply to it."""
-
-    name: str
-    agent: str
-    settings: tuple[str, ...] = ()
-    base: str = ""
-    """Which of the server's addresses it uses as its base_url."""
-    narrow: tuple[str, ...] = ()
-    """Settings with which a conversation outgrows the adapter's window."""
-    keeps: bool = False
-    """Whether it cannot work without its folder."""
-    not_for: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def remote(self) -> bool:
-        """Whether it calls the server."""
-        return bool(self.base)
-
-
-CHAT = ("model=some-model", *PATIENCE)
-NARROW = ("window=2200", "max_output=200", "truncate=none")
-OPENAI = ("embedder=openai:some-embedder", "core=openai_chat:some-model", *PATIENCE)
-HERE = "it asks nobody elsewhere"
-ROWS = (
-    Row("openai_chat", "openai_chat", CHAT, "openai", NARROW),
-    Row("openai_responses", "openai_responses", CHAT, "openai", NARROW),
-    Row("anthropic_chat", "anthropic_chat", CHAT, "anthropic", NARROW),
-    Row(
-        "vector_memory (local, extractive)",
-        "vector_memory",
-        not_for={
-            "timeout": HERE,
-            "429": HERE,
-            "overflow": "what it recalls is bounded, and it has no window",
-        },
-    ),
-    Row("vector_memory (openai, openai_chat)", "vector_memory", OPENAI, "openai"),
-    Row(
-        "http",
-        "http",
-        ("request=say.text", "reply=said.text", "session=who", "time=say.at", *PATIENCE),
-        "chat",
-        keeps=True,
-    ),
-    Row(
-        "command",
-        "command",
-        (f"command={sys.executable} theirs.py", "observe=true", f"timeout={TIMEOUT}"),
-        not_for={
-            "429": HERE,
-            "overflow": "it manages its own window, and the protocol cannot report an overflow",
-        },
-    ),
-    Row(
-        "function",
-        "python:theirs:Theirs",
-        not_for={
-            "timeout": "it runs in this process, and nothing can stop it",
-            "429": HERE,
-            "overflow": "its window is its own",
-        },
-    ),
-)
 CELLS = ("run", "SIGKILL", "restore", "timeout", "429", "overflow")
-
-
-class Arrival(NamedTuple):
-    """When a request came."""
-
-    at: float
-    refused: bool
-    """Whether it was answered with 429."""
-
-
-Trouble = Callable[[int], Fault | None]
-"""The fault of each request, by its number."""
-
-
-def no_trouble(number: int) -> Fault | None:
-    """Answer every request."""
-    return None
-
-
-@dataclass
-class Local(Provider):
-    """The provider, which also has an endpoint for `http`, and can begin to fail at a given request.
-
-    It caches no prompts, since a request in flight at a kill would be in its cache, and usage would differ.
-    """
-
-    cache_minimum: int | None = sys.maxsize
-    trouble: Trouble = no_trouble
-    arrivals: list[Arrival] = field(default_factory=list)
-
-    def start(self, trouble: Trouble = no_trouble) -> None:
-        """Forget all requests, and fail in this way from now on."""
-        self.requests.clear()
-        self.arrivals.clear()
-        self.trouble, self.context = trouble, None
-
-    def receive(self, request: Request) -> Fault | None:
-        """Record a request, and return the failure that is due for it."""
-        super().receive(request)
-        fault = self.trouble(len(self.requests))
-        self.arrivals.append(Arrival(time.perf_counter(), fault is not None and fault.status == 429))
-        return fault
-
-
-class BudgetServer(Handler):
-    """One connection to it."""
-
-    def do_POST(self) -> None:
-        """Answer at the endpoint for `http`, or leave it to the provider."""
-        if self.path != "/chat":
-            super().do_POST()
-            return
-        server = self.server.provider
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        fault = server.receive(Request(self.path, dict(self.headers), body))
-        if fault is not None and fault.kind == "hang":
-            server.stopping.wait(fault.seconds)
-            self.close_connection = True
-            return
-        if fault is not None:
-            answer: dict[str, Any] = {"error": {"message": fault.message, "type": "error"}}
-        else:
-            said = f"[{body['say']['at']}]\n{body['say']['text']}"
-            answer = {"said": {"text": server.answer([{"role": "user", "content": said}])}}
-        data = json.dumps(answer).encode()
-        self.send_response(200 if fault is None else fault.status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        if fault is not None and fault.retry_after is not None:
-            self.send_header("retry-after", fault.retry_after)
-        self.end_headers()
-        self.wfile.write(data)
-
-
-class Wanted:
-    """The right reply to every message, by its time; from the log of `perfect`."""
-
-    def __init__(self, log: Path) -> None:
-        self.turns: dict[str, int] = {}
-        self.replies: list[str] = []
-        self.of: dict[str, list[str]] = {}
-        texts: list[tuple[str, datetime]] = []
-        for event in read_events(log):
-            if isinstance(event, Sent):
-                texts.append((event.message, event.at))
-            elif isinstance(event, Replied):
-                message, at = texts[-1]
-                self.of.setdefault(message, []).append(event.reply)
-                for when in (stamp(at), at.isoformat()):
-                    self.turns[f"[{when}]\n{message}"] = len(self.replies)
-                self.replies.append(event.reply)
-
-    def turn(self, said: str) -> int | None:
-        """Return the turn of a dated message, or of the prompt that `vector_memory` makes from one."""
-        _, new, rest = said.rpartition("# The new message, ")
-        if new:
-            when, _, text = rest.partition("\n")
-            said = f"[{when}]\n{text}"
-        return self.turns.get(said)
-
-    def answer(self, messages: Sequence[dict[str, str]]) -> str:
-        """Give the right reply to the newest message; at a time that was not planned, the first reply that it had."""
-        said = messages[-1]["content"]
-        turn = self.turn(said)
-        time.sleep(0.002)
-        if turn is not None:
-            return self.replies[turn]
-        text = said.rpartition("# The new message, ")[2].partition("\n")[2]
-        return self.of.get(text, ["I do not know."])[0]
-
-
-@contextlib.contextmanager
-def serving() -> Iterator[Local]:
-    """Run the server inside the block."""
-    server = Server(("127.0.0.1", 0), BudgetServer)
-    server.provider = local = Local(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield local
-    finally:
-        local.stopping.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class Bench:
@@ -539,47 +325,3 @@ def _answered(log: Path) -> set[int]:
 def _last(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " ".join(lines[-3:])[-160:]
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--adapters", default="", help="only adapters whose names begin like this")
-    parser.add_argument("--cells", default=",".join(CELLS))
-    parser.add_argument("--span", default="2k")
-    parser.add_argument("--keep", action="store_true", help="keep the runs, and print their folder")
-    args = parser.parse_args()
-    cells = [name for name in CELLS if name == "run" or name in args.cells.split(",")]
-    chosen = [row for row in ROWS if any(map(row.name.startswith, args.adapters.split(",")))]
-    begun = time.perf_counter()
-    temporary = Path(tempfile.mkdtemp(prefix="adapters-"))
-    words = (*("--name", "p", "--agent", "perfect", "--span", args.span), "--examples", "1")
-    subprocess.run(
-        [sys.executable, "-m", "ltm_bench", "run", *words], cwd=temporary, capture_output=True, check=True
-    )
-    wanted = Wanted(temporary / "reports" / "p" / "events.jsonl")
-    print(f"| adapter | {' | '.join(cells)} |\n|---|{'---|' * len(cells)}", flush=True)
-    with serving() as server:
-        server.answer = wanted.answer
-        for number, row in enumerate(chosen):
-            bench = Bench(row, server, wanted, args.span, temporary / str(number))
-            print(f"| {row.name} ", end="", flush=True)
-            for name in cells:
-                print(f"| {bench.cell(name)} ", end="", flush=True)
-            print("|", flush=True)
-    print()
-    for row in chosen:
-        for name, why in row.not_for.items():
-            if name in cells:
-                print(f"{row.name}, {name}: –, {why}")
-    print(f"{time.perf_counter() - begun:.0f} s")
-    if args.keep:
-        print(temporary)
-    else:
-        shutil.rmtree(temporary)
-
-
-if __name__ == "__main__":
-    main()
