@@ -227,7 +227,9 @@ class Http(Agent):
                 again=_again,
             )
         except _Failed as error:
-            raise AgentError(f"{place} failed{self._often} with {error}; then resume the run") from None
+            raise AgentError(
+                f"{place} failed{self._often} with {error}; check that it works, then resume the run"
+            ) from None
         what = f"HTTP {answer.status_code}"
         if answer.is_success:
             return answer.content

@@ -135,7 +135,7 @@ class OpenAIChat(SdkChatModel):
                 raise TypeError("the text of the reply is none")
             usage = self.used(answer)
         except (AttributeError, IndexError, TypeError) as error:
-            raise self.endpoint.unreadable(str(error)) from error
+            raise self.endpoint.unreadable(_told(answer) or str(error)) from error
         if refusal or finish == "content_filter":
             return Reply(refusal or text, usage, Finish.REFUSAL)
         if not text.strip():
@@ -170,8 +170,8 @@ class OpenAIChat(SdkChatModel):
     def used(self, answer: Any) -> Usage | None:
         """Return an answer's usage; None if it does not report any."""
         spent = answer.usage
-        if spent is None:
-            return None
+        if spent is None or (spent.prompt_tokens is None and spent.completion_tokens is None):
+            return None  # some servers send an empty one
         prompt, output = spent.prompt_tokens_details, spent.completion_tokens_details
         return usage_of(
             prompt=spent.prompt_tokens,
@@ -188,3 +188,10 @@ class OpenAIChat(SdkChatModel):
         ends = model.shutdown_date
         until = "; no shutdown date is announced" if ends is None else f", and will be shut down on {ends}"
         return [Finding(True, f"model {self.model} exists{until}")]
+
+
+def _told(answer: Any) -> str:
+    """Return the error in an answer that should not have one: routers send it with HTTP 200."""
+    error = getattr(answer, "error", None)
+    said = error.get("message") if isinstance(error, dict) else error
+    return said if isinstance(said, str) else ""

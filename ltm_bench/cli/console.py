@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import unicodedata
+from contextlib import suppress
 from functools import cache
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,10 +32,21 @@ def out() -> Console:
 
 @cache
 def err() -> Console:
-    """Return the console for progress and complaints."""
+    """Return the console for progress and complaints. A run continues if they cannot be written any more."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
+    class Progress(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            try:
+                super().print(*objects, **options)
+            except OSError:  # a full disk, say
+                self.quiet = True
+
+        def on_broken_pipe(self) -> None:
+            self.quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+    return Progress(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
 def show_everything() -> None:
@@ -60,7 +73,10 @@ def complain(message: str) -> None:
     from ltm_bench.core.keys import scrubbed  # imported here, to keep --help fast
 
     line = " ".join(safe(scrubbed(message, random=False)).split())
-    sys.stderr.write(f"ltm-bench: {line}\n")
+    if sys.stderr is not None:  # closed by the caller
+        with suppress(OSError, ValueError):  # nobody reads it; the exit code still counts
+            sys.stderr.write(f"ltm-bench: {line}\n")
+            sys.stderr.flush()
 
 
 def safe(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import is_ordinary
 from ltm_bench.score.judgements import JUDGEMENTS, OVERRIDES, VAGUE
 
 RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES, VAGUE)
@@ -15,9 +16,16 @@ def check_output(path: Path) -> None:
     """Raise ConfigError, before any work is done, if `-o` names a folder, or a file that must not be replaced."""
     if not path.name or path.is_dir():
         raise ConfigError(f"-o {path}: it is a folder; name a file")
+    if path.exists() and (not is_ordinary(path) or _leads_to_a_stream(path)):
+        raise ConfigError(f"-o {path}: it is a device or a pipe, which must not be replaced; name a file")
     real = path.resolve()
     in_isolated = real.parent.name == "isolated" and (real.parent.parent / "events.jsonl").exists()
     if real.exists() and (real.name in RECORDS or (in_isolated and real.suffix == ".jsonl")):
         raise ConfigError(
             f"-o {path}: this is a run's own record, which must not be replaced; name another file"
         )
+
+
+def _leads_to_a_stream(path: Path) -> bool:
+    """Whether a path is one of the system's own links, such as /dev/stdout."""
+    return path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")

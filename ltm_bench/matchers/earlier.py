@@ -95,7 +95,7 @@ class Formerly(Matcher):
     @property
     def chance(self) -> float:
         """One over the number of candidates."""
-        return 1 / len(self.among)
+        return 1 / max(1, len(self.among))
 
 
 def formerly(value: str, *, among: Collection[str]) -> Formerly:

@@ -100,7 +100,7 @@ class NamesOnly(Matcher):
     @property
     def chance(self) -> float:
         """One over the number of candidates."""
-        return 1 / len(self.among)
+        return 1 / max(1, len(self.among))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,14 @@ def names_only(
         stale: Earlier values; the value itself is never stale.
         also: Other names of values, such as `{"hat maker": ("milliner", "hatter")}`.
         without: Values that the reply must not mention at all, as a recital of the conversation would.
+
+    Raises:
+        ValueError: `among` lacks the value.
     """
+    if value not in among:
+        raise ValueError(
+            f"names_only({value!r:.60}): among lacks this value; name every value, this one included"
+        )
     earlier = tuple(v for v in dict.fromkeys(stale) if v != value)
     if not also and not without:
         return NamesOnly(value, tuple(among), earlier)

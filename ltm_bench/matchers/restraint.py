@@ -168,7 +168,7 @@ class Withholds(Matcher):
     @property
     def chance(self) -> float:
         """One over the number of candidates; if there are none, a half: to guess or not to guess."""
-        return 1 / len(self.among) if self.answer else 0.5
+        return 1 / max(1, len(self.among)) if self.answer else 0.5
 
 
 def withholds(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import is_ordinary
 from ltm_bench.core.messages import Verdict
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
@@ -138,9 +139,11 @@ def _json(results: Results) -> bytes:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a derived file atomically. Raises ConfigError."""
+    """Write a derived file atomically. Raises ConfigError, also instead of replacing a device or a pipe."""
     draft = path.with_name(f".{path.name}.new")
     try:
+        if path.exists() and not is_ordinary(path):
+            raise ConfigError(f"{path}: it is not an ordinary file, and is not replaced; name another one")
         draft.write_bytes(content)
         os.replace(draft, path)
     except OSError as error:

@@ -15,6 +15,9 @@ from ltm_bench.script.sealed import ReplySealed, SealedReply, is_beside
 ACKNOWLEDGEMENT = "Okay."
 """The ideal agent's reply when nothing is asked."""
 
+MOST = 1_000_000
+"""Maximum number of messages of one example: at ten tokens each, ten million tokens."""
+
 ACKNOWLEDGEMENTS = (
     "Okay.",
     "All right.",
@@ -80,7 +83,8 @@ def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> lis
     """Run a script against the ideal agent, to count the tokens it needs.
 
     Benchmark time stands still, except for the pauses (`after`) that the script asks for. `forked` seals the replies to
-    forked questions. Raises ConfigError if the script fails, yields anything but lines, or reads a sealed reply.
+    forked questions. Raises ConfigError if the script fails, does not end, yields anything but lines, or reads a sealed
+    reply.
     """
     now = datetime(2000, 1, 1, tzinfo=UTC)
     steps: list[Step] = []
@@ -98,6 +102,11 @@ def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> lis
                 f"scenario {example.scenario.name}: its script fails with the parameters "
                 f"{dict(example.parameters)}: {type(error).__name__}: {error}"
             ) from error
+        if len(steps) == MOST:
+            raise ConfigError(
+                f"scenario {example.scenario.name}: its script has yielded {MOST:,} messages, and has not ended; does "
+                "a loop of it run forever?"
+            )
         _check(example, line)
         now += line.after or timedelta()
         text = line.text if isinstance(line.text, str) else line.text(now)

@@ -20,7 +20,7 @@ else:
 
 ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
 
-ELSEWHERE = {"letta", "zep"}
+ELSEWHERE = {"letta", "supermemory", "zep"}
 """Their products call the models, and the tests' fakes of those products call none."""
 
 CALLING = [

@@ -108,6 +108,21 @@ def test_an_answer_of_another_shape_is_an_error(
         talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!")
 
 
+@pytest.mark.parametrize("error", [{"message": "no credit left", "code": 402}, "no credit left"])
+def test_an_error_that_comes_as_a_success_is_quoted(
+    server: Provider, talk_to: Callable[..., "Talk"], error: object
+):
+    server.edit = lambda _: {"error": error}
+    with pytest.raises(AgentError, match="no credit left"):
+        talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!")
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"total_tokens": 7}])
+def test_a_usage_without_figures_is_unknown(server: Provider, talk_to: Callable[..., "Talk"], usage: object):
+    server.edit = lambda body: body | {"usage": usage}
+    assert talk_to("openai_chat", model="some-model", base_url=server.openai_url).say("Hello!").usage is None
+
+
 def test_a_reply_that_was_cut_off_is_kept(server: Provider, talk_to: Callable[..., "Talk"]):
     server.edit = lambda body: body | {"choices": [body["choices"][0] | {"finish_reason": "length"}]}
     talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)

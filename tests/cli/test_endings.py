@@ -397,3 +397,22 @@ def test_damaged_results_make_no_command_fail(command: "Command") -> None:
     assert command("show", "r").exit_code == 0
     assert command("rescore", "r").exit_code == 0
     assert "17 verdicts, 0 changed" in command("rescore", "r").out
+
+
+def test_a_run_whose_output_nobody_reads_is_done_all_the_same(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*COMMAND, "run", *TINY, "--agent", "parrot"], cwd=tmp_path, stdout=write, stderr=write, timeout=100
+    )
+    os.close(write)
+    assert done.returncode == 0
+    assert (tmp_path / "reports" / "r" / "results.json").exists()
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "<&- >&- 2>&-"])
+def test_an_exit_code_is_the_same_where_nothing_can_be_printed(tmp_path: Path, closed: str) -> None:
+    words = "run --span 2k --scenario colours --examples 1 --agent parrot --fail-under 1 --name r"
+    assert subprocess.run([*COMMAND, *words.split()], cwd=tmp_path, capture_output=True).returncode == 2
+    shell = f"{' '.join(COMMAND)} {words} {closed}"
+    assert subprocess.run(["sh", "-c", shell], cwd=tmp_path, stdin=subprocess.PIPE).returncode == 2

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.api import load_run
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.formats import known
 from ltm_bench.plugins.members import members
 from ltm_bench.score.judgements import append
@@ -53,6 +56,26 @@ def test_a_run_is_exported_into_its_folder_or_into_any_file(
     [made] = (run / "exports").iterdir()
     assert command("export", "nasty", "--format", form, "-o", str(tmp_path / "x")).exit_code == 0
     assert made.read_bytes() == (tmp_path / "x").read_bytes() != b""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize(
+    "words", ["export nasty --format csv", "bundle nasty", "plot nasty", "compare nasty"], ids=str.split
+)
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(
+    run: Path, command: "Command", tmp_path: Path, words: str
+) -> None:
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)
+    done = command(*words.split(), "-o", str(pipe))
+    assert done.exit_code == 1
+    assert f"-o {pipe}: it is a device or a pipe, which must not be replaced; name a file" in " ".join(
+        done.err.split()
+    )
+    assert pipe.is_fifo()
+    with pytest.raises(ConfigError, match="not an ordinary file"):
+        load_run("nasty").report(pipe)
+    assert pipe.is_fifo()
 
 
 def test_an_unknown_format_is_named_with_its_neighbour(run: Path, command: "Command") -> None:

@@ -191,3 +191,9 @@ def test_its_own_wrong_replies_are_wrong_in_every_way_and_its_right_ones_right()
     fresh = names_only("red", among=PALETTE)
     assert [fresh.verdict(reply, []).outcome for reply in fresh.wrong()[:2]] == [WRONG, WRONG]
     assert EXPECT.chance == 1 / 12
+
+
+@pytest.mark.parametrize("among", [(), ("blue", "green"), ("Red",)])
+def test_a_value_that_could_not_be_the_answer_is_an_error(among: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=r"names_only\('red'\): among lacks this value"):
+        names_only("red", among=among)

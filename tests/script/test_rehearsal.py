@@ -56,6 +56,19 @@ def test_a_script_that_yields_something_else_is_refused(line: object, complaint:
     assert complaint in str(raised.value)
 
 
+def test_a_script_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ltm_bench.script.rehearsal.MOST", 100)
+
+    def mine(dice: Dice) -> Iterator[Any]:
+        while True:
+            yield Tell("And another thing.")
+
+    with pytest.raises(
+        ConfigError, match="scenario mine: its script has yielded 100 messages, and has not ended"
+    ):
+        rehearse(example(mine), counter())
+
+
 def test_a_script_that_fails_is_named_with_its_parameters() -> None:
     def mine(dice: Dice) -> Iterator[Any]:
         yield Tell("It is red.")
